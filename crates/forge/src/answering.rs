@@ -3,41 +3,28 @@
 use super::{
     auth::Caller,
     call::{Answer, Answered, Call},
-    faults::header_pairs,
     git_http, graphql,
     log::CallKind,
     pages,
     refusal::{Refusal, Result},
+    reply::reply,
     rest,
     server::{Seen, log},
     site::Site,
 };
 use axum::body::Body;
 use bytes::Bytes;
-use http::{Response, StatusCode};
+use http::Response;
 use http_body_util::{BodyExt, Limited};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The largest body of an API call, in bytes.
 const LARGEST_BODY: usize = 25 * 1024 * 1024;
 
-pub(super) fn failed(status: u16, body: &str, headers: &[(String, String)]) -> Response<Body> {
-    let mut response = Response::new(Body::from(body.to_owned()));
-    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response
-        .headers_mut()
-        .insert("content-type", http::HeaderValue::from_static("application/json"));
-    response.headers_mut().extend(header_pairs(headers));
-    response
-}
-
 pub(super) async fn whole(body: Body) -> Option<Bytes> {
-    Limited::new(body, LARGEST_BODY)
-        .collect()
-        .await
-        .ok()
-        .map(http_body_util::Collected::to_bytes)
+    let collected = Limited::new(body, LARGEST_BODY).collect().await.ok()?;
+    Some(collected.to_bytes())
 }
 
 pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::Parts, body: Body) -> Response<Body> {
@@ -59,7 +46,6 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
     let (answered, known) = match call {
         Err(refusal) => (Err(refusal), true),
         Ok((caller, body)) => {
-            let accept = head.headers.get(http::header::ACCEPT);
             let query = url::form_urlencoded::parse(seen.query.as_bytes());
             let call = Call {
                 site: Arc::clone(site),
@@ -67,10 +53,6 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
                 parts,
                 query: query.into_owned().collect(),
                 body,
-                accept: accept
-                    .and_then(|value| value.to_str().ok())
-                    .unwrap_or_default()
-                    .to_owned(),
                 caller,
             };
             answer(call, kind).await
@@ -144,12 +126,9 @@ async fn answer(call: Call, kind: CallKind) -> (Answered, bool) {
 fn decoded(path: &str) -> Vec<String> {
     let one = |part: &str| -> String {
         // The parser reads forms, where a plus is a space. In a path it is a plus.
-        let escaped = part.replace('+', "%2B");
-        let pair = format!("k={escaped}");
-        url::form_urlencoded::parse(pair.as_bytes())
-            .next()
-            .map(|(_, value)| value.into_owned())
-            .unwrap_or_default()
+        let pair = format!("k={}", part.replace('+', "%2B"));
+        let parsed = url::form_urlencoded::parse(pair.as_bytes()).next();
+        parsed.map(|(_, value)| value.into_owned()).unwrap_or_default()
     };
     path.split('/').filter(|part| !part.is_empty()).map(one).collect()
 }
@@ -159,35 +138,15 @@ fn json_response(answered: Answered) -> Response<Body> {
         Ok(answer) => (answer, None),
         Err(refusal) => (Answer::with(refusal.status, refusal.body()), refusal.location),
     };
-    let mut response = Response::builder().status(answer.status);
-    if let Some(bytes) = answer.raw {
-        response = response.header("content-type", "application/vnd.github.raw; charset=utf-8");
-        return response.body(Body::from(bytes)).unwrap_or_else(unsayable);
-    }
-    let fixed = [
+    let mut headers = vec![
+        ("content-type", "application/json; charset=utf-8"),
         ("x-github-media-type", "github.v3; format=json"),
         ("x-ratelimit-limit", "5000"),
         ("x-ratelimit-remaining", "4999"),
         ("x-ratelimit-used", "1"),
         ("x-ratelimit-resource", "core"),
     ];
-    for (name, value) in fixed {
-        response = response.header(name, value);
-    }
-    for (name, value) in [("link", answer.link), ("location", location)] {
-        if let Some(value) = value {
-            response = response.header(name, value);
-        }
-    }
-    let mut body = Body::empty();
-    if let Some(value) = answer.body {
-        response = response.header("content-type", "application/json; charset=utf-8");
-        body = Body::from(value.to_string());
-    }
-    response.body(body).unwrap_or_else(unsayable)
-}
-
-fn unsayable(error: http::Error) -> Response<Body> {
-    let text = json!({"message": error.to_string()}).to_string();
-    failed(500, &text, &[])
+    headers.extend(answer.link.as_deref().map(|link| ("link", link)));
+    headers.extend(location.as_deref().map(|location| ("location", location)));
+    reply(answer.status, &headers, answer.body.to_string())
 }

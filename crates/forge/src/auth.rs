@@ -40,7 +40,6 @@ pub(super) struct Narrowed {
     pub(super) bot: u64,
     pub(super) repositories: Option<BTreeSet<u64>>,
     pub(super) permissions: Permissions,
-    pub(super) token: String,
 }
 
 impl Narrowed {
@@ -196,7 +195,6 @@ fn token_of(state: &State, secret: &str) -> Result<Caller> {
         bot: app.bot,
         repositories,
         permissions,
-        token: secret.to_owned(),
     }))
 }
 

@@ -20,18 +20,14 @@ pub(super) struct Call {
     pub(super) query: BTreeMap<String, String>,
     /// The JSON body; null if there was none.
     pub(super) body: Value,
-    /// The `Accept` header.
-    pub(super) accept: String,
     pub(super) caller: Caller,
 }
 
 /// The answer to an API request.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    pub(super) body: Option<Value>,
-    /// The bytes to answer with instead of a JSON body.
-    pub(super) raw: Option<Vec<u8>>,
+    pub(super) body: Value,
     pub(super) link: Option<String>,
 }
 
@@ -50,29 +46,8 @@ impl Answer {
     }
 
     pub(super) fn with(status: u16, body: Value) -> Self {
-        let body = Some(body);
-        Self {
-            status,
-            body,
-            ..Self::default()
-        }
-    }
-
-    pub(super) fn raw(bytes: Vec<u8>) -> Self {
-        let (status, raw) = (200, Some(bytes));
-        Self {
-            status,
-            raw,
-            ..Self::default()
-        }
-    }
-
-    pub(super) fn nothing() -> Self {
-        let status = 204;
-        Self {
-            status,
-            ..Self::default()
-        }
+        let link = None;
+        Self { status, body, link }
     }
 
     /// Returns the same answer with status 201.
@@ -124,16 +99,6 @@ impl Call {
         let list = self.body.get(field)?.as_array()?.iter();
         let texts = list.filter_map(|value| value.as_str().or_else(|| value.get("name")?.as_str()));
         Some(texts.map(str::to_owned).collect())
-    }
-
-    /// Returns the wanted `state` of the body: `true` for open, `false` for closed, `None` if there is no such field.
-    pub(super) fn open(&self, resource: &str) -> Result<Option<bool>> {
-        match self.text("state").as_deref() {
-            None => Ok(None),
-            Some("open") => Ok(Some(true)),
-            Some("closed") => Ok(Some(false)),
-            Some(_) => Err(Refusal::invalid(resource, "state", "invalid")),
-        }
     }
 
     /// Returns a parameter of the query.

@@ -1,5 +1,6 @@
 //! Passes a request's body to git's HTTP back end, and git's CGI answer to the client.
 
+use super::reply::reply;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -12,16 +13,11 @@ use tokio_util::io::ReaderStream;
 const LARGEST_REPORT: u64 = 8 * 1024 * 1024;
 
 pub(super) fn text_answer(status: u16, text: &str) -> Response<Body> {
-    let mut response = Response::new(Body::from(text.to_owned()));
-    *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or(http::StatusCode::BAD_GATEWAY);
-    response
-        .headers_mut()
-        .insert("content-type", http::HeaderValue::from_static("text/plain"));
+    let mut headers = vec![("content-type", "text/plain")];
     if status == 401 {
-        let realm = http::HeaderValue::from_static("Basic realm=\"GitHub\"");
-        response.headers_mut().insert("www-authenticate", realm);
+        headers.push(("www-authenticate", "Basic realm=\"GitHub\""));
     }
-    response
+    reply(status, &headers, text.to_owned())
 }
 
 /// Feeds the body to git, and returns git's whole answer once git has ended.
@@ -47,11 +43,8 @@ pub(super) async fn push(process: ServedProcess, body: Body) -> Response<Body> {
         tracing::debug!(stderr = %String::from_utf8_lossy(&complaints), "git complained about a push");
     }
     let (status, headers, rest) = cgi_head(&out);
-    answer(
-        status,
-        headers,
-        Body::from(Bytes::copy_from_slice(out.get(rest..).unwrap_or_default())),
-    )
+    let body = Bytes::copy_from_slice(out.get(rest..).unwrap_or_default());
+    answer(status, headers, Body::from(body))
 }
 
 /// Feeds the body to git while git's answer streams to the client.
@@ -99,10 +92,8 @@ async fn feed(mut stdin: tokio::process::ChildStdin, body: Body) {
 }
 
 fn find_end(bytes: &[u8]) -> Option<usize> {
-    bytes
-        .windows(4)
-        .position(|window| window == b"\r\n\r\n")
-        .map(|at| at + 4)
+    let at = bytes.windows(4).position(|window| window == b"\r\n\r\n");
+    at.map(|at| at + 4)
 }
 
 /// Returns the status and headers of a CGI answer, and the index of its body's first byte.
@@ -117,12 +108,8 @@ fn cgi_head(bytes: &[u8]) -> (u16, HeaderMap, usize) {
             continue;
         };
         if name.eq_ignore_ascii_case("status") {
-            status = value
-                .trim()
-                .split(' ')
-                .next()
-                .and_then(|code| code.parse().ok())
-                .unwrap_or(500);
+            let code = value.trim().split(' ').next();
+            status = code.and_then(|code| code.parse().ok()).unwrap_or(500);
         } else if let (Ok(name), Ok(value)) = (name.parse::<http::HeaderName>(), value.trim().parse()) {
             headers.insert(name, value);
         }
@@ -130,9 +117,8 @@ fn cgi_head(bytes: &[u8]) -> (u16, HeaderMap, usize) {
     (status, headers, end)
 }
 
-fn answer(status: u16, headers: HeaderMap, body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or(http::StatusCode::BAD_GATEWAY);
+pub(super) fn answer(status: u16, headers: HeaderMap, body: Body) -> Response<Body> {
+    let mut response = reply(status, &[], body);
     *response.headers_mut() = headers;
     response
 }

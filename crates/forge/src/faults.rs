@@ -2,7 +2,6 @@
 //! sent twice, or held back.
 
 use super::state::matches;
-use http::{HeaderName, HeaderValue};
 use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -49,19 +48,7 @@ impl Mishap {
             headers: Vec::new(),
         }
     }
-
-    /// Returns GitHub's secondary rate limit, which only the body's text reveals: no header says so.
-    #[must_use]
-    pub fn secondary_limit() -> Self {
-        Self::Fail {
-            status: 403,
-            body: SECONDARY.to_owned(),
-            headers: Vec::new(),
-        }
-    }
 }
-
-const SECONDARY: &str = r#"{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}"#;
 
 /// An order: which requests or deliveries it meets, and what it does to them. Of the matching ones, it lets the first
 /// few pass (`skip`), then meets a number of them (`times`).
@@ -273,13 +260,6 @@ impl Faults {
         let orders = std::mem::take(&mut *self.orders());
         orders.iter().for_each(FaultOrder::withdraw);
     }
-}
-
-/// Parses headers; leaves out those that are not valid.
-pub(super) fn header_pairs(list: &[(String, String)]) -> Vec<(HeaderName, HeaderValue)> {
-    list.iter()
-        .filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)))
-        .collect()
 }
 
 #[cfg(test)]

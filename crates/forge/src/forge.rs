@@ -8,9 +8,8 @@ use crate::{
     hooks::Post,
     readers::Readers,
     server,
-    server::Hosts,
     site::Site,
-    state::{Actor, Outcome},
+    state::{Actor, Outcome, State},
 };
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -72,38 +71,27 @@ impl Forge {
         git_http::install_hook(&folder.join("hooks")).map_err(io_error("writing in", folder))?;
         let folder = folder.canonicalize().map_err(io_error("opening", folder))?;
         let file = Site::file(&folder);
-        let fresh = !file.exists();
         let mut state = disk::load(&file)?;
-        if fresh {
+        if !file.exists() {
             state.clock = options.clock;
             state.seed = options.seed;
             state.last_id = 1000;
         }
         let place = options.listen.to_string();
-        let listener = TcpListener::bind(options.listen)
-            .await
-            .map_err(io_error("listening on", place.as_ref()))?;
-        let address = listener
-            .local_addr()
-            .map_err(io_error("listening on", place.as_ref()))?;
+        let listening = || io_error("listening on", place.as_ref());
+        let listener = TcpListener::bind(options.listen).await.map_err(listening())?;
+        let address = listener.local_addr().map_err(listening())?;
         let (post, couriers) = Post::new();
-        let site = Arc::new(Site::new(
-            state,
-            folder,
-            format!("http://{address}"),
-            post,
-            (options.retry_until_acknowledged, options.saving),
-            options.readers,
-        ));
+        let base = format!("http://{address}");
+        let mut site = Site::new(state, folder, base, post, options.saving);
+        site.readers = options.readers;
+        site.retry_deliveries(options.retry_until_acknowledged);
+        let site = Arc::new(site);
         let stop = CancellationToken::new();
         let tasks = vec![
             tokio::spawn(couriers.run(Arc::downgrade(&site))),
             tokio::spawn(Arc::clone(&site).keep_saved()),
-            tokio::spawn(server::serve(
-                Arc::clone(&site),
-                (listener, Hosts::of(address)),
-                stop.clone(),
-            )),
+            tokio::spawn(server::serve(Arc::clone(&site), listener, stop.clone())),
         ];
         let forge = Self { site, stop, tasks };
         forge.catch_up().await?;
@@ -112,10 +100,14 @@ impl Forge {
 
     /// Records branches that moved unsaved before a restart, and queues the deliveries that were due.
     async fn catch_up(&self) -> Result<(), ForgeError> {
-        let repos: Vec<(u64, u64)> = self
-            .site
-            .read(|state| state.repos.values().map(|repo| (repo.id, repo.owner)).collect());
-        for (repo, owner) in repos {
+        let repos = |state: &State| {
+            state
+                .repos
+                .values()
+                .map(|repo| (repo.id, repo.owner))
+                .collect::<Vec<_>>()
+        };
+        for (repo, owner) in self.site.read(repos) {
             self.site.finish_move(repo, Actor::person(owner)).await?;
         }
         let retries = self.site.retries_deliveries();

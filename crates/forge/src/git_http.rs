@@ -2,7 +2,7 @@
 
 use super::{
     auth::{Caller, Right},
-    cgi::{push, stream, text_answer},
+    cgi::{answer, push, stream, text_answer},
     refusal::{Refusal, Result},
     site::Site,
     state::{Access, BranchRule, Role, RuleKind},
@@ -104,9 +104,7 @@ async fn abilities(site: &Site, start: impl FnOnce() -> Result<ServedProcess>) -
         }
     };
     let (headers, body) = site.abilities.get_or_try_init(ask).await?;
-    let mut response = Response::new(Body::from(body.clone()));
-    *response.headers_mut() = headers.clone();
-    Ok(response)
+    Ok(answer(200, headers.clone(), Body::from(body.clone())))
 }
 
 fn enter(site: &Site, request: &GitRequest, caller: &Caller) -> Result<Access> {
@@ -176,12 +174,9 @@ fn start(
 /// Returns a rule as a line for the `update` hook, or `None` for a rule that the hook does not check.
 fn rule_line(rule: &BranchRule) -> Option<String> {
     match rule.kind {
-        RuleKind::Creation
-        | RuleKind::Deletion
-        | RuleKind::PullRequest { .. }
-        | RuleKind::NonFastForward
-        | RuleKind::MergeQueue
-        | RuleKind::RequiredSignatures => Some(format!("{} {}", rule.kind.name(), rule.pattern)),
-        RuleKind::RequiredChecks(_) | RuleKind::LinearHistory => None,
+        RuleKind::Creation | RuleKind::PullRequest { .. } | RuleKind::RequiredSignatures => {
+            Some(format!("{} {}", rule.kind.name(), rule.pattern))
+        }
+        RuleKind::RequiredChecks(_) => None,
     }
 }

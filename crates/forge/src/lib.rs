@@ -29,6 +29,7 @@ mod moving;
 mod pages;
 mod readers;
 mod refusal;
+mod reply;
 mod rest;
 mod server;
 mod site;

@@ -2,7 +2,7 @@
 //! are written to a file first, so that a forge that is killed in between completes the move at its next start.
 
 use crate::{
-    acts::branches_and_tags,
+    acts::branches,
     disk,
     disk::{Saving, io_error},
     refusal::Result,
@@ -53,7 +53,7 @@ impl Site {
             by: meant.as_ref().map_or(else_by, |meant| meant.by),
         };
         if let Some((number, base)) = meant.and_then(|meant| meant.merges) {
-            let [now, _] = branches_and_tags(&self.bare(repo)).await?;
+            let now = branches(&self.bare(repo)).await?;
             let unseen = self.read(|state| {
                 let known = state.repo(repo).ok()?.branches.get(&base);
                 let open = state.issue(repo, number).is_ok_and(|issue| issue.open);

@@ -2,11 +2,12 @@
 //! the pages.
 
 use super::{
-    answering::{failed, route, whole},
+    answering::{route, whole},
     auth::Caller,
     cgi::text_answer,
     faults::{FaultOrder, Mishap},
     log::{CallKind, LoggedCall},
+    reply::reply,
     site::Site,
 };
 use axum::body::Body;
@@ -15,7 +16,7 @@ use http::{Request, Response};
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::rt::TokioIo;
 use page_parts::session::{OTHER_HOST, is_of_this_machine};
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -24,27 +25,10 @@ use tokio_util::sync::CancellationToken;
 #[error("cut by order")]
 struct Cut;
 
-/// The host names that a request may use for the forge.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Hosts {
-    /// Only names of this machine.
-    ThisMachine,
-    /// Any name, since other machines reach the forge.
-    Any,
-}
-
-impl Hosts {
-    /// Returns the host names for a forge that listens on `address`.
-    pub(super) fn of(address: SocketAddr) -> Self {
-        match address.ip().is_loopback() {
-            true => Self::ThisMachine,
-            false => Self::Any,
-        }
-    }
-}
-
 /// Accepts connections until told to stop.
-pub(super) async fn serve(site: Arc<Site>, (listener, hosts): (TcpListener, Hosts), stop: CancellationToken) {
+pub(super) async fn serve(site: Arc<Site>, listener: TcpListener, stop: CancellationToken) {
+    // Only a forge that other machines reach may be called by any host name.
+    let here_alone = listener.local_addr().map_or(true, |address| address.ip().is_loopback());
     loop {
         let stream = tokio::select! {
             () = stop.cancelled() => return,
@@ -59,7 +43,7 @@ pub(super) async fn serve(site: Arc<Site>, (listener, hosts): (TcpListener, Host
         let (site, stop) = (Arc::clone(&site), stop.clone());
         tokio::spawn(async move {
             let stopping = stop.clone();
-            let service = service_fn(move |request| handle(Arc::clone(&site), (hosts, stopping.clone()), request));
+            let service = service_fn(move |request| handle(Arc::clone(&site), (here_alone, stopping.clone()), request));
             let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -79,11 +63,11 @@ pub(super) struct Seen {
 
 async fn handle(
     site: Arc<Site>,
-    (hosts, stop): (Hosts, CancellationToken),
+    (here_alone, stop): (bool, CancellationToken),
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Cut> {
     let (head, body) = request.into_parts();
-    if matches!(hosts, Hosts::ThisMachine) && !is_of_this_machine(&head.headers) {
+    if here_alone && !is_of_this_machine(&head.headers) {
         return Ok(text_answer(403, OTHER_HOST));
     }
     let path = head.uri.path();
@@ -138,7 +122,9 @@ async fn before(site: &Site, order: &FaultOrder, seen: &Seen) -> Result<Option<R
         Mishap::Fail { status, body, headers } => {
             order.strike();
             logged(*status);
-            return Ok(Some(failed(*status, body, headers)));
+            let more = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            let headers: Vec<_> = [("content-type", "application/json")].into_iter().chain(more).collect();
+            return Ok(Some(reply(*status, &headers, body.clone())));
         }
         Mishap::Hold => {
             let mut hold = order.hold();

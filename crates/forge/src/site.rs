@@ -66,15 +66,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn remember<T>(cache: &Mutex<HashMap<Pair, T>>, key: Pair, found: T) {
+    let mut known = lock(cache);
+    if known.len() >= REMEMBERED {
+        known.clear();
+    }
+    known.insert(key, found);
+}
+
 impl Site {
-    pub(super) fn new(
-        mut state: State,
-        folder: PathBuf,
-        base: String,
-        post: Post,
-        (retries, saving): (bool, Saving),
-        readers: Readers,
-    ) -> Self {
+    pub(super) fn new(mut state: State, folder: PathBuf, base: String, post: Post, saving: Saving) -> Self {
         state.base.clone_from(&base);
         Self {
             state: Mutex::new(state),
@@ -83,14 +84,14 @@ impl Site {
             faults: Faults::default(),
             calls: CallLog::default(),
             post,
-            readers,
+            readers: Readers::default(),
             feed: broadcast::Sender::new(1024),
             changed: Notify::new(),
             saving,
             changes: AtomicU64::new(0),
             in_file: watch::Sender::new(0),
             whole: RwLock::new(()),
-            retries: AtomicBool::new(retries),
+            retries: AtomicBool::default(),
             gates: Mutex::default(),
             comparisons: Mutex::default(),
             mergeable: Mutex::default(),
@@ -218,11 +219,7 @@ impl Site {
             return Ok(Arc::clone(known));
         }
         let fresh = Arc::new(self.bare(repo).compare(base, head).await?);
-        let mut known = lock(&self.comparisons);
-        if known.len() >= REMEMBERED {
-            known.clear();
-        }
-        known.insert(key, Arc::clone(&fresh));
+        remember(&self.comparisons, key, Arc::clone(&fresh));
         Ok(fresh)
     }
 
@@ -234,11 +231,7 @@ impl Site {
         }
         let merged = self.bare(repo).merge_tree(None, base, head).await?;
         let clean = matches!(merged, git::bare::Merged::Clean(_));
-        let mut known = lock(&self.mergeable);
-        if known.len() >= REMEMBERED {
-            known.clear();
-        }
-        known.insert(key, clean);
+        remember(&self.mergeable, key, clean);
         Ok(clean)
     }
 

@@ -38,14 +38,8 @@ while read -r rule pattern; do
   esac
   case $rule in
   creation) [ "$old" != "$zero" ] || violated "Cannot create ref due to creations being restricted." ;;
-  deletion) [ "$new" != "$zero" ] || violated "Cannot delete this branch" ;;
   pull_request) violated "Changes must be made through a pull request." ;;
-  merge_queue) violated "Changes must be made through the merge queue" ;;
   required_signatures) [ "$new" = "$zero" ] || all_signed || violated "Commits must have verified signatures." ;;
-  non_fast_forward)
-    [ "$old" = "$zero" ] || [ "$new" = "$zero" ] || git merge-base --is-ancestor "$old" "$new" ||
-      violated "Cannot force-push to this branch"
-    ;;
   esac
 done <<RULES
 $FORGE_RULES

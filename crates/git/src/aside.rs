@@ -5,7 +5,6 @@ use crate::{
     failure::remote_failure,
     mirror::{Mirror, held_ref},
     names::BranchName,
-    process::GitCall,
     push::{PushError, pushing, refused},
     remote::Remote,
 };
@@ -18,12 +17,8 @@ impl Mirror {
     /// Returns the commits in the history of `head` that no branch had at the last fetch. Each comes after its parents.
     /// At most `cap`.
     pub async fn on_no_branch(&self, head: &Sha, cap: usize) -> Result<Vec<Sha>, GitError> {
-        self.ready()?;
-        let call = GitCall::new(&self.dir, "rev-list").args(["--topo-order", &format!("--max-count={cap}")]);
-        let output = call.args([head.as_str(), "--not", "--branches"]).ok().await?;
-        let text = output.text();
-        let newest_first: Result<Vec<Sha>, _> = text.lines().map(str::parse).collect();
-        let mut commits = newest_first.map_err(|_| GitError::unexpected("rev-list", "a commit"))?;
+        let not_pushed = ["--topo-order", head.as_str(), "--not", "--branches"];
+        let mut commits = self.rev_list(&not_pushed, cap).await?;
         commits.reverse();
         Ok(commits)
     }
@@ -61,13 +56,8 @@ impl Mirror {
         let held = held_ref(id)?;
         self.ready()?;
         let _writing = self.writing.lock().await;
-        let output = self
-            .fetching(remote)
-            .arg("--")
-            .arg(remote.url())
-            .arg(format!("+{sha}:{held}"))
-            .run()
-            .await?;
+        let call = self.fetching(remote).arg("--").arg(remote.url());
+        let output = call.arg(format!("+{sha}:{held}")).run().await?;
         match output.code {
             0 => Ok(()),
             _ => Err(remote_failure("fetch", &output, remote.url())),

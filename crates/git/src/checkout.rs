@@ -77,16 +77,7 @@ pub struct Checkout {
     head: Sha,
     tree: Option<Sha>,
     record: Arc<TreeRecord>,
-    trash: TrashHandle,
-}
-
-/// The handle through which a dropped checkout is deleted.
-struct TrashHandle(Arc<Shared>);
-
-impl std::fmt::Debug for TrashHandle {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("TrashHandle")
-    }
+    shared: Arc<Shared>,
 }
 
 impl Checkout {
@@ -155,7 +146,7 @@ impl Checkout {
 
 impl Drop for Checkout {
     fn drop(&mut self) {
-        self.trash.0.trash.take(&self.home);
+        self.shared.trash.take(&self.home);
     }
 }
 
@@ -181,34 +172,26 @@ impl Mirror {
         patterns: &[&str],
     ) -> Result<Checkout, GitError> {
         let mut rules = GitignoreBuilder::new(Path::new(""));
+        let unreadable = |error: ignore::Error| GitError::io("reading a pattern")(std::io::Error::other(error));
         for pattern in patterns {
-            rules
-                .add_line(None, pattern)
-                .map_err(|error| GitError::io("reading a pattern")(std::io::Error::other(error)))?;
+            rules.add_line(None, pattern).map_err(unreadable)?;
         }
-        let rules = rules
-            .build()
-            .map_err(|error| GitError::io("reading patterns")(std::io::Error::other(error)))?;
+        let rules = rules.build().map_err(unreadable)?;
         let (tree, conflicts) = merged.unzip();
         let conflicts = conflicts.unwrap_or_default();
         let mut changes = self.diff_raw(base, tree.unwrap_or(head)).await?;
         changes.retain(|change| !conflicts.contains(&change.path));
-        changes.retain(|change| {
-            rules
-                .matched_path_or_any_parents(change.path.as_path(), false)
-                .is_ignore()
-        });
+        let matched = |path: &RepoPath| rules.matched_path_or_any_parents(path.as_path(), false);
+        changes.retain(|change| matched(&change.path).is_ignore());
         let there = changes.iter().filter(|change| is_file(change.old_mode));
         let oids: Vec<&str> = there.map(|change| change.old_oid.as_str()).collect();
         let mut blobs = self.blobs(&oids, MAX_LAID).await?.into_iter();
         let mut laid = Vec::new();
         for change in &changes {
-            let content = match is_file(change.old_mode) {
-                true => match blobs.next() {
-                    Some(Blob::Bytes(bytes)) => Some((bytes, change.old_mode)),
-                    Some(Blob::Large(_) | Blob::None) | None => None,
-                },
-                false => None,
+            let blob = is_file(change.old_mode).then(|| blobs.next()).flatten();
+            let content = match blob {
+                Some(Blob::Bytes(bytes)) => Some((bytes, change.old_mode)),
+                Some(Blob::Large(_) | Blob::None) | None => None,
             };
             laid.push((change.path.clone(), content));
         }
@@ -233,7 +216,7 @@ impl Mirror {
             head: head.clone(),
             tree: tree.cloned(),
             record: Arc::default(),
-            trash: TrashHandle(Arc::clone(&self.shared)),
+            shared: Arc::clone(&self.shared),
             home,
             work,
         };
@@ -263,20 +246,16 @@ impl Mirror {
             }
             record(&work, &home)
         });
-        let recorded = recording
-            .await
-            .map_err(|error| GitError::io("recording a checkout")(error.into()))?;
-        checkout.record =
-            Arc::new(recorded.map_err(|error| GitError::io("recording a checkout")(std::io::Error::other(error)))?);
+        let failed = || GitError::io("recording a checkout");
+        let recorded = recording.await.map_err(|error| failed()(error.into()))?;
+        let record = recorded.map_err(|error| failed()(std::io::Error::other(error)))?;
+        checkout.record = Arc::new(record);
         Ok(checkout)
     }
 
     async fn has_object(&self, sha: &Sha) -> Result<bool, GitError> {
-        let output = GitCall::new(&self.dir, "cat-file")
-            .args(["-e", sha.as_str()])
-            .run()
-            .await?;
-        Ok(output.code == 0)
+        let call = GitCall::new(&self.dir, "cat-file").args(["-e", sha.as_str()]);
+        Ok(call.run().await?.code == 0)
     }
 }
 
@@ -304,10 +283,8 @@ fn record(work: &Path, home: &Path) -> Result<TreeRecord, WalkError> {
     let root = open_root(work).map_err(|error| failed(error.into()))?;
     let mut rules = HashMap::new();
     let files = walk(&root, Attention::Collect(&mut rules))?.files;
-    let folders = files
-        .keys()
-        .flat_map(|path| path.folders().collect::<Vec<_>>())
-        .collect();
+    let folders = files.keys().flat_map(|path| path.folders().collect::<Vec<_>>());
+    let folders = folders.collect();
     let latest = files.values().map(Stamp::changed).max().unwrap_or_default();
     let probe = home.join("clock");
     for _ in 0..100 {

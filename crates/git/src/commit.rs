@@ -5,8 +5,8 @@ use crate::{
     checkout::{Checkout, TreeRecord},
     diff::{RawChange, raw_between},
     error::GitError,
-    fast_import::{ImportError, Source, import},
-    mirror::{Mirror, held_ref, make_bare},
+    fast_import::{Source, import},
+    mirror::{Mirror, QUIETLY, held_ref, make_bare},
     names::RepoPath,
     process::GitCall,
 };
@@ -73,15 +73,6 @@ pub enum CommitError {
     Git(#[from] GitError),
 }
 
-impl From<ImportError> for CommitError {
-    fn from(error: ImportError) -> Self {
-        match error {
-            ImportError::TakeOut(error) => Self::TakeOut(error),
-            ImportError::Git(error) => Self::Git(error),
-        }
-    }
-}
-
 /// A commit in quarantine, which is a repository of its own that borrows the mirror's objects. Dropping this value
 /// deletes the commit unless [`Prepared::keep`] copied it.
 pub struct Prepared {
@@ -121,21 +112,10 @@ impl Prepared {
         let _writing = self.mirror.writing.lock().await;
         // The commit is ours and its names are checked. What git's fsck would refuse, such as a hostile `.gitmodules`,
         // is a finding of the policy, so such a commit is kept like any other.
-        let call = GitCall::new(&self.mirror.dir, "fetch")
-            .talking_to_disk()
-            .config("fetch.fsckObjects", "false");
-        let call = call.args([
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-            "--",
-        ]);
-        call.arg(&self.quarantine)
-            .arg(format!("+{TURN_REF}:{held}"))
-            .ok()
-            .await
-            .map(drop)
+        let call = GitCall::new(&self.mirror.dir, "fetch").talking_to_disk();
+        let call = call.config("fetch.fsckObjects", "false").args(QUIETLY);
+        let call = call.arg("--").arg(&self.quarantine).arg(format!("+{TURN_REF}:{held}"));
+        call.ok().await.map(drop)
     }
 }
 
@@ -183,8 +163,8 @@ impl Mirror {
         let _writing = self.writing.lock().await;
         match import(&self.dir, MADE_REF, request, None, Source::Files(files)).await {
             Ok(sha) => Ok(sha),
-            Err(ImportError::Git(error)) => Err(error),
-            Err(ImportError::TakeOut(error)) => Err(GitError::io("writing a commit")(std::io::Error::other(error))),
+            Err(CommitError::Git(error)) => Err(error),
+            Err(CommitError::TakeOut(error)) => Err(GitError::io("writing a commit")(std::io::Error::other(error))),
         }
     }
 

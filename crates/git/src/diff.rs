@@ -80,24 +80,15 @@ impl Mirror {
 
     /// Returns the unified diff, cut off after `cap` bytes.
     pub async fn diff_text(&self, base: &Sha, head: &Sha, cap: usize) -> Result<Text, GitError> {
-        let output = self.patch(base, head, cap).await?;
-        Ok(Text {
-            text: String::from_utf8_lossy(&output.0).into_owned(),
-            truncated: output.1,
-        })
+        let (patch, truncated) = self.patch(base, head, cap).await?;
+        let text = String::from_utf8_lossy(&patch).into_owned();
+        Ok(Text { text, truncated })
     }
 
     /// Returns the patch as bytes, and `true` if it was cut off.
     pub(crate) async fn patch(&self, base: &Sha, head: &Sha, cap: usize) -> Result<(Vec<u8>, bool), GitError> {
-        let options = [
-            "-p",
-            "-M",
-            "-U3",
-            "--src-prefix=a/",
-            "--dst-prefix=b/",
-            "--end-of-options",
-        ];
-        let commits = [base.as_str(), head.as_str()];
+        let options = ["-p", "-M", "-U3", "--src-prefix=a/", "--dst-prefix=b/"];
+        let commits = ["--end-of-options", base.as_str(), head.as_str()];
         let arguments = [&["diff-tree"], &SAFE[..], &options, &commits].concat();
         let output = self.ask(&arguments, Some(cap)).await?;
         match output.truncated {
@@ -147,28 +138,14 @@ fn files_of(raw: &[u8]) -> Option<Vec<ChangedFile>> {
     while let Some(header) = fields.next() {
         let letter = std::str::from_utf8(header).ok()?.rsplit(' ').next()?.chars().next()?;
         let first = RepoPath::new(fields.next()?);
-        files.push(match letter {
-            'A' => ChangedFile {
-                path: first,
-                status: FileStatus::Added,
-            },
-            'D' => ChangedFile {
-                path: first,
-                status: FileStatus::Deleted,
-            },
-            'T' => ChangedFile {
-                path: first,
-                status: FileStatus::TypeChanged,
-            },
-            'R' => ChangedFile {
-                path: RepoPath::new(fields.next()?),
-                status: FileStatus::Renamed { from: first },
-            },
-            _ => ChangedFile {
-                path: first,
-                status: FileStatus::Modified,
-            },
-        });
+        let (path, status) = match letter {
+            'A' => (first, FileStatus::Added),
+            'D' => (first, FileStatus::Deleted),
+            'T' => (first, FileStatus::TypeChanged),
+            'R' => (RepoPath::new(fields.next()?), FileStatus::Renamed { from: first }),
+            _ => (first, FileStatus::Modified),
+        };
+        files.push(ChangedFile { path, status });
     }
     Some(files)
 }

@@ -71,22 +71,10 @@ pub(crate) fn remote_failure(command: &str, output: &GitOutput, url: &str) -> Gi
     }
     let lower = text.replace(url, "").to_lowercase();
     let says = |signs: &[&str]| signs.iter().any(|sign| lower.contains(sign));
-    match local_failure(command, output) {
-        GitError::Failed { .. } => {}
-        known @ (GitError::Transient(_)
-        | GitError::Denied(_)
-        | GitError::Gone(_)
-        | GitError::Missing(_)
-        | GitError::History(_)
-        | GitError::NoSpace(_)
-        | GitError::Name(_)
-        | GitError::TimedOut { .. }
-        | GitError::TooLarge { .. }
-        | GitError::Unexpected { .. }
-        | GitError::NotStarted { .. }
-        | GitError::Io { .. }) => return known,
-    }
-    if says(&OVERLOADED) {
+    let local = local_failure(command, output);
+    if !matches!(local, GitError::Failed { .. }) {
+        local
+    } else if says(&OVERLOADED) {
         GitError::Transient(text)
     } else if says(&NO_CREDENTIALS) {
         GitError::Denied("the credentials for git were not accepted".to_owned())
@@ -97,11 +85,7 @@ pub(crate) fn remote_failure(command: &str, output: &GitOutput, url: &str) -> Gi
     } else if says(&NETWORK) {
         GitError::Transient(text)
     } else {
-        GitError::Failed {
-            command: command.to_owned(),
-            code: output.code,
-            stderr: text,
-        }
+        local
     }
 }
 

@@ -3,8 +3,7 @@
 use crate::{
     blocking::blocking,
     changes::{Changes, TakeOutError},
-    commit::CommitRequest,
-    error::GitError,
+    commit::{CommitError, CommitRequest},
     failure::local_failure,
     names::RepoPath,
     process::GitCall,
@@ -28,15 +27,6 @@ pub(crate) enum Source {
     Files(BTreeMap<String, Option<Vec<u8>>>),
 }
 
-/// Why no commit was made.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ImportError {
-    #[error(transparent)]
-    TakeOut(#[from] TakeOutError),
-    #[error(transparent)]
-    Git(#[from] GitError),
-}
-
 /// Makes one commit in `repository` on `refname`. It starts from `tree`, or from the first parent's tree if that is
 /// `None`.
 pub(crate) async fn import(
@@ -45,7 +35,7 @@ pub(crate) async fn import(
     request: &CommitRequest,
     tree: Option<&Sha>,
     source: Source,
-) -> Result<Sha, ImportError> {
+) -> Result<Sha, CommitError> {
     let (sender, receiver) = mpsc::channel(4);
     let header = header(refname, request, tree);
     let writing = blocking(move || write_stream(&sender, header, source));
@@ -63,11 +53,8 @@ pub(crate) async fn import(
 /// Returns the part of the stream before the files.
 fn header(refname: &str, request: &CommitRequest, tree: Option<&Sha>) -> Vec<u8> {
     let seconds = request.at.0.div_euclid(1_000);
-    let who = format!(
-        "{} <{}> {seconds} +0000",
-        plain(&request.author.name),
-        plain(&request.author.email)
-    );
+    let (name, email) = (plain(&request.author.name), plain(&request.author.email));
+    let who = format!("{name} <{email}> {seconds} +0000");
     let message = request.full_message();
     let mut text = format!("feature done\ncommit {refname}\nmark :1\nauthor {who}\ncommitter {who}\n");
     text.push_str(&format!("data {}\n{message}\n", message.len()));
@@ -87,18 +74,28 @@ fn plain(text: &str) -> String {
         .collect()
 }
 
-/// The receiving end is gone: git ended early and reports the reason itself.
-struct GitEnded;
+/// Why the stream broke off.
+enum Broken {
+    /// The receiving end is gone: git ended early and reports the reason itself.
+    GitEnded,
+    TakeOut(TakeOutError),
+}
+
+impl From<TakeOutError> for Broken {
+    fn from(error: TakeOutError) -> Self {
+        Self::TakeOut(error)
+    }
+}
 
 fn write_stream(out: &mpsc::Sender<Bytes>, header: Vec<u8>, source: Source) -> Result<(), TakeOutError> {
     let written = match source {
-        Source::Tree { root, changes } => write_tree(out, header, &root, &changes)?,
+        Source::Tree { root, changes } => write_tree(out, header, &root, &changes),
         Source::Files(files) => write_files(out, header, &files),
     };
-    if written.is_ok() {
-        let _ = send(out, b"get-mark :1\ndone\n".to_vec());
+    match written.and_then(|()| send(out, b"get-mark :1\ndone\n".to_vec())) {
+        Err(Broken::TakeOut(error)) => Err(error),
+        Ok(()) | Err(Broken::GitEnded) => Ok(()),
     }
-    Ok(())
 }
 
 /// Writes the files, deletions first, because a file may have become a folder.
@@ -106,16 +103,14 @@ fn write_files(
     out: &mpsc::Sender<Bytes>,
     header: Vec<u8>,
     files: &BTreeMap<String, Option<Vec<u8>>>,
-) -> Result<(), GitEnded> {
+) -> Result<(), Broken> {
     let mut start = header;
     for (path, _) in files.iter().filter(|(_, content)| content.is_none()) {
         start.extend(deletion(path.as_bytes()));
     }
     send(out, start)?;
-    let written = files
-        .iter()
-        .filter_map(|(path, content)| Some((path, content.as_ref()?)));
-    for (path, content) in written {
+    for (path, content) in files {
+        let Some(content) = content else { continue };
         send(out, file_line("100644", path.as_bytes(), content.len()))?;
         send(out, content.clone())?;
         send(out, b"\n".to_vec())?;
@@ -128,46 +123,31 @@ fn deletion(path: &[u8]) -> Vec<u8> {
 }
 
 /// Writes the changes, deletions first, because a file may have become a folder, or the other way round.
-fn write_tree(
-    out: &mpsc::Sender<Bytes>,
-    header: Vec<u8>,
-    root: &OwnedFd,
-    changes: &Changes,
-) -> Result<Result<(), GitEnded>, TakeOutError> {
+fn write_tree(out: &mpsc::Sender<Bytes>, header: Vec<u8>, root: &OwnedFd, changes: &Changes) -> Result<(), Broken> {
     let mut start = header;
     for path in &changes.deleted {
         start.extend(deletion(path.as_bytes()));
     }
-    if send(out, start).is_err() {
-        return Ok(Err(GitEnded));
-    }
+    send(out, start)?;
     for (path, stamp) in &changes.written {
-        let sent = match stamp.kind {
+        match stamp.kind {
             Kind::Link => write_link(out, root, path, stamp)?,
             Kind::Plain => write_file(out, root, path, stamp, "100644")?,
             Kind::Executable => write_file(out, root, path, stamp, "100755")?,
-        };
-        if sent.is_err() {
-            return Ok(Err(GitEnded));
         }
     }
-    Ok(send(out, b"\n".to_vec()))
+    send(out, b"\n".to_vec())
 }
 
-fn write_link(
-    out: &mpsc::Sender<Bytes>,
-    root: &OwnedFd,
-    path: &RepoPath,
-    stamp: &Stamp,
-) -> Result<Result<(), GitEnded>, TakeOutError> {
+fn write_link(out: &mpsc::Sender<Bytes>, root: &OwnedFd, path: &RepoPath, stamp: &Stamp) -> Result<(), Broken> {
     let (target, now) = read_link(root, path).map_err(|error| failure(path, error))?;
     if now != *stamp {
-        return Err(TakeOutError::Changing(path.clone()));
+        return Err(TakeOutError::Changing(path.clone()).into());
     }
     let mut line = file_line("120000", path.as_bytes(), target.len());
     line.extend(target);
     line.push(b'\n');
-    Ok(send(out, line))
+    send(out, line)
 }
 
 fn write_file(
@@ -176,29 +156,25 @@ fn write_file(
     path: &RepoPath,
     stamp: &Stamp,
     mode: &str,
-) -> Result<Result<(), GitEnded>, TakeOutError> {
+) -> Result<(), Broken> {
     let changing = || TakeOutError::Changing(path.clone());
     let (mut file, now) = open_file(root, path).map_err(|error| failure(path, error))?;
     let mut left = usize::try_from(stamp.size).map_err(|_| changing())?;
     if now != *stamp {
-        return Err(changing());
+        return Err(changing().into());
     }
-    if send(out, file_line(mode, path.as_bytes(), left)).is_err() {
-        return Ok(Err(GitEnded));
-    }
+    send(out, file_line(mode, path.as_bytes(), left))?;
     while left > 0 {
         let mut chunk = vec![0; left.min(CHUNK)];
         file.read_exact(&mut chunk).map_err(|_| changing())?;
         left = left.saturating_sub(chunk.len());
-        if send(out, chunk).is_err() {
-            return Ok(Err(GitEnded));
-        }
+        send(out, chunk)?;
     }
     let after = rustix::fs::fstat(&file).map_err(|error| failure(path, error))?;
     if Stamp::of(&after) != Some(*stamp) {
-        return Err(changing());
+        return Err(changing().into());
     }
-    Ok(send(out, b"\n".to_vec()))
+    send(out, b"\n".to_vec())
 }
 
 fn failure(path: &RepoPath, error: Errno) -> TakeOutError {
@@ -217,6 +193,6 @@ fn file_line(mode: &str, path: &[u8], size: usize) -> Vec<u8> {
     line
 }
 
-fn send(out: &mpsc::Sender<Bytes>, bytes: Vec<u8>) -> Result<(), GitEnded> {
-    out.blocking_send(Bytes::from(bytes)).map_err(|_| GitEnded)
+fn send(out: &mpsc::Sender<Bytes>, bytes: Vec<u8>) -> Result<(), Broken> {
+    out.blocking_send(Bytes::from(bytes)).map_err(|_| Broken::GitEnded)
 }

@@ -24,11 +24,8 @@ impl VisibleLines {
     /// Parses a unified diff as git prints it.
     #[must_use]
     pub fn of_patch(patch: &[u8]) -> Self {
-        let mut reader = Reader::default();
-        for line in patch.split(|byte| *byte == b'\n') {
-            reader.line(line);
-        }
-        Self { files: reader.files }
+        let files = Reader::of(patch).files;
+        Self { files }
     }
 }
 
@@ -53,11 +50,8 @@ impl AddedLines {
     /// Parses a unified diff as git prints it.
     #[must_use]
     pub fn of_patch(patch: &[u8]) -> Self {
-        let mut reader = Reader::default();
-        for line in patch.split(|byte| *byte == b'\n') {
-            reader.line(line);
-        }
-        Self { files: reader.added }
+        let files = Reader::of(patch).added;
+        Self { files }
     }
 }
 
@@ -91,6 +85,12 @@ struct Reader {
 }
 
 impl Reader {
+    fn of(patch: &[u8]) -> Self {
+        let mut reader = Self::default();
+        patch.split(|byte| *byte == b'\n').for_each(|line| reader.line(line));
+        reader
+    }
+
     fn line(&mut self, line: &[u8]) {
         if self.old_left > 0 || self.new_left > 0 {
             self.content(line);

@@ -21,7 +21,6 @@ mod failure;
 mod fast_import;
 mod hunks;
 mod ignores;
-mod line;
 mod memory;
 mod merge;
 mod mirror;

@@ -39,10 +39,8 @@ impl Mirror {
             Some(_) => {}
         }
         let call = GitCall::new(&self.dir, "merge-tree").args(["--write-tree", "-z", "--no-messages"]);
-        let output = call
-            .args(["--end-of-options", ours.as_str(), theirs.as_str()])
-            .run()
-            .await?;
+        let call = call.args(["--end-of-options", ours.as_str(), theirs.as_str()]);
+        let output = call.run().await?;
         if output.truncated || !matches!(output.code, 0 | 1) {
             return Err(local_failure("merge-tree", &output));
         }
@@ -81,14 +79,8 @@ impl Mirror {
                 .env(&format!("GIT_AUTHOR_{prefix}"), value)
                 .env(&format!("GIT_COMMITTER_{prefix}"), value);
         }
-        let output = call
-            .args(["-F", "-"])
-            .stdin(request.full_message().into_bytes())
-            .ok()
-            .await?;
-        output
-            .text()
-            .parse()
-            .map_err(|_| GitError::unexpected("commit-tree", output.text()))
+        let call = call.args(["-F", "-"]).stdin(request.full_message().into_bytes());
+        let made = call.ok().await?.text();
+        made.parse().map_err(|_| GitError::unexpected("commit-tree", made))
     }
 }

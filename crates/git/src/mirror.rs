@@ -25,6 +25,9 @@ use tokio::sync::Semaphore;
 /// The largest listing of a remote's refs that we accept, in bytes of output.
 const LS_REMOTE_CAP: usize = 16 << 20;
 
+/// The options of every `fetch` into a mirror: only the named refs change.
+pub(crate) const QUIETLY: [&str; 4] = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
+
 /// All mirrors and checkouts below one data folder.
 #[derive(Clone)]
 pub struct Mirrors {
@@ -39,6 +42,12 @@ pub(crate) struct Shared {
     pub(crate) memory: Memory,
     forge: ForgeAccess,
     known: Mutex<HashMap<RepoId, Mirror>>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Shared")
+    }
 }
 
 impl Shared {
@@ -118,7 +127,7 @@ impl Mirrors {
         let made = || Mirror {
             dir: below(&self.shared.root, repo).into(),
             writing: Arc::default(),
-            made: Arc::new(Mutex::new(Made::NotChecked)),
+            checked: Arc::default(),
             shared: Arc::clone(&self.shared),
         };
         known.entry(repo).or_insert_with(made).clone()
@@ -131,20 +140,14 @@ impl Mirrors {
     }
 }
 
-/// Whether this process has checked the mirror's folder.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Made {
-    NotChecked,
-    Ready,
-}
-
 /// The bare mirror of one repository. Clones are the same mirror.
 #[derive(Clone)]
 pub struct Mirror {
     pub(crate) dir: Arc<Path>,
     /// The lock to hold while changing refs.
     pub(crate) writing: Arc<tokio::sync::Mutex<()>>,
-    made: Arc<Mutex<Made>>,
+    /// Whether this process has checked the mirror's folder.
+    checked: Arc<Mutex<bool>>,
     pub(crate) shared: Arc<Shared>,
 }
 
@@ -170,20 +173,18 @@ impl Mirror {
         let _writing = self.writing.lock().await;
         let call = self.fetching(remote).arg("--prune").arg("--");
         let output = call.arg(remote.url()).args(refspecs).run().await?;
-        if output.code == 0 {
-            Ok(())
-        } else {
-            Err(remote_failure("fetch", &output, remote.url()))
+        match output.code {
+            0 => Ok(()),
+            _ => Err(remote_failure("fetch", &output, remote.url())),
         }
     }
 
     /// Starts a `fetch` call; the caller adds the remote's URL and the refspecs.
     pub(crate) fn fetching(&self, remote: &Remote) -> GitCall {
         let call = GitCall::new(&self.dir, "fetch").talking_to(remote);
-        let call = IGNORED_IN_HISTORY
-            .iter()
-            .fold(call, |call, id| call.config(&format!("fetch.fsck.{id}"), "ignore"));
-        call.args(["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"])
+        let ignored = IGNORED_IN_HISTORY.iter();
+        let call = ignored.fold(call, |call, id| call.config(&format!("fetch.fsck.{id}"), "ignore"));
+        call.args(QUIETLY)
     }
 
     /// Returns the commit at the tip of a branch as of the last fetch.
@@ -248,23 +249,21 @@ impl Mirror {
 
     /// Returns the current tip of one branch on the remote.
     pub async fn remote_tip(&self, remote: &Remote, branch: &BranchName) -> Result<Option<Sha>, GitError> {
-        Ok(self
-            .ls_remote(remote, &[branch.as_str()])
-            .await?
-            .remove(branch.as_str()))
+        let mut found = self.ls_remote(remote, &[branch.as_str()]).await?;
+        Ok(found.remove(branch.as_str()))
     }
 
     /// Makes sure that the mirror's folder exists and is usable, also after a crash.
     pub(crate) fn ready(&self) -> Result<(), GitError> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if *made == Made::Ready {
+        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        if *checked {
             return Ok(());
         }
         if !is_complete(&self.dir) {
             make_bare(&self.dir, None).map_err(GitError::io(format!("making {}", self.dir.display())))?;
         }
         remove_stale_locks(&self.dir, 0);
-        *made = Made::Ready;
+        *checked = true;
         Ok(())
     }
 }

@@ -85,19 +85,14 @@ impl Policy {
 
     /// Returns every reason not to push the commit.
     pub async fn check(&self, commit: &Prepared) -> Result<Vec<PolicyFinding>, GitError> {
-        let mut findings: Vec<PolicyFinding> = commit
-            .changes()
-            .iter()
-            .filter_map(|change| self.check_path(change))
-            .collect();
+        let paths = commit.changes().iter().filter_map(|change| self.check_path(change));
+        let mut findings: Vec<PolicyFinding> = paths.collect();
         let (news, olds) = contents(commit).await?;
         // A secret that any changed file contained before may move between the changed files.
         let mut known: Vec<Found> = Vec::new();
         for (change, old) in commit.changes().iter().zip(&olds) {
-            known.extend(
-                old.iter()
-                    .flat_map(|old| self.secrets.find(&change.path.to_string(), old)),
-            );
+            let path = change.path.to_string();
+            known.extend(old.iter().flat_map(|old| self.secrets.find(&path, old)));
         }
         for (change, new) in commit.changes().iter().zip(news) {
             findings.extend(new.into_iter().flat_map(|new| self.check_content(change, &new, &known)));
@@ -119,11 +114,8 @@ impl Policy {
                 kind: found.kind,
             }));
         }
-        let fresh = self
-            .secrets
-            .find(&name, new)
-            .into_iter()
-            .filter(|found| !found.is_among(known));
+        let found = self.secrets.find(&name, new).into_iter();
+        let fresh = found.filter(|found| !found.is_among(known));
         findings.extend(fresh.map(|found| PolicyFinding::Secret {
             path: path.clone(),
             line: found.line,
@@ -150,21 +142,18 @@ async fn contents(commit: &Prepared) -> Result<(Vec<Option<Vec<u8>>>, Vec<Option
     let with_old = |change: &RawChange| {
         blob(change.old_mode) && commit.size_before(&change.path).is_some_and(|size| size <= OLD_CAP)
     };
-    let news = commit
-        .changes()
-        .iter()
+    let changes = || commit.changes().iter();
+    let news = changes()
         .filter(|change| with_new(change))
-        .map(|change| change.new_oid.as_str());
-    let olds = commit
-        .changes()
-        .iter()
+        .map(|change| &change.new_oid);
+    let olds = changes()
         .filter(|change| with_old(change))
-        .map(|change| change.old_oid.as_str());
-    let oids: Vec<&str> = news.chain(olds).collect();
+        .map(|change| &change.old_oid);
+    let oids: Vec<&str> = news.chain(olds).map(String::as_str).collect();
     let mut blobs = read_blobs(commit.repository(), &oids, READ_CAP).await?.into_iter();
     let mut place = |wanted: bool| if wanted { blobs.next() } else { None };
-    let news = commit.changes().iter().map(|change| place(with_new(change))).collect();
-    let olds = commit.changes().iter().map(|change| place(with_old(change))).collect();
+    let news = changes().map(|change| place(with_new(change))).collect();
+    let olds = changes().map(|change| place(with_old(change))).collect();
     Ok((news, olds))
 }
 

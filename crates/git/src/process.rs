@@ -82,24 +82,30 @@ pub(crate) struct GitCall {
     protocol: &'static str,
 }
 
+/// Returns an option with a folder as its value.
+fn named(option: &str, folder: &Path) -> OsString {
+    let mut whole = OsString::from(option);
+    whole.push(folder);
+    whole
+}
+
 impl GitCall {
     /// Builds `git --git-dir=<git_dir> <subcommand>` with the safe environment and settings, and no protocol allowed.
     #[must_use]
     pub(crate) fn new(git_dir: &Path, subcommand: &str) -> Self {
-        let mut git_dir_arg = OsString::from("--git-dir=");
-        git_dir_arg.push(git_dir);
         let attributes = format!("--attr-source={EMPTY_TREE}");
-        Self::with_global(&[git_dir_arg, attributes.into()], subcommand)
+        Self::with_global(&[named("--git-dir=", git_dir), attributes.into()], subcommand)
     }
 
     /// Builds the same for a checkout that no agent has touched yet.
     pub(crate) fn in_work_tree(git_dir: &Path, work_tree: &Path, subcommand: &str) -> Self {
-        let mut git_dir_arg = OsString::from("--git-dir=");
-        git_dir_arg.push(git_dir);
-        let mut work_tree_arg = OsString::from("--work-tree=");
-        work_tree_arg.push(work_tree);
         let attributes = format!("--attr-source={EMPTY_TREE}");
-        let mut call = Self::with_global(&[git_dir_arg, work_tree_arg, attributes.into()], subcommand);
+        let folders = [
+            named("--git-dir=", git_dir),
+            named("--work-tree=", work_tree),
+            attributes.into(),
+        ];
+        let mut call = Self::with_global(&folders, subcommand);
         call.command.current_dir(work_tree);
         call
     }

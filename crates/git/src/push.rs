@@ -66,10 +66,10 @@ impl Mirror {
     /// Deletes `branch` on the remote if it is at `at`. If the branch does not exist, the result is `AlreadyThere`.
     pub async fn delete_branch(&self, remote: &Remote, branch: &BranchName, at: &Sha) -> Result<Pushed, PushError> {
         let refspec = format!(":{}", branch.full());
-        match self
+        let deleted = self
             .push_refspec(remote, branch, &refspec, &Lease::At(at.clone()))
-            .await
-        {
+            .await;
+        match deleted {
             Err(PushError::LeaseLost { actual: None }) => Ok(Pushed::AlreadyThere),
             other => other,
         }

@@ -82,11 +82,8 @@ impl CommitInfo {
     /// Returns the value of the last trailer called `key`, in any letter case.
     #[must_use]
     pub fn trailer(&self, key: &str) -> Option<&str> {
-        let found = self
-            .trailers
-            .iter()
-            .rev()
-            .find(|(name, _)| name.eq_ignore_ascii_case(key));
+        let mut latest_first = self.trailers.iter().rev();
+        let found = latest_first.find(|(name, _)| name.eq_ignore_ascii_case(key));
         found.map(|(_, value)| value.as_str())
     }
 }
@@ -102,13 +99,12 @@ impl Mirror {
             return Ok(None);
         }
         let output = self.ask(&["cat-file", "blob", &spec], Some(cap)).await?;
-        let content = || FileContent {
-            bytes: output.stdout.clone(),
-            truncated: output.truncated,
-        };
+        let truncated = output.truncated;
         match output.code {
-            _ if output.truncated => Ok(Some(content())),
-            0 => Ok(Some(content())),
+            code if code == 0 || truncated => Ok(Some(FileContent {
+                bytes: output.stdout.clone(),
+                truncated,
+            })),
             128 => Ok(None),
             _ => Err(local_failure("cat-file", &output)),
         }
@@ -191,6 +187,22 @@ impl Mirror {
         }
     }
 
+    /// Returns the first-parent history of `head` without the commits that `base` contains: newest first, at most
+    /// `cap`.
+    pub async fn grown(&self, base: &Sha, head: &Sha, cap: usize) -> Result<Vec<Sha>, GitError> {
+        let options = ["--first-parent", "--end-of-options", head.as_str(), &format!("^{base}")];
+        self.rev_list(&options, cap).await
+    }
+
+    /// Lists at most `cap` commits, newest first.
+    pub(crate) async fn rev_list(&self, arguments: &[&str], cap: usize) -> Result<Vec<Sha>, GitError> {
+        self.ready()?;
+        let call = GitCall::new(&self.dir, "rev-list").arg(format!("--max-count={cap}"));
+        let output = call.args(arguments).ok().await?;
+        let commits = output.text().lines().map(str::parse).collect::<Result<_, _>>();
+        commits.map_err(|_| GitError::unexpected("rev-list", "a commit"))
+    }
+
     /// Returns `true` if `descendant` contains `ancestor`. A commit contains itself.
     pub async fn is_ancestor(&self, ancestor: &Sha, descendant: &Sha) -> Result<bool, GitError> {
         let options = ["merge-base", "--is-ancestor", "--end-of-options"];
@@ -241,11 +253,8 @@ pub(crate) async fn read_blobs(git_dir: &Path, oids: &[&str], cap: usize) -> Res
         let content = after
             .get(..found.size)
             .ok_or_else(|| GitError::unexpected("cat-file", "a short object"))?;
-        blobs.push(if found.kind == "blob" {
-            content.to_vec()
-        } else {
-            Vec::new()
-        });
+        let is_blob = found.kind == "blob";
+        blobs.push(if is_blob { content.to_vec() } else { Vec::new() });
         rest = after.get(found.size.saturating_add(1)..).unwrap_or_default();
     }
     Ok(blobs)

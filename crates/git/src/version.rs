@@ -7,7 +7,7 @@ use std::{fmt, path::PathBuf, time::Duration};
 const MINIMUM: (u64, u64) = (2, 43);
 
 /// The releases of July 2025 that fixed CVE-2025-48384 and related issues, one for each release line maintained then.
-const PATCHED: [(u64, u64, u64); 8] = [
+const PATCHED: [Numbers; 8] = [
     (2, 43, 7),
     (2, 44, 4),
     (2, 45, 4),
@@ -25,13 +25,8 @@ const REMEDY: &str = "install a newer one (Debian 13 and Ubuntu 24.04 bring it, 
 /// The time limit of `git version`.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// The numbers of a version. Vendors may append more text to them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Numbers {
-    major: u64,
-    minor: u64,
-    patch: u64,
-}
+/// Major, minor and patch number of a version. Vendors may append more text to them.
+type Numbers = (u64, u64, u64);
 
 /// A git that is new enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,11 +83,11 @@ impl InstalledGit {
     fn read(program: PathBuf, answer: &str) -> Result<Self, UnusableGit> {
         let first = answer.lines().next().unwrap_or_default();
         let version = first.strip_prefix("git version ").unwrap_or_default().trim().to_owned();
-        let Some(numbers) = Numbers::of(&version) else {
+        let Some(numbers) = numbers(&version) else {
             let why = format!("it says {:?}", first.chars().take(80).collect::<String>());
             return Err(UnusableGit::Unreadable { program, why });
         };
-        if (numbers.major, numbers.minor) < MINIMUM {
+        if (numbers.0, numbers.1) < MINIMUM {
             return Err(UnusableGit::TooOld { program, version });
         }
         Ok(Self {
@@ -106,10 +101,10 @@ impl InstalledGit {
     /// fixes to older versions too.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        let (major, minor, patch) = PATCHED
-            .into_iter()
-            .find(|(major, minor, _)| (*major, *minor) == (self.numbers.major, self.numbers.minor))?;
-        (self.numbers.patch < patch).then(|| {
+        let own = self.numbers;
+        let mut patched = PATCHED.into_iter();
+        let (major, minor, patch) = patched.find(|(major, minor, _)| (*major, *minor) == (own.0, own.1))?;
+        (own.2 < patch).then(|| {
             format!(
                 "git {} ({}) may lack the security fixes of git {major}.{minor}.{patch}: unless your distribution has \
                  brought them to it, install a newer one",
@@ -126,15 +121,13 @@ impl fmt::Display for InstalledGit {
     }
 }
 
-impl Numbers {
-    /// Parses the numbers at the start of `version`; a missing third one is 0.
-    fn of(version: &str) -> Option<Self> {
-        let mut parts = version.split(['.', '-', ' ', '+']);
-        let major = parts.next()?.parse().ok()?;
-        let minor = parts.next()?.parse().ok()?;
-        let patch = parts.next().and_then(|patch| patch.parse().ok()).unwrap_or(0);
-        Some(Self { major, minor, patch })
-    }
+/// Parses the numbers at the start of `version`; a missing third one is 0.
+fn numbers(version: &str) -> Option<Numbers> {
+    let mut parts = version.split(['.', '-', ' ', '+']);
+    let major = parts.next()?.parse().ok()?;
+    let minor = parts.next()?.parse().ok()?;
+    let patch = parts.next().and_then(|patch| patch.parse().ok()).unwrap_or(0);
+    Some((major, minor, patch))
 }
 
 /// Returns the error's text as one line without control characters, at most 200 characters long.
@@ -166,9 +159,8 @@ mod tests {
             ("git version 3.0.0", (3, 0, 0)),
             ("git version 2.47.3\nbuild: x\n", (2, 47, 3)),
         ];
-        for (answer, (major, minor, patch)) in table {
-            let numbers = read(answer).unwrap().numbers;
-            assert_eq!(numbers, Numbers { major, minor, patch }, "{answer}");
+        for (answer, numbers) in table {
+            assert_eq!(read(answer).unwrap().numbers, numbers, "{answer}");
         }
     }
 

@@ -57,10 +57,9 @@ pub fn open_in_browser(
     let commands = [chosen.as_slice(), &OPENERS].concat();
     // Sandboxed browsers can read the person's home, but no temporary or hidden folder.
     let home = set("HOME").map(PathBuf::from).filter(|home| home.is_dir());
-    let page = home.map(|home| page(address, home));
-    let (folder, file) = match page {
-        Some(Ok(made)) => made,
-        Some(Err(_)) | None => page_in_temporary(address)?,
+    let (folder, file) = match home.and_then(|home| page(address, home).ok()) {
+        Some(made) => made,
+        None => page(address, std::env::temp_dir())?,
     };
     let file = format!("file://{}", file.display());
     let started = commands
@@ -82,10 +81,6 @@ pub fn open_in_browser(
     Ok(LeadingPage { _folder: folder })
 }
 
-fn page_in_temporary(address: &str) -> io::Result<(TempDir, PathBuf)> {
-    page(address, std::env::temp_dir())
-}
-
 /// Writes the page into a folder of its own. Only the owner can read either.
 fn page(address: &str, below: PathBuf) -> io::Result<(TempDir, PathBuf)> {
     let folder = tempfile::Builder::new()
@@ -103,16 +98,10 @@ fn page(address: &str, below: PathBuf) -> io::Result<(TempDir, PathBuf)> {
 }
 
 fn leading_to(address: &str) -> String {
-    let address: String = address
-        .chars()
-        .map(|c| match c {
-            '&' => "&amp;".to_owned(),
-            '"' => "&quot;".to_owned(),
-            '<' => "&lt;".to_owned(),
-            '>' => "&gt;".to_owned(),
-            c => c.to_string(),
-        })
-        .collect();
+    let escapes = [("&", "&amp;"), ("\"", "&quot;"), ("<", "&lt;"), (">", "&gt;")];
+    let address = escapes
+        .iter()
+        .fold(address.to_owned(), |text, (from, to)| text.replace(from, to));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
          <meta http-equiv=\"refresh\" content=\"0; url={address}\">\n<title>AutoBuild</title>\n\

@@ -9,7 +9,6 @@ use crate::{
 };
 use domain::isolation::{Level, Limits};
 use std::{
-    os::unix::ffi::OsStringExt,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -123,32 +122,27 @@ impl Sandbox {
     }
 
     pub(crate) fn confinement(&self, spec: &Spec) -> Confinement {
-        let bytes = |path: &PathBuf| path.clone().into_os_string().into_vec();
+        let text = |path: &PathBuf| path.clone().into_os_string();
+        let readable = || visible::readable(spec, &self.options.hidden);
         let read = match self.level {
             Level::L0 => Vec::new(),
-            Level::L1 => {
-                let own = ["/proc", "/sys/devices/system/cpu"].map(PathBuf::from);
-                visible::readable(spec, &self.options.hidden)
-                    .into_iter()
-                    .chain(own)
-                    .collect()
-            }
-            Level::L2 | Level::L3 => visible::readable(spec, &self.options.hidden),
+            Level::L1 => [
+                readable(),
+                ["/proc", "/sys/devices/system/cpu"].map(PathBuf::from).into(),
+            ]
+            .concat(),
+            Level::L2 | Level::L3 => readable(),
         };
+        let mounts = spec.confine.mounts.iter().map(|(from, to)| match self.level {
+            Level::L0 | Level::L1 => (text(from), text(from)),
+            Level::L2 | Level::L3 => (text(from), text(to)),
+        });
         Confinement {
             level: self.level,
-            bubblewrap: bytes(&self.options.bubblewrap),
-            read: read.iter().map(bytes).collect(),
-            write: spec.confine.write.iter().map(bytes).collect(),
-            mounts: spec
-                .confine
-                .mounts
-                .iter()
-                .map(|(from, to)| match self.level {
-                    Level::L0 | Level::L1 => (bytes(from), bytes(from)),
-                    Level::L2 | Level::L3 => (bytes(from), bytes(to)),
-                })
-                .collect(),
+            bubblewrap: text(&self.options.bubblewrap),
+            read: read.iter().map(text).collect(),
+            write: spec.confine.write.iter().map(text).collect(),
+            mounts: mounts.collect(),
             limits: self.options.limits,
             way: self.way(spec),
             own: false,
@@ -160,7 +154,7 @@ impl Sandbox {
             (None, _) => Way::Nowhere,
             (Some(door), Level::L0 | Level::L1) => Way::Port(door.port()),
             (Some(door), Level::L2 | Level::L3) => Way::Bridge {
-                socket: door.socket().into_os_string().into_vec(),
+                socket: door.socket().into_os_string(),
                 port: INSIDE_PORT,
             },
         }

@@ -3,7 +3,7 @@
 use crate::spec::{Exit, Spec, StartError};
 use domain::isolation::{Level, Limit, Limits};
 use serde::{Deserialize, Serialize};
-use std::{ffi::OsString, io::Read, os::unix::ffi::OsStringExt, path::PathBuf};
+use std::{ffi::OsString, io::Read};
 
 /// The longest order that a launcher accepts, in bytes: arguments and environment, without the input.
 const ORDER_CAP: u32 = 16 << 20;
@@ -20,10 +20,10 @@ pub(crate) const INPUT_END: u8 = b'E';
 /// The program to start, with its settings. The program's input follows the order.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
-    program: Vec<u8>,
-    args: Vec<Vec<u8>>,
-    cwd: Vec<u8>,
-    env: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(crate) program: OsString,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) cwd: OsString,
+    pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) stdin_length: u64,
     /// Whether more input follows while the program runs.
     #[serde(default)]
@@ -38,11 +38,11 @@ pub(crate) struct Order {
 pub(crate) struct Confinement {
     pub(crate) level: Level,
     /// The program that makes namespaces.
-    pub(crate) bubblewrap: Vec<u8>,
-    pub(crate) read: Vec<Vec<u8>>,
-    pub(crate) write: Vec<Vec<u8>>,
+    pub(crate) bubblewrap: OsString,
+    pub(crate) read: Vec<OsString>,
+    pub(crate) write: Vec<OsString>,
     /// Folders that it may also change: the real path, and the path at which it sees the folder.
-    pub(crate) mounts: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(crate) mounts: Vec<(OsString, OsString)>,
     pub(crate) limits: Limits,
     pub(crate) way: Way,
     /// Whether the program is our own binary, even if its file has moved.
@@ -59,58 +59,30 @@ pub(crate) enum Way {
     /// This port inside the sandbox, forwarded to a socket of the machine.
     Bridge {
         /// The socket's path.
-        socket: Vec<u8>,
+        socket: OsString,
         /// The port.
         port: u16,
     },
 }
 
-fn path(bytes: &[u8]) -> PathBuf {
-    OsString::from_vec(bytes.to_vec()).into()
-}
-
 impl Way {
     /// Returns the socket that must be visible inside the sandbox.
-    pub(crate) fn socket(&self) -> Option<PathBuf> {
+    pub(crate) fn socket(&self) -> Option<&OsString> {
         match self {
             Self::Nowhere | Self::Port(_) => None,
-            Self::Bridge { socket, .. } => Some(path(socket)),
+            Self::Bridge { socket, .. } => Some(socket),
         }
-    }
-}
-
-impl Confinement {
-    pub(crate) fn bubblewrap(&self) -> PathBuf {
-        path(&self.bubblewrap)
-    }
-
-    pub(crate) fn read(&self) -> impl Iterator<Item = PathBuf> {
-        self.read.iter().map(|bytes| path(bytes))
-    }
-
-    pub(crate) fn write(&self) -> impl Iterator<Item = PathBuf> {
-        self.write.iter().map(|bytes| path(bytes))
-    }
-
-    /// Returns the real path of each mounted folder, and the path at which the program sees it.
-    pub(crate) fn mounts(&self) -> impl Iterator<Item = (PathBuf, PathBuf)> {
-        self.mounts.iter().map(|(from, to)| (path(from), path(to)))
     }
 }
 
 impl Order {
     /// Returns the order and the input, ready to be sent.
     pub(crate) fn frame(spec: &Spec, talking: bool, confinement: Confinement) -> Option<Vec<u8>> {
-        let bytes = |text: &OsString| text.clone().into_vec();
         let order = Self {
-            program: bytes(&spec.program),
-            args: spec.args.iter().map(bytes).collect(),
-            cwd: bytes(&spec.cwd.clone().into_os_string()),
-            env: spec
-                .env
-                .iter()
-                .map(|(name, value)| (bytes(name), bytes(value)))
-                .collect(),
+            program: spec.program.clone(),
+            args: spec.args.clone(),
+            cwd: spec.cwd.clone().into_os_string(),
+            env: spec.env.clone(),
             stdin_length: u64::try_from(spec.stdin.len()).ok()?,
             talking,
             grace_ms: u64::try_from(spec.grace.as_millis()).ok()?,
@@ -138,25 +110,6 @@ impl Order {
         let mut json = Vec::new();
         source.take(u64::from(length)).read_to_end(&mut json)?;
         Ok(serde_json::from_slice(&json)?)
-    }
-
-    pub(crate) fn program(&self) -> OsString {
-        OsString::from_vec(self.program.clone())
-    }
-
-    pub(crate) fn args(&self) -> impl Iterator<Item = OsString> {
-        self.args.iter().cloned().map(OsString::from_vec)
-    }
-
-    pub(crate) fn cwd(&self) -> PathBuf {
-        OsString::from_vec(self.cwd.clone()).into()
-    }
-
-    pub(crate) fn env(&self) -> impl Iterator<Item = (OsString, OsString)> {
-        self.env
-            .iter()
-            .cloned()
-            .map(|(name, value)| (OsString::from_vec(name), OsString::from_vec(value)))
     }
 }
 

@@ -289,7 +289,7 @@ async fn people_see_what_they_may_read_on_github_and_nothing_else() {
         assert_eq!(bent.get(&format!("{service}/")).await.location, "/sign-in", "{forged}");
     }
     // The service's secret is not the App's any more.
-    beside.forge.revoke_client_secret("autobuild");
+    beside.forge.revoke_client_secret("autobuild").unwrap();
     let back = eve.comes_back(&service, forge, EVE, "1").await;
     let refused = eve.get(&back).await;
     assert!(

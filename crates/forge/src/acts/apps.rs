@@ -3,7 +3,7 @@
 use crate::{
     acts::manifest::Manifest,
     clock,
-    hooks::{Audience, Occasion},
+    hooks::Audience,
     json,
     refusal::{Found, Refusal, Result},
     state::{Actor, App, AppDetails, Hook, Installation, ManifestCode, Permissions, Selection, State, User, UserKind},
@@ -25,7 +25,7 @@ type Pair = (String, String);
 static MADE: Mutex<Vec<Pair>> = Mutex::new(Vec::new());
 
 /// Returns a key pair that no App of the forge has.
-pub(crate) fn key_pair_unlike(state: &State) -> Result<Pair> {
+fn key_pair_unlike(state: &State) -> Result<Pair> {
     let taken = |public: &String| state.apps.values().any(|app| app.public_key == *public);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(free) = made.iter().find(|(_, public)| !taken(public)) {
@@ -46,19 +46,21 @@ fn key_pair() -> Result<Pair> {
     Ok((pem, BASE64_STANDARD.encode(pair.public_key().as_ref())))
 }
 
+/// The length of the secrets of an App, in bytes.
+pub(crate) const SECRET: usize = 20;
 /// The life of a registration's code, in minutes; GitHub's hour.
 const CODE_MINUTES: i64 = 60;
 
-/// Returns a random text that nobody can guess.
-pub(crate) fn unguessable() -> Result<String> {
-    let mut bytes = [0_u8; 20];
-    getrandom::fill(&mut bytes).map_err(|_| Refusal::new(500, "no randomness"))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+/// Returns this many random bytes in hexadecimal: a text that nobody can guess.
+pub(crate) fn random(bytes: usize) -> Result<String> {
+    let mut noise = vec![0_u8; bytes];
+    getrandom::fill(&mut noise).map_err(|_| Refusal::new(500, "no randomness"))?;
+    Ok(noise.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 impl State {
-    /// Registers an App for an account. Returns its id and the code for its credentials.
-    pub(crate) fn register(&mut self, by: u64, owner: u64, manifest: Manifest) -> Result<(u64, String)> {
+    /// Registers an App for an account. Returns the code for its credentials.
+    pub(crate) fn register(&mut self, by: u64, owner: u64, manifest: Manifest) -> Result<String> {
         if !self.administers(by, owner) {
             return Err(Refusal::not_found());
         }
@@ -66,48 +68,55 @@ impl State {
         if self.app_named(&slug).is_some() || self.user_named(&slug).is_some() {
             return Err(Refusal::custom("Integration", "name", "Name is already taken"));
         }
-        let (private_key, public_key) = key_pair_unlike(self)?;
-        let (id, bot, created_at) = (self.next_id(), self.next_id(), self.clock.stamp());
-        let login = format!("{slug}[bot]");
-        let kind = UserKind::Bot;
-        self.users.insert(
-            bot,
-            User {
-                id: bot,
-                login,
-                kind,
-                created_at,
-            },
-        );
-        let hook = manifest.hook.map(|url| {
-            let (id, secret) = (self.next_id(), unguessable()?);
-            Ok::<_, Refusal>(Hook { id, url, secret })
-        });
-        let app = App {
-            id,
+        let secret = random(SECRET)?;
+        let id = self.add_app(App {
             slug,
             name: manifest.name,
             owner,
-            bot,
-            client_id: format!("Iv23li{id:014x}"),
             permissions: manifest.permissions,
             events: manifest.events,
-            hook: hook.transpose()?,
-            private_key,
-            public_key,
-            created_at,
+            hook: manifest.hook.map(|url| Hook { id: 0, url, secret }),
             details: AppDetails {
-                client_secret: unguessable()?,
+                client_secret: random(SECRET)?,
                 ..manifest.details
             },
-        };
-        self.apps.insert(id, app);
+            ..App::default()
+        })?;
         self.ping(id, by);
-        let code = unguessable()?;
-        let made_at = clock::wall();
+        let (code, made_at) = (random(SECRET)?, clock::wall());
         self.manifest_codes
             .insert(code.clone(), ManifestCode { app: id, made_at });
-        Ok((id, code))
+        Ok(code)
+    }
+
+    /// Records an App and returns its id. Its ids, its bot account and its key pair are new.
+    pub(crate) fn add_app(&mut self, mut app: App) -> Result<u64> {
+        app.bot = self.account(&format!("{}[bot]", app.slug), UserKind::Bot);
+        (app.private_key, app.public_key) = key_pair_unlike(self)?;
+        (app.id, app.created_at) = (self.next_id(), self.clock.stamp());
+        app.client_id = format!("Iv23li{:014x}", app.id);
+        if let Some(hook) = &mut app.hook {
+            hook.id = self.next_id();
+        }
+        let id = app.id;
+        self.apps.insert(id, app);
+        Ok(id)
+    }
+
+    /// Returns the id of the account of this login; creates it if there is none.
+    pub(crate) fn account(&mut self, login: &str, kind: UserKind) -> u64 {
+        if let Some(known) = self.user_named(login) {
+            return known.id;
+        }
+        let (id, login) = (self.next_id(), login.to_owned());
+        let user = User {
+            id,
+            login,
+            kind,
+            created_at: self.clock.stamp(),
+        };
+        self.users.insert(id, user);
+        id
     }
 
     /// Returns the App behind a registration's code. A code works once, within an hour.
@@ -129,14 +138,7 @@ impl State {
             "hook_id": hook.id,
             "hook": {"type": "App", "id": hook.id, "name": "web", "active": true, "events": known.events, "config": config, "app_id": app},
         });
-        self.emit_to(Occasion {
-            event: "ping",
-            action: None,
-            audience: Audience::Hook(app),
-            repo: None,
-            sender,
-            fields,
-        });
+        self.emit_to(Audience::Hook(app), sender, ("ping", None), fields);
     }
 
     /// Installs an App on an account; returns the installation's id.
@@ -179,9 +181,9 @@ impl State {
             return Err(Refusal::not_found());
         }
         let its = self.installations.values().filter(|one| one.app == app);
-        let its: Vec<u64> = its.map(|one| one.id).collect();
-        its.into_iter()
-            .try_for_each(|id| self.uninstall(Actor::person(by), id))?;
+        for id in its.map(|one| one.id).collect::<Vec<_>>() {
+            self.uninstall(Actor::person(by), id)?;
+        }
         let gone = self.apps.remove(&app).found()?;
         self.users.remove(&gone.bot);
         Ok(())
@@ -190,14 +192,12 @@ impl State {
     /// Returns an App with its credentials, which GitHub shows only once.
     pub(crate) fn app_with_credentials(&self, app: &App) -> Result<serde_json::Value> {
         let mut body = self.app_json(app);
-        json::extend(
-            &mut body,
-            json!({
-                "client_secret": app.details.client_secret,
-                "webhook_secret": app.hook.as_ref().map(|hook| &hook.secret),
-                "pem": pkcs1(&app.private_key).ok_or_else(|| Refusal::new(500, "the key cannot be read"))?,
-            }),
-        );
+        let credentials = json!({
+            "client_secret": app.details.client_secret,
+            "webhook_secret": app.hook.as_ref().map(|hook| &hook.secret),
+            "pem": pkcs1(&app.private_key).ok_or_else(|| Refusal::new(500, "the key cannot be read"))?,
+        });
+        json::extend(&mut body, credentials);
         Ok(body)
     }
 }

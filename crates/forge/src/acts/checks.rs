@@ -2,7 +2,7 @@
 
 use crate::{
     feed::{EventOutcome, FeedEvent},
-    hooks::{Audience, Occasion},
+    hooks::Audience,
     json,
     refusal::{Found, Refusal, Result},
     state::{Access, Actor, CheckRun, CiJob, State, Status, matches},
@@ -45,21 +45,15 @@ fn check_word(field: &str, word: Option<&String>, known: &[&str]) -> Result {
     }
 }
 
-/// Refuses a text field of `object` that is longer than `most` characters, or missing though required.
-fn check_text(object: &Value, field: &str, most: usize, need: Need) -> Result {
+/// Refuses a text field of `object` that is missing or longer than `most` characters.
+fn check_text(object: &Value, field: &str, most: usize) -> Result {
     match object.get(field).and_then(Value::as_str) {
-        None if need == Need::Required => Err(refused(format!("\"{field}\" wasn't supplied."))),
+        None => Err(refused(format!("\"{field}\" wasn't supplied."))),
         Some(text) if text.chars().count() > most => {
             Err(refused(format!("{field} is too long (maximum is {most} characters).")))
         }
-        _ => Ok(()),
+        Some(_) => Ok(()),
     }
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Need {
-    Required,
-    Optional,
 }
 
 fn check_change(change: &CheckRunChange) -> Result {
@@ -69,9 +63,11 @@ fn check_change(change: &CheckRunChange) -> Result {
         return Err(refused("conclusion wasn't supplied."));
     }
     if let Some(output) = &change.output {
-        check_text(output, "title", 255, Need::Required)?;
-        check_text(output, "summary", LONGEST_OUTPUT, Need::Required)?;
-        check_text(output, "text", LONGEST_OUTPUT, Need::Optional)?;
+        check_text(output, "title", 255)?;
+        check_text(output, "summary", LONGEST_OUTPUT)?;
+        if output.get("text").is_some_and(Value::is_string) {
+            check_text(output, "text", LONGEST_OUTPUT)?;
+        }
         if annotations(output).count() > 50 {
             return Err(refused("No more than 50 annotations are allowed per request."));
         }
@@ -81,9 +77,9 @@ fn check_change(change: &CheckRunChange) -> Result {
         return Err(refused("No more than 3 actions are allowed."));
     }
     for action in actions {
-        check_text(action, "label", 20, Need::Required)?;
-        check_text(action, "description", 40, Need::Required)?;
-        check_text(action, "identifier", 20, Need::Required)?;
+        check_text(action, "label", 20)?;
+        check_text(action, "description", 40)?;
+        check_text(action, "identifier", 20)?;
     }
     Ok(())
 }
@@ -116,9 +112,10 @@ impl State {
         };
         self.repo_mut(at.repo)?.checks.insert(id, run);
         let run = self.write_check(at.repo, id, change)?;
-        self.check_event(at, &run, "created", Audience::Subscribed, object!({}))?;
+        let subscribed = Audience::Subscribed { repo: at.repo };
+        self.check_event(at, &run, "created", subscribed, object!({}))?;
         if run.conclusion.is_some() {
-            self.check_event(at, &run, "completed", Audience::Subscribed, object!({}))?;
+            self.check_event(at, &run, "completed", subscribed, object!({}))?;
         }
         self.suite_moved(at, suite, was)?;
         self.check_told(at, &run)?;
@@ -137,7 +134,8 @@ impl State {
         let after = self.write_check(at.repo, id, change)?;
         let ended = before.conclusion != after.conclusion;
         if ended {
-            self.check_event(at, &after, "completed", Audience::Subscribed, object!({}))?;
+            let subscribed = Audience::Subscribed { repo: at.repo };
+            self.check_event(at, &after, "completed", subscribed, object!({}))?;
         }
         self.suite_moved(at, before.suite, was)?;
         // Further annotations of the same outcome are not worth a feed event.
@@ -185,14 +183,7 @@ impl State {
         }
         let mut fields = object!({"check_run": shown});
         json::extend(&mut fields, more);
-        self.emit_to(Occasion {
-            event: "check_run",
-            action: Some(action),
-            audience,
-            repo: Some(at.repo),
-            sender: at.by.user,
-            fields,
-        });
+        self.emit_to(audience, at.by.user, ("check_run", Some(action)), fields);
         Ok(())
     }
 
@@ -222,15 +213,17 @@ impl State {
     /// Clicks a button of a check run: `Re-run` (`None`), or one that its App offers.
     pub(crate) fn click_check(&mut self, at: Access, id: u64, button: Option<&str>) -> Result {
         let run = self.repo(at.repo)?.checks.get(&id).cloned().found()?;
+        let (app, repo) = (run.app, at.repo);
+        let its_app = Audience::App { app, repo };
         let Some(identifier) = button else {
-            return self.check_event(at, &run, "rerequested", Audience::App(run.app), object!({}));
+            return self.check_event(at, &run, "rerequested", its_app, object!({}));
         };
         let offered = |action: &Value| action.get("identifier").and_then(Value::as_str) == Some(identifier);
         if run.status != "completed" || !run.actions.iter().any(offered) {
             return Err(Refusal::not_found());
         }
         let more = object!({"requested_action": {"identifier": identifier}});
-        self.check_event(at, &run, "requested_action", Audience::App(run.app), more)
+        self.check_event(at, &run, "requested_action", its_app, more)
     }
 
     /// Makes every CI job for this branch report on a commit that arrived there.
@@ -239,11 +232,18 @@ impl State {
         for job in jobs.iter().filter(|job| matches(&job.branches, branch)) {
             if let Some(app) = job.app {
                 self.report_check(app, at.repo, sha, job)?;
-            } else {
-                let state = job.conclusion.as_deref().unwrap_or("pending");
-                let description = Some(job.summary.clone());
-                self.record_status(at, sha, (&job.name, state), description, None)?;
+                continue;
             }
+            let status = Status {
+                id: self.next_id(),
+                sha: sha.to_owned(),
+                context: job.name.clone(),
+                state: job.conclusion.clone().unwrap_or_else(|| "pending".to_owned()),
+                description: Some(job.summary.clone()),
+                creator: at.by.user,
+                created_at: self.clock.stamp(),
+            };
+            self.repo_mut(at.repo)?.statuses.push(status);
         }
         Ok(())
     }
@@ -251,11 +251,7 @@ impl State {
     /// Reports a check run as an App; without a conclusion it is in progress.
     pub(crate) fn report_check(&mut self, app: u64, repo: u64, sha: &str, job: &CiJob) -> Result<u64> {
         let user = self.apps.get(&app).found()?.bot;
-        let status = if job.conclusion.is_some() {
-            "completed"
-        } else {
-            "in_progress"
-        };
+        let status = job.conclusion.as_ref().map_or("in_progress", |_| "completed");
         let change = CheckRunChange {
             name: Some(job.name.clone()),
             status: Some(status.to_owned()),
@@ -265,32 +261,5 @@ impl State {
         };
         let by = Actor { user, app: Some(app) };
         self.new_check(Access { repo, by }, sha, &change)
-    }
-
-    /// Records a status on a commit.
-    pub(crate) fn record_status(
-        &mut self,
-        at: Access,
-        sha: &str,
-        (context, state): (&str, &str),
-        description: Option<String>,
-        target_url: Option<String>,
-    ) -> Result<Status> {
-        if !["error", "failure", "pending", "success"].contains(&state) {
-            return Err(Refusal::custom("Status", "state", "State is not included in the list"));
-        }
-        let (id, now) = (self.next_id(), self.clock.stamp());
-        let one = Status {
-            id,
-            sha: sha.to_owned(),
-            context: context.to_owned(),
-            state: state.to_owned(),
-            description,
-            target_url,
-            creator: at.by.user,
-            created_at: now,
-        };
-        self.repo_mut(at.repo)?.statuses.push(one.clone());
-        Ok(one)
     }
 }

@@ -35,9 +35,6 @@ impl State {
     /// Writes a comment; returns its id.
     pub(crate) fn comment(&mut self, at: Access, number: u64, body: &str) -> Result<u64> {
         check_writable(self.repo(at.repo)?)?;
-        if self.issue(at.repo, number)?.locked {
-            return Err(Refusal::new(403, "Unable to create comment because issue is locked."));
-        }
         if body.trim().is_empty() {
             return Err(Refusal::invalid("IssueComment", "data", "missing_field"));
         }
@@ -67,11 +64,8 @@ impl State {
         let comment = self.comment_mut(at.repo, id)?;
         let from = std::mem::replace(&mut comment.body, body.to_owned());
         comment.updated_at = now;
-        comment.edits.push(Edit {
-            at: now,
-            editor: at.by.user,
-            text: body.to_owned(),
-        });
+        let editor = at.by.user;
+        comment.edits.push(Edit { at: now, editor });
         let changes = json!({"changes": {"body": {"from": from}}});
         self.comment_event(at, id, "edited", "edited a comment on", changes)
     }

@@ -15,8 +15,6 @@ pub(crate) struct IssueChange {
     pub(crate) title: Option<String>,
     pub(crate) body: Option<String>,
     pub(crate) open: Option<bool>,
-    pub(crate) reason: Option<String>,
-    pub(crate) labels: Option<Vec<String>>,
     /// The base branch of a pull request.
     pub(crate) base: Option<String>,
 }
@@ -70,14 +68,9 @@ impl State {
             return Err(Refusal::invalid("Issue", "title", "missing_field"));
         }
         self.edit_issue(at, number, change)?;
-        if let Some(labels) = &change.labels {
-            self.set_labels(at, number, labels)?;
-        }
         match change.open {
-            Some(open) if open == self.issue(at.repo, number)?.open => Ok(()),
-            Some(true) => self.set_closed(at, number, None),
-            Some(false) => self.set_closed(at, number, Some(change.reason.as_deref().unwrap_or("completed"))),
-            None => Ok(()),
+            Some(open) if open != self.issue(at.repo, number)?.open => self.set_open(at, number, open),
+            Some(_) | None => Ok(()),
         }
     }
 
@@ -92,11 +85,8 @@ impl State {
         if let Some(body) = change.body.as_ref().filter(|body| issue.body.as_ref() != Some(*body)) {
             from.insert("body".to_owned(), json!({"from": issue.body}));
             issue.body = Some(body.clone());
-            issue.edits.push(Edit {
-                at: now,
-                editor: at.by.user,
-                text: body.clone(),
-            });
+            let editor = at.by.user;
+            issue.edits.push(Edit { at: now, editor });
         }
         if from.is_empty() {
             return Ok(());
@@ -105,21 +95,25 @@ impl State {
         self.issue_happened(at, number, "edited", json!({"changes": from}))
     }
 
-    /// Closes an issue or pull request for this reason, or reopens it (`None`).
-    pub(super) fn set_closed(&mut self, at: Access, number: u64, reason: Option<&str>) -> Result {
+    /// Closes or reopens an issue or pull request.
+    pub(super) fn set_open(&mut self, at: Access, number: u64, open: bool) -> Result {
         let now = self.clock.stamp();
         let issue = self.issue_mut(at.repo, number)?;
         let merged = issue.pull.as_ref().is_some_and(|pull| pull.merged.is_some());
-        if reason.is_none() && merged {
+        if open && merged {
             let sentence = "The pull request cannot be reopened.";
             return Err(Refusal::custom("PullRequest", "state", sentence));
         }
-        issue.open = reason.is_none();
-        issue.state_reason = (!issue.is_pull()).then(|| reason.unwrap_or("reopened").to_owned());
-        issue.closed_at = reason.map(|_| now);
-        issue.closed_by = reason.map(|_| at.by.user);
+        let (action, reason) = if open {
+            ("reopened", "reopened")
+        } else {
+            ("closed", "completed")
+        };
+        issue.open = open;
+        issue.state_reason = (!issue.is_pull()).then(|| reason.to_owned());
+        issue.closed_at = (!open).then_some(now);
+        issue.closed_by = (!open).then_some(at.by.user);
         issue.updated_at = now;
-        let action = if issue.open { "reopened" } else { "closed" };
         self.issue_happened(at, number, action, json!({}))
     }
 

@@ -59,16 +59,6 @@ impl State {
         self.label_event(at, number, "unlabeled", &name)
     }
 
-    /// Gives an issue exactly these labels.
-    pub(crate) fn set_labels(&mut self, at: Access, number: u64, names: &[String]) -> Result {
-        let before = self.issue(at.repo, number)?.labels.clone();
-        let stays = |old: &&String| names.iter().any(|new| new.eq_ignore_ascii_case(old));
-        for gone in before.iter().filter(|old| !stays(old)) {
-            self.remove_label(at, number, gone)?;
-        }
-        names.iter().try_for_each(|name| self.add_label(at, number, name))
-    }
-
     fn label_event(&mut self, at: Access, number: u64, action: &str, name: &str) -> Result {
         let repo = self.repo(at.repo)?;
         let label = repo.labels.get(&name.to_lowercase());

@@ -6,7 +6,7 @@ use crate::{
     site::Site,
     state::{Access, Pull, Repo, ReviewState, Role, RuleKind, State},
 };
-use git::bare::{Ident, Merged, Replayed};
+use git::bare::{Ident, Merged};
 use std::collections::BTreeMap;
 
 /// The way to merge a pull request.
@@ -69,8 +69,8 @@ impl Site {
         if method == "rebase" {
             let seconds = self.change(|state| state.clock.stamp()).timestamp();
             return match bare.replay(&one.base_sha, &one.head_sha, &web_flow(seconds)).await? {
-                Replayed::Clean(sha) => Ok(sha),
-                Replayed::Conflict(_) => Err(refused(NOT_MERGEABLE)),
+                Merged::Clean(sha) => Ok(sha),
+                Merged::Conflict(_) => Err(refused(NOT_MERGEABLE)),
             };
         }
         let Merged::Clean(tree) = bare.merge_tree(None, &one.base_sha, &one.head_sha).await? else {
@@ -123,7 +123,7 @@ fn candidate(state: &State, repo: u64, number: u64, order: &MergeOrder, method: 
     if !allowed {
         return Err(refused(format!("{noun} are not allowed on this repository.")));
     }
-    check_rules(state, known, pull, method)?;
+    check_rules(state, known, pull)?;
     let base_sha = known.branches.get(&pull.base).cloned();
     Ok(Candidate {
         head: pull.head.clone(),
@@ -136,10 +136,9 @@ fn candidate(state: &State, repo: u64, number: u64, order: &MergeOrder, method: 
     })
 }
 
-fn check_rules(state: &State, repo: &Repo, pull: &Pull, method: &str) -> Result {
+fn check_rules(state: &State, repo: &Repo, pull: &Pull) -> Result {
     for rule in repo.rules_for(&pull.base) {
         match rule {
-            RuleKind::MergeQueue => return Err(refused("Changes must be made through the merge queue")),
             RuleKind::RequiredChecks(names) => {
                 if let Some(name) = names.iter().find(|name| !is_green(repo, &pull.head_sha, name)) {
                     return Err(refused(format!("Required status check \"{name}\" is expected.")));
@@ -151,15 +150,7 @@ fn check_rules(state: &State, repo: &Repo, pull: &Pull, method: &str) -> Result 
                     "At least {approvals} approving {reviews} required by reviewers with write access."
                 )));
             }
-            RuleKind::LinearHistory if method == "merge" => {
-                return Err(refused("Merge commits are not allowed on this branch."));
-            }
-            RuleKind::Creation
-            | RuleKind::Deletion
-            | RuleKind::PullRequest { .. }
-            | RuleKind::NonFastForward
-            | RuleKind::RequiredSignatures
-            | RuleKind::LinearHistory => {}
+            RuleKind::Creation | RuleKind::PullRequest { .. } | RuleKind::RequiredSignatures => {}
         }
     }
     Ok(())
@@ -178,7 +169,7 @@ fn is_green(repo: &Repo, sha: &str, name: &str) -> bool {
 fn approvals_of(state: &State, repo: &Repo, pull: &Pull) -> u64 {
     let mut latest: BTreeMap<u64, ReviewState> = BTreeMap::new();
     for review in &pull.reviews {
-        if !matches!(review.state, ReviewState::Pending | ReviewState::Commented) {
+        if review.state != ReviewState::Commented {
             latest.insert(review.user, review.state);
         }
     }

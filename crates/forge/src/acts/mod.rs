@@ -18,7 +18,7 @@ mod reviews;
 mod signing;
 mod suites;
 
-pub(super) use apps::{key_pair_unlike, unguessable};
+pub(super) use apps::{SECRET, random};
 pub(super) use checks::CheckRunChange;
 pub(super) use comments::Target;
 pub(super) use issues::IssueChange;
@@ -26,5 +26,5 @@ pub(super) use manifest::Manifest;
 pub(super) use merging::MergeOrder;
 pub(super) use oauth::Consent;
 pub(super) use pulls::NewPull;
-pub(super) use pushes::branches_and_tags;
+pub(super) use pushes::branches;
 pub(super) use reviews::{NewInline, NewReview};

@@ -2,8 +2,9 @@
 //! it for a token of that person, once and within ten minutes.
 
 use crate::{
+    acts::random,
     clock,
-    refusal::{Found, Refusal, Result},
+    refusal::{Found, Result},
     state::{App, OauthCode, State, Token},
 };
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
@@ -162,12 +163,4 @@ fn with_error(mut address: Url, name: &str, why: &str, state: Option<&str>) -> U
     let state = state.map(|state| ("state", state));
     address.query_pairs_mut().extend_pairs(pairs.into_iter().chain(state));
     address
-}
-
-/// Returns this many random bytes in hexadecimal.
-fn random(bytes: usize) -> Result<String> {
-    let mut noise = vec![0_u8; bytes];
-    let none = |_| Refusal::new(500, "no randomness");
-    getrandom::fill(&mut noise).map_err(none)?;
-    Ok(noise.iter().map(|byte| format!("{byte:02x}")).collect())
 }

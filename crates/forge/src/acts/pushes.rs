@@ -28,25 +28,23 @@ struct Moved {
     touched: BTreeMap<String, Vec<(ChangeKind, String)>>,
 }
 
-/// Returns the branches and the tags of a repository: commit or tag ids by short names.
-pub(crate) async fn branches_and_tags(bare: &BareRepo) -> Result<[BTreeMap<String, String>; 2]> {
-    let all = bare.refs("refs/").await?;
-    let below = |folder: &str| {
-        let named = |(name, id): (&String, &String)| Some((name.strip_prefix(folder)?.to_owned(), id.clone()));
-        all.iter().filter_map(named).collect()
-    };
-    Ok([below("refs/heads/"), below("refs/tags/")])
+/// Returns the branches of a repository: commit ids by short names.
+pub(crate) async fn branches(bare: &BareRepo) -> Result<BTreeMap<String, String>> {
+    let all = bare.refs("refs/heads/").await?.into_iter();
+    Ok(all
+        .filter_map(|(name, id)| Some((name.strip_prefix("refs/heads/")?.to_owned(), id)))
+        .collect())
 }
 
 impl Site {
     /// Compares git's branches with the last known ones and records what follows. The caller holds the repository's
     /// gate.
     pub(crate) async fn branches_moved(&self, at: Access) -> Result {
-        let [now, tags] = branches_and_tags(&self.bare(at.repo)).await?;
+        let now = branches(&self.bare(at.repo)).await?;
         let before = self.change(|state| {
             let stamp = state.clock.stamp();
             let repo = state.repo_mut(at.repo)?;
-            (repo.tags, repo.pushed_at) = (tags, stamp);
+            repo.pushed_at = stamp;
             Ok::<_, Refusal>(std::mem::replace(&mut repo.branches, now.clone()))
         })?;
         let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
@@ -109,7 +107,7 @@ impl Site {
     async fn pulls_from(&self, at: Access, moved: &Moved) -> Result {
         for (number, before) in self.open_pulls(at.repo, |pull| pull.head == moved.branch)? {
             match &moved.after {
-                None => self.change(|state| state.set_closed(at, number, Some("completed")))?,
+                None => self.change(|state| state.set_open(at, number, false))?,
                 Some(head) if before == *head => {}
                 Some(head) => {
                     self.move_pull(at.repo, number, head).await?;
@@ -126,7 +124,7 @@ impl Site {
     async fn pulls_into(&self, at: Access, moved: &Moved) -> Result {
         for (number, head) in self.open_pulls(at.repo, |pull| pull.base == moved.branch)? {
             match &moved.after {
-                None => self.change(|state| state.set_closed(at, number, Some("completed")))?,
+                None => self.change(|state| state.set_open(at, number, false))?,
                 Some(after) if self.bare(at.repo).is_ancestor(&head, after).await? => {
                     self.record_merge(at, number, after)?;
                 }
@@ -173,7 +171,7 @@ impl Site {
             for closed in closed_numbers(&body) {
                 let issue = state.issue(at.repo, closed);
                 if issue.is_ok_and(|issue| issue.open && !issue.is_pull()) {
-                    state.set_closed(at, closed, Some("completed"))?;
+                    state.set_open(at, closed, false)?;
                 }
             }
             Ok(())

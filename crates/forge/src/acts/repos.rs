@@ -3,7 +3,7 @@
 use crate::{
     acts::merging::ident,
     feed::FeedEvent,
-    hooks::{Audience, Occasion},
+    hooks::Audience,
     refusal::{Found, Refusal, Result},
     site::Site,
     state::{Access, Actor, Repo, Selection, Settings, State},
@@ -95,7 +95,8 @@ impl State {
                 "repositories_removed": repo.map(|repo| vec![self.short_repo(repo)]),
                 "requester": null,
             });
-            self.emit_of_installation(at.by, id, "installation_repositories", "removed", fields);
+            let told = ("installation_repositories", Some("removed"));
+            self.emit_to(Audience::Installation(id), at.by.user, told, fields);
         }
     }
 
@@ -126,22 +127,12 @@ impl State {
             "repositories": covered.map(|repo| self.short_repo(repo)).collect::<Vec<_>>(),
             "requester": null,
         });
-        self.emit_of_installation(by, installation, "installation", action, fields);
+        let to = Audience::Installation(installation);
+        self.emit_to(to, by.user, ("installation", Some(action)), fields);
         let kind = format!("installation.{action}");
         let told = FeedEvent::told(kind, format!("installation {action}"), slug.unwrap_or_default());
         self.tell(by, None, told);
         Ok(())
-    }
-
-    fn emit_of_installation(&mut self, by: Actor, installation: u64, event: &str, action: &str, fields: Value) {
-        self.emit_to(Occasion {
-            event,
-            action: Some(action),
-            audience: Audience::Installation(installation),
-            repo: None,
-            sender: by.user,
-            fields,
-        });
     }
 }
 

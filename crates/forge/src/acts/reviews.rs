@@ -16,8 +16,8 @@ use serde_json::json as object;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NewReview {
     pub(crate) body: String,
-    /// `APPROVE`, `REQUEST_CHANGES` or `COMMENT`; `None` leaves it pending.
-    pub(crate) event: Option<String>,
+    /// `APPROVE`, `REQUEST_CHANGES` or `COMMENT`.
+    pub(crate) event: String,
     pub(crate) commit: Option<String>,
     pub(crate) comments: Vec<NewInline>,
 }
@@ -62,13 +62,12 @@ fn hunk_until(files: &[FileChange], new: &NewInline) -> Result<String> {
 }
 
 /// Returns the review state of a review's event.
-fn decided(event: Option<&str>) -> Result<ReviewState> {
+fn decided(event: &str) -> Result<ReviewState> {
     match event {
-        None | Some("PENDING") => Ok(ReviewState::Pending),
-        Some("APPROVE") => Ok(ReviewState::Approved),
-        Some("REQUEST_CHANGES") => Ok(ReviewState::ChangesRequested),
-        Some("COMMENT") => Ok(ReviewState::Commented),
-        Some(other) => Err(Refusal::sentence(format!(
+        "APPROVE" => Ok(ReviewState::Approved),
+        "REQUEST_CHANGES" => Ok(ReviewState::ChangesRequested),
+        "COMMENT" => Ok(ReviewState::Commented),
+        other => Err(Refusal::sentence(format!(
             "Variable $event was provided invalid value {other}"
         ))),
     }
@@ -83,27 +82,20 @@ fn check_decision(author: bool, decision: ReviewState, body: &str, remarks: bool
         ReviewState::ChangesRequested | ReviewState::Commented if body.trim().is_empty() && !remarks => {
             refused("Body can't be blank")
         }
-        ReviewState::Pending
-        | ReviewState::Commented
-        | ReviewState::Approved
-        | ReviewState::ChangesRequested
-        | ReviewState::Dismissed => check_review_body(body),
+        ReviewState::Commented | ReviewState::Approved | ReviewState::ChangesRequested | ReviewState::Dismissed => {
+            check_review_body(body)
+        }
     }
 }
 
 impl Site {
     /// Creates a review with all its comments, or nothing; returns its id.
     pub(crate) async fn review(&self, at: Access, number: u64, new: &NewReview) -> Result<u64> {
-        let decision = decided(new.event.as_deref())?;
+        let decision = decided(&new.event)?;
         let (base, head) = self.read(|state| {
             let (issue, pull) = state.pull(at.repo, number)?;
             check_decision(issue.user == at.by.user, decision, &new.body, !new.comments.is_empty())?;
-            let pending = |one: &Review| one.user == at.by.user && one.state == ReviewState::Pending;
-            if pull.reviews.iter().any(pending) {
-                let text = "User can only have one pending review per pull request";
-                return Err(Refusal::sentence(text));
-            }
-            Ok((pull.base_sha.clone(), pull.head_sha.clone()))
+            Ok::<_, Refusal>((pull.base_sha.clone(), pull.head_sha.clone()))
         })?;
         let commit = new.commit.clone().unwrap_or_else(|| head.clone());
         if commit != head && !self.is_part(at.repo, &base, &head, &commit).await? {
@@ -117,9 +109,10 @@ impl Site {
             for (one, hunk) in new.comments.iter().zip(hunks) {
                 state.record_inline(at, number, id, one, (&commit, hunk))?;
             }
-            if decision != ReviewState::Pending {
-                state.reviewed(at, number, id)?;
-            }
+            // Who has reviewed is no longer asked to.
+            let requested = &mut state.pull_mut(at.repo, number)?.requested;
+            requested.retain(|asked| *asked != at.by.user);
+            state.review_event(at, number, id, "submitted")?;
             Ok(id)
         })
     }
@@ -151,7 +144,7 @@ impl State {
             body: new.body.clone(),
             state: decision,
             commit: commit.to_owned(),
-            submitted_at: (decision != ReviewState::Pending).then_some(now),
+            submitted_at: now,
             dismissal: None,
         });
         Ok(id)
@@ -178,7 +171,6 @@ impl State {
             start_side: new.start_line.map(|_| new.start_side.unwrap_or(new.side)),
             commit: commit.to_owned(),
             hunk,
-            reply_to: None,
             created_at: now,
             updated_at: now,
         };
@@ -198,43 +190,6 @@ impl State {
         reviews.iter_mut().find(|review| review.id == id).found()
     }
 
-    /// Submits a pending review.
-    pub(crate) fn submit_review(
-        &mut self,
-        at: Access,
-        number: u64,
-        id: u64,
-        event: &str,
-        body: Option<&str>,
-    ) -> Result {
-        let decision = decided(Some(event))?;
-        let (issue, pull) = self.pull(at.repo, number)?;
-        let author = issue.user == at.by.user;
-        let remarks = pull.threads.iter().any(|one| one.review == id);
-        let now = self.clock.stamp();
-        let review = self.review_mut(at.repo, number, id)?;
-        if review.user != at.by.user || review.state != ReviewState::Pending {
-            return Err(Refusal::sentence("Could not submit review"));
-        }
-        let body = body.unwrap_or(&review.body).to_owned();
-        check_decision(author, decision, &body, remarks)?;
-        (review.body, review.state, review.submitted_at) = (body, decision, Some(now));
-        self.reviewed(at, number, id)
-    }
-
-    /// Changes the text of a review; its decision stays.
-    pub(crate) fn edit_review(&mut self, at: Access, number: u64, id: u64, body: &str) -> Result {
-        check_decision(false, ReviewState::Commented, body, false)?;
-        let review = self.review_mut(at.repo, number, id)?;
-        if review.user != at.by.user {
-            return Err(Refusal::not_for_integration());
-        }
-        body.clone_into(&mut review.body);
-        let review = self.find_review(at.repo, number, id)?;
-        let shown = json::told_review(self, self.repo(at.repo)?, number, review);
-        self.pull_event(at, number, "pull_request_review", "edited", object!({"review": shown}))
-    }
-
     /// Dismisses an approval or a request for changes.
     pub(crate) fn dismiss_review(&mut self, at: Access, number: u64, id: u64, message: &str) -> Result {
         if message.trim().is_empty() {
@@ -250,19 +205,12 @@ impl State {
         self.review_event(at, number, id, "dismissed")
     }
 
-    /// Follows up a submitted review: the reviewer is no longer asked for one.
-    fn reviewed(&mut self, at: Access, number: u64, id: u64) -> Result {
-        let requested = &mut self.pull_mut(at.repo, number)?.requested;
-        requested.retain(|asked| *asked != at.by.user);
-        self.review_event(at, number, id, "submitted")
-    }
-
     fn review_event(&mut self, at: Access, number: u64, id: u64, action: &str) -> Result {
         let review = self.find_review(at.repo, number, id)?;
         let (what, outcome) = match review.state {
             ReviewState::Approved => ("approved", EventOutcome::Good),
             ReviewState::ChangesRequested => ("requested changes on", EventOutcome::Bad),
-            ReviewState::Commented | ReviewState::Pending => ("reviewed", EventOutcome::Neutral),
+            ReviewState::Commented => ("reviewed", EventOutcome::Neutral),
             ReviewState::Dismissed => ("dismissed a review of", EventOutcome::Neutral),
         };
         let text = review.dismissal.clone().unwrap_or_else(|| review.body.clone());
@@ -301,22 +249,11 @@ impl State {
                 continue;
             }
             requested.push(user);
-            self.request_event(at, number, user, "review_requested")?;
+            let fields = object!({"requested_reviewer": self.user_json(user)});
+            self.issue_event(at, number, "review_requested", fields)?;
             let what = format!("asked {} to review", self.login(user));
             let told = FeedEvent::told("pull_request.review_requested", what, "");
             self.tell_on(at, number, told);
-        }
-        Ok(())
-    }
-
-    /// Withdraws review requests.
-    pub(crate) fn withdraw_review_request(&mut self, at: Access, number: u64, logins: &[String]) -> Result {
-        for user in self.reviewers(at.repo, number, logins)? {
-            let requested = &mut self.pull_mut(at.repo, number)?.requested;
-            if requested.contains(&user) {
-                requested.retain(|asked| *asked != user);
-                self.request_event(at, number, user, "review_request_removed")?;
-            }
         }
         Ok(())
     }
@@ -339,10 +276,5 @@ impl State {
                         not a collaborator of the";
             Refusal::new(422, format!("{text} {} repository.", self.full_name(repo)))
         })
-    }
-
-    fn request_event(&mut self, at: Access, number: u64, user: u64, action: &str) -> Result {
-        let fields = object!({"requested_reviewer": self.user_json(user)});
-        self.issue_event(at, number, action, fields)
     }
 }

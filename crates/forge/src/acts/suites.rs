@@ -1,7 +1,7 @@
 //! Check suites: the check runs of one App on one commit. Pushes and people request them.
 
 use crate::{
-    hooks::{Audience, Occasion},
+    hooks::Audience,
     json,
     refusal::{Found, Result},
     site::Site,
@@ -60,7 +60,7 @@ impl State {
             if let Some(suite) = self.repo_mut(at.repo)?.suites.get_mut(&id) {
                 suite.before = before.map(str::to_owned);
             }
-            self.suite_event(at, id, "requested", Audience::App(app))?;
+            self.suite_event(at, id, "requested", Audience::App { app, repo: at.repo })?;
         }
         Ok(())
     }
@@ -71,7 +71,7 @@ impl State {
         let suite = self.repo_mut(at.repo)?.suites.get_mut(&id).found()?;
         (suite.waits, suite.updated_at) = (true, now);
         let app = suite.app;
-        self.suite_event(at, id, "rerequested", Audience::App(app))
+        self.suite_event(at, id, "rerequested", Audience::App { app, repo: at.repo })
     }
 
     /// Updates a suite after one of its runs changed; `was` is the suite's status before.
@@ -82,7 +82,9 @@ impl State {
             (suite.waits, suite.updated_at) = (false, now);
         }
         match repo.suite_status(id) {
-            "completed" if was != "completed" => self.suite_event(at, id, "completed", Audience::Subscribed),
+            "completed" if was != "completed" => {
+                self.suite_event(at, id, "completed", Audience::Subscribed { repo: at.repo })
+            }
             _ => Ok(()),
         }
     }
@@ -91,14 +93,7 @@ impl State {
         let repo = self.repo(at.repo)?;
         let suite = repo.suites.get(&id).found()?;
         let fields = object!({"check_suite": json::check_suite(self, repo, suite)});
-        self.emit_to(Occasion {
-            event: "check_suite",
-            action: Some(action),
-            audience,
-            repo: Some(at.repo),
-            sender: at.by.user,
-            fields,
-        });
+        self.emit_to(audience, at.by.user, ("check_suite", Some(action)), fields);
         Ok(())
     }
 }

@@ -1,11 +1,10 @@
 //! Apps and their installations, as tests set them up.
 
 use crate::{
-    acts::key_pair_unlike,
     disk::ForgeError,
     forge::Forge,
     refusal::{Found, Result},
-    state::{Actor, App, AppDetails, Hook, Installation, Moment, Selection, Token, UserKind},
+    state::{Actor, App, Hook, Installation, Moment, Selection, Token},
 };
 use secrecy::SecretString;
 
@@ -56,37 +55,25 @@ impl Forge {
     /// Registers an App with a key pair that no other App of this forge has, and creates its bot account.
     pub fn create_app(&self, new: &NewApp<'_>) -> Result<AppCredentials, ForgeError> {
         let owner = self.user_id(new.owner)?;
-        let bot = self.account(&format!("{}[bot]", new.slug), UserKind::Bot);
-        self.site.change(|state| {
-            let (private_key, public_key) = key_pair_unlike(state)?;
-            let (id, created_at) = (state.next_id(), state.clock.stamp());
-            let hook = new.hook.map(|(url, secret)| Hook {
-                id: state.next_id(),
+        let permissions = new.permissions.iter();
+        let app = App {
+            slug: new.slug.to_owned(),
+            name: new.slug.to_owned(),
+            owner,
+            permissions: permissions
+                .map(|(name, level)| ((*name).to_owned(), (*level).to_owned()))
+                .collect(),
+            events: new.events.iter().map(|event| (*event).to_owned()).collect(),
+            hook: new.hook.map(|(url, secret)| Hook {
+                id: 0,
                 url: url.to_owned(),
                 secret: secret.to_owned(),
-            });
-            let app = App {
-                id,
-                slug: new.slug.to_owned(),
-                name: new.slug.to_owned(),
-                owner,
-                bot,
-                client_id: format!("Iv23li{id:014x}"),
-                permissions: new
-                    .permissions
-                    .iter()
-                    .map(|(name, level)| ((*name).to_owned(), (*level).to_owned()))
-                    .collect(),
-                events: new.events.iter().map(|event| (*event).to_owned()).collect(),
-                hook,
-                private_key,
-                public_key,
-                created_at,
-                details: AppDetails::default(),
-            };
-            let given = credentials(&app);
-            state.apps.insert(id, app);
-            Ok(given)
+            }),
+            ..App::default()
+        };
+        self.site.change(|state| {
+            let id = state.add_app(app)?;
+            Ok(state.apps.get(&id).map(credentials).found()?)
         })
     }
 
@@ -109,37 +96,34 @@ impl Forge {
 
     /// Lets people sign in with an App, at this callback address only. Returns the App's client secret.
     pub fn let_sign_in(&self, slug: &str, callback: &str) -> Result<SecretString, ForgeError> {
-        self.site.change(|state| {
-            let fresh = format!("{:040x}", state.next_id());
-            let app = state.apps.values_mut().find(|app| app.slug == slug);
-            let app = app.ok_or_else(|| ForgeError::Unknown(format!("App {slug}")))?;
+        let fresh = self.site.change(|state| format!("{:040x}", state.next_id()));
+        self.with_app(slug, |app| {
             app.details.callback_urls = vec![callback.to_owned()];
             if app.details.client_secret.is_empty() {
                 app.details.client_secret = fresh;
             }
-            Ok(SecretString::from(app.details.client_secret.clone()))
+            SecretString::from(app.details.client_secret.clone())
         })
     }
 
     /// Revokes an App's client secret, as its owner may.
-    pub fn revoke_client_secret(&self, slug: &str) {
-        self.site.change(|state| {
-            let own = state.apps.values_mut().filter(|app| app.slug == slug);
-            own.for_each(|app| app.details.client_secret.clear());
+    pub fn revoke_client_secret(&self, slug: &str) -> Result<(), ForgeError> {
+        self.with_app(slug, |app| app.details.client_secret.clear())
+    }
+
+    fn with_app<T>(&self, slug: &str, change: impl FnOnce(&mut App) -> T) -> Result<T, ForgeError> {
+        let changed = self.site.change(|state| {
+            let app = state.apps.values_mut().find(|app| app.slug == slug);
+            app.map(change)
         });
+        changed.ok_or_else(|| ForgeError::Unknown(format!("App {slug}")))
     }
 
     /// Sends an App's webhooks to another address from now on.
     pub fn redirect(&self, slug: &str, url: &str) -> Result<(), ForgeError> {
-        self.site.change(|state| {
-            let mut apps = state.apps.values_mut();
-            let app = apps.find(|app| app.slug == slug);
-            let hook = app.and_then(|app| app.hook.as_mut());
-            hook.ok_or_else(|| ForgeError::Unknown(format!("App {slug} with a hook")))?
-                .url
-                .replace_range(.., url);
-            Ok(())
-        })
+        let redirect = |app: &mut App| app.hook.as_mut().map(|hook| url.clone_into(&mut hook.url));
+        let changed = self.with_app(slug, redirect)?;
+        changed.ok_or_else(|| ForgeError::Unknown(format!("App {slug} with a hook")))
     }
 
     /// Installs an App on an account, for all repositories (`None`) or for some, by full name. Returns the
@@ -151,8 +135,8 @@ impl Forge {
             Some(names) => Selection::Selected(names.iter().map(|name| self.repo_id(name)).collect::<Result<_, _>>()?),
         };
         self.site.change(|state| {
-            let unknown = || ForgeError::Unknown(format!("App {slug}"));
-            let app = state.app_named(slug).ok_or_else(unknown)?.id;
+            let app = state.app_named(slug).map(|app| app.id);
+            let app = app.ok_or_else(|| ForgeError::Unknown(format!("App {slug}")))?;
             Ok(state.install(Actor::person(account), app, account, selection)?)
         })
     }
@@ -198,12 +182,10 @@ impl Forge {
 
     /// Removes an installation; its tokens become invalid.
     pub fn uninstall(&self, installation: u64) -> Result<(), ForgeError> {
-        let by = self
-            .site
-            .read(|state| Ok::<_, crate::refusal::Refusal>(state.installations.get(&installation).found()?.account))?;
-        Ok(self
-            .site
-            .change(|state| state.uninstall(Actor::person(by), installation))?)
+        self.site.change(|state| {
+            let by = state.installations.get(&installation).found()?.account;
+            Ok(state.uninstall(Actor::person(by), installation)?)
+        })
     }
 
     /// Invalidates all installation tokens at once, as if their hour were over.

@@ -2,7 +2,6 @@
 
 mod apps;
 mod ci;
-mod ids;
 mod maintaining;
 mod people;
 mod setup;

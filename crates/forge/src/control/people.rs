@@ -207,7 +207,7 @@ impl Person<'_> {
         });
         let new = NewReview {
             body: body.to_owned(),
-            event: Some(event.to_owned()),
+            event: event.to_owned(),
             commit: None,
             comments: comments.collect(),
         };

@@ -1,15 +1,14 @@
 //! Sets up accounts, repositories, roles and rules.
 
 use crate::{
-    acts::branches_and_tags,
+    acts::branches,
     disk::ForgeError,
     forge::Forge,
     refusal::Refusal,
     site::Site,
-    state::{BranchRule, Repo, Role, Settings, Token, User, UserKind},
+    state::{BranchRule, Repo, Role, Settings, UserKind},
 };
 use git::bare::{BareRepo, Ident, NewCommit};
-use secrecy::SecretString;
 use std::path::Path;
 
 /// The initial content of a new repository.
@@ -43,42 +42,30 @@ impl Drop for Unfilled<'_> {
 }
 
 impl Forge {
+    /// Returns the id of the repository that is or was called `owner/name`.
+    pub fn repo_id(&self, full_name: &str) -> Result<u64, ForgeError> {
+        let unknown = || ForgeError::Unknown(format!("repository {full_name}"));
+        let (owner, name) = full_name.split_once('/').ok_or_else(unknown)?;
+        let found = self
+            .site
+            .read(|state| state.repo_once_named(owner, name).map(|repo| repo.id));
+        found.ok_or_else(unknown)
+    }
+
+    /// Returns the id of an account.
+    pub fn user_id(&self, login: &str) -> Result<u64, ForgeError> {
+        let found = self.site.read(|state| state.user_named(login).map(|user| user.id));
+        found.ok_or_else(|| ForgeError::Unknown(format!("account {login}")))
+    }
+
     /// Creates a person, or finds the one of that login; returns the id.
     pub fn create_user(&self, login: &str) -> u64 {
-        self.account(login, UserKind::User)
+        self.site.change(|state| state.account(login, UserKind::User))
     }
 
     /// Creates an organisation, or finds the one of that login; returns the id.
     pub fn create_organization(&self, login: &str) -> u64 {
-        self.account(login, UserKind::Organization)
-    }
-
-    pub(super) fn account(&self, login: &str, kind: UserKind) -> u64 {
-        self.site.change(|state| {
-            if let Some(known) = state.user_named(login) {
-                return known.id;
-            }
-            let (id, created_at) = (state.next_id(), state.clock.stamp());
-            let user = User {
-                id,
-                login: login.to_owned(),
-                kind,
-                created_at,
-            };
-            state.users.insert(id, user);
-            id
-        })
-    }
-
-    /// Creates a token with which a person calls the API and git.
-    pub fn user_token(&self, login: &str) -> Result<SecretString, ForgeError> {
-        let user = self.user_id(login)?;
-        let token = self.site.change(|state| {
-            let token = format!("ghp_{login}{:024x}", state.next_id());
-            state.tokens.insert(token.clone(), Token::Person(user));
-            token
-        });
-        Ok(SecretString::from(token))
+        self.site.change(|state| state.account(login, UserKind::Organization))
     }
 
     /// Creates a repository of an existing account; returns its id.
@@ -133,10 +120,10 @@ impl Forge {
             };
             bare.write_commit(&new).await?;
         }
-        let [branches, tags] = branches_and_tags(&bare).await?;
+        let branches = branches(&bare).await?;
         self.site.change(|state| {
             let repo = state.repo_mut(id)?;
-            (repo.branches, repo.tags, repo.default_branch) = (branches, tags, default);
+            (repo.branches, repo.default_branch) = (branches, default);
             Ok::<_, Refusal>(())
         })?;
         Ok(())
@@ -158,6 +145,11 @@ impl Forge {
         let _ = std::fs::remove_dir_all(self.site.bare(id).dir());
         let _ = std::fs::remove_file(self.site.move_file(id));
         Ok(())
+    }
+
+    pub(super) fn read_repo<T>(&self, full_name: &str, look: impl FnOnce(&Repo) -> T) -> Result<T, ForgeError> {
+        let id = self.repo_id(full_name)?;
+        Ok(self.site.read(|state| state.repo(id).map(look))?)
     }
 
     pub(super) fn change_repo(&self, full_name: &str, change: impl FnOnce(&mut Repo)) -> Result<(), ForgeError> {

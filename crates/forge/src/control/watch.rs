@@ -9,7 +9,6 @@ use crate::{
     forge::Forge,
     log::LoggedCall,
     rest,
-    state::State,
 };
 use serde_json::Value;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
@@ -72,11 +71,15 @@ impl Forge {
         self.site.read(|state| {
             let app = state.app_named(slug).map(|app| app.id);
             let own = state.deliveries.values().filter(|one| Some(one.app) == app);
-            let done = own.clone().map(|one| one.outcome.acknowledged());
-            let told = own.map(|one| (one.id, one.event.clone(), one.action.clone()));
-            told.zip(done)
-                .map(|((id, event, action), done)| (id, event, action, done))
-                .collect()
+            own.map(|one| {
+                (
+                    one.id,
+                    one.event.clone(),
+                    one.action.clone(),
+                    one.outcome.acknowledged(),
+                )
+            })
+            .collect()
         })
     }
 
@@ -111,23 +114,18 @@ impl Forge {
 
     /// Returns the head commit of a branch, as the forge last saw it.
     pub fn head(&self, full_name: &str, branch: &str) -> Result<Option<String>, ForgeError> {
-        let repo = self.repo_id(full_name)?;
-        let head = |state: &State| state.repo(repo).map(|repo| repo.branches.get(branch).cloned());
-        Ok(self.site.read(head)?)
+        self.read_repo(full_name, |repo| repo.branches.get(branch).cloned())
     }
 
     /// Returns the default branch of a repository.
     pub fn default_branch(&self, full_name: &str) -> Result<String, ForgeError> {
-        let repo = self.repo_id(full_name)?;
-        let branch = |state: &State| state.repo(repo).map(|repo| repo.default_branch.clone());
-        Ok(self.site.read(branch)?)
+        self.read_repo(full_name, |repo| repo.default_branch.clone())
     }
 
     /// Returns the answer of `GET` for a path below `/repos/{owner}/{name}`, as its owner sees it, without logging the
     /// call. A list is one page of 100 entries unless the path asks for another size.
     pub async fn look(&self, full_name: &str, path: &str) -> Result<Value, ForgeError> {
-        let repo = self.repo_id(full_name)?;
-        let owner = self.site.read(|state| state.repo(repo).map(|repo| repo.owner))?;
+        let (repo, owner) = self.read_repo(full_name, |repo| (repo.id, repo.owner))?;
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let mut query: BTreeMap<String, String> = url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
         query.entry("per_page".to_owned()).or_insert_with(|| "100".to_owned());
@@ -139,11 +137,10 @@ impl Forge {
             parts: parts.map(str::to_owned).collect(),
             query,
             body: Value::Null,
-            accept: String::new(),
             caller: Caller::Person(owner),
         };
         let answer = rest::answer(call).await?;
         let answer = answer.ok_or_else(|| ForgeError::Unknown(format!("call GET /{whole}")))?;
-        Ok(answer.body.unwrap_or_default())
+        Ok(answer.body)
     }
 }

@@ -11,32 +11,10 @@ pub(super) type Literal = graphql_parser::query::Value<'static, String>;
 pub(super) type Set = SelectionSet<'static, String>;
 pub(super) type Variable = graphql_parser::query::VariableDefinition<'static, String>;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Query,
-    Mutation,
-}
-
-impl Kind {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Query => "query",
-            Self::Mutation => "mutation",
-        }
-    }
-
-    /// Returns the type that has the operation's fields.
-    pub(super) fn root(self) -> &'static str {
-        match self {
-            Self::Query => "Query",
-            Self::Mutation => "Mutation",
-        }
-    }
-}
-
 /// The operation that a document asks for.
 pub(super) struct Operation<'a> {
-    pub(super) kind: Kind,
+    /// The type that has its fields: `Query` or `Mutation`.
+    pub(super) root: &'static str,
     pub(super) name: Option<&'a str>,
     pub(super) variables: &'a [Variable],
     pub(super) set: &'a Set,
@@ -51,21 +29,21 @@ impl<'a> Operation<'a> {
         };
         Ok(match operation {
             OperationDefinition::SelectionSet(set) => Self {
-                kind: Kind::Query,
+                root: "Query",
                 name: None,
                 variables: &[],
                 set,
                 at: set.span.0,
             },
             OperationDefinition::Query(one) => Self {
-                kind: Kind::Query,
+                root: "Query",
                 name: one.name.as_deref(),
                 variables: &one.variable_definitions,
                 set: &one.selection_set,
                 at: one.position,
             },
             OperationDefinition::Mutation(one) => Self {
-                kind: Kind::Mutation,
+                root: "Mutation",
                 name: one.name.as_deref(),
                 variables: &one.variable_definitions,
                 set: &one.selection_set,

@@ -1,5 +1,5 @@
-//! The GraphQL calls that AutoBuild needs, since REST does not offer them: who edited an issue last, and making a pull
-//! request a draft or ready. A document is checked against an excerpt of GitHub's schema. What the excerpt lacks is
+//! The GraphQL calls that AutoBuild needs, since REST does not offer them: who edited an issue last, and making a draft
+//! ready for review. A document is checked against an excerpt of GitHub's schema. What the excerpt lacks is
 //! refused in the words that GitHub uses for what does not exist.
 
 mod document;
@@ -14,7 +14,7 @@ use super::{
     refusal::Refusal,
     state::{Issue, Repo, Role, State},
 };
-use document::{Field, Kind, Operation, Set, fields, key, literal};
+use document::{Field, Operation, Set, fields, key, literal};
 use graphql_parser::query::Document;
 use schema::Schema;
 use serde_json::{Map, Value, json as object};
@@ -24,33 +24,6 @@ const READ: Right = Right::read(&["issues", "pull_requests"]);
 
 /// An answer, and whether the forge serves everything that was asked.
 pub(super) type Known = (Answered, bool);
-
-/// The reason why a field is `null`.
-struct Failure {
-    kind: &'static str,
-    message: String,
-}
-
-impl Failure {
-    fn missing(message: String) -> Self {
-        let kind = "NOT_FOUND";
-        Self { kind, message }
-    }
-}
-
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Self {
-        let kind = match refusal.status {
-            401 | 403 => "FORBIDDEN",
-            404 => "NOT_FOUND",
-            _ => "UNPROCESSABLE",
-        };
-        Self {
-            kind,
-            message: refusal.message,
-        }
-    }
-}
 
 /// Answers a query or mutation; `None` if the forge does not know such a call.
 pub(super) fn answer(call: &Call) -> Option<Known> {
@@ -88,9 +61,9 @@ fn answered(call: &Call, text: &str) -> Result<Value, Vec<Value>> {
     };
     let mut data = Map::new();
     for field in fields(operation.set) {
-        let found = match operation.kind {
-            Kind::Query => run.repository(field),
-            Kind::Mutation => run.set_draft(field),
+        let found = match field.name.as_str() {
+            "repository" => run.repository(field),
+            _ => run.mark_ready(field),
         };
         let found = run.or_null(&[field], found);
         data.insert(key(field).to_owned(), found);
@@ -137,8 +110,13 @@ impl Run<'_> {
 
     /// Returns the value that was found for the last field of `path`. If there is none, records an error and returns
     /// `null`.
-    fn or_null(&mut self, path: &[&Field], found: Result<Value, Failure>) -> Value {
-        found.unwrap_or_else(|Failure { kind, message }| {
+    fn or_null(&mut self, path: &[&Field], found: Result<Value, Refusal>) -> Value {
+        found.unwrap_or_else(|Refusal { status, message, .. }| {
+            let kind = match status {
+                401 | 403 => "FORBIDDEN",
+                404 => "NOT_FOUND",
+                _ => "UNPROCESSABLE",
+            };
             let at = path.last().map(|field| field.position).unwrap_or_default();
             let path: Vec<&str> = path.iter().map(|field| key(field)).collect();
             let locations = [object!({"line": at.line, "column": at.column})];
@@ -148,22 +126,15 @@ impl Run<'_> {
         })
     }
 
-    fn repository(&mut self, field: &Field) -> Result<Value, Failure> {
+    fn repository(&mut self, field: &Field) -> Result<Value, Refusal> {
         let text = |name: &str| self.argument(field, &[name]).as_str().unwrap_or_default().to_owned();
         let (owner, name) = (text("owner"), text("name"));
-        let missing = || {
-            Failure::missing(format!(
-                "Could not resolve to a Repository with the name '{owner}/{name}'."
-            ))
-        };
+        let missing = || absent(&format!("a Repository with the name '{owner}/{name}'."));
         let call = self.call;
         call.site.read(|state| {
             let repo = state.repo_named(&owner, &name).ok_or_else(missing)?;
-            match call.caller.enter(state, repo.id, READ) {
-                Ok(_) => {}
-                Err(refusal) if refusal.status == 404 => return Err(missing()),
-                Err(refusal) => return Err(refusal.into()),
-            }
+            let entered = call.caller.enter(state, repo.id, READ);
+            entered.map_err(|refusal| if refusal.status == 404 { missing() } else { refusal })?;
             let known = object!({"id": format!("R_{}", repo.id), "name": repo.name});
             let Value::Object(mut shown) = select(&known, &field.selection_set) else {
                 return Err(missing());
@@ -177,11 +148,10 @@ impl Run<'_> {
         })
     }
 
-    fn set_draft(&mut self, field: &Field) -> Result<Value, Failure> {
-        let is_draft = field.name == "convertPullRequestToDraft";
+    fn mark_ready(&mut self, field: &Field) -> Result<Value, Refusal> {
         let id = self.argument(field, &["input", "pullRequestId"]);
         let id = id.as_str().unwrap_or_default();
-        let missing = || Failure::missing(format!("Could not resolve to a node with the global id of '{id}'."));
+        let missing = || absent(&format!("a node with the global id of '{id}'."));
         let call = self.call;
         let (at, number) = call.site.read(|state| {
             let of_repo = |repo: &Repo| {
@@ -189,26 +159,27 @@ impl Run<'_> {
                 found.map(|(issue, _)| (repo.id, issue.number))
             };
             let (repo, number) = state.repos.values().find_map(of_repo).ok_or_else(missing)?;
-            match call.caller.enter(state, repo, WRITE) {
-                Ok(at) => Ok((at, number)),
-                Err(refusal) if refusal.status == 404 => Err(missing()),
-                Err(refusal) => Err(refusal.into()),
-            }
+            let entered = call.caller.enter(state, repo, WRITE);
+            let at = entered.map_err(|refusal| if refusal.status == 404 { missing() } else { refusal })?;
+            Ok::<_, Refusal>((at, number))
         })?;
-        call.site.set_draft(at, number, is_draft)?;
+        call.site.set_draft(at, number, false)?;
         let payload = object!({
             "clientMutationId": self.argument(field, &["input", "clientMutationId"]),
-            "pullRequest": {"id": id, "number": number, "isDraft": is_draft},
+            "pullRequest": {"id": id, "number": number, "isDraft": false},
         });
         Ok(select(&payload, &field.selection_set))
     }
 }
 
+fn absent(what: &str) -> Refusal {
+    Refusal::new(404, format!("Could not resolve to {what}"))
+}
+
 /// Returns an issue. REST shows an App's bot with `[bot]` at the end of its login, GraphQL without.
-fn issue(state: &State, repo: &Repo, number: u64) -> Result<Value, Failure> {
+fn issue(state: &State, repo: &Repo, number: u64) -> Result<Value, Refusal> {
     let issue: Option<&Issue> = repo.issues.get(&number).filter(|issue| !issue.is_pull());
-    let issue =
-        issue.ok_or_else(|| Failure::missing(format!("Could not resolve to an Issue with the number of {number}.")))?;
+    let issue = issue.ok_or_else(|| absent(&format!("an Issue with the number of {number}.")))?;
     let last = issue.edits.last();
     Ok(object!({
         "id": format!("I_{}", issue.id),

@@ -2,35 +2,32 @@
 //! library, see <https://github.com/rmosolgo/graphql-ruby/tree/master/lib/graphql/static_validation/rules>.
 
 use super::{
-    document::{Field, Kind, Literal, Operation, Set, key, literal},
+    document::{Field, Literal, Operation, Set, key, literal},
     schema::{Input, Schema, Shape, Type, inner, is_required},
 };
 use graphql_parser::{Pos, query::Selection};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 /// Returns the document's errors; empty if it can be run.
 pub(super) fn faults(schema: &Schema, operation: &Operation<'_>) -> Vec<Value> {
-    let kind = operation.kind.word();
+    let kind = operation.root.to_lowercase();
     let mut reading = Reading {
         schema,
         operation,
         path: vec![
             operation
                 .name
-                .map_or_else(|| kind.to_owned(), |name| format!("{kind} {name}")),
+                .map_or_else(|| kind.clone(), |name| format!("{kind} {name}")),
         ],
         used: BTreeSet::new(),
         faults: Vec::new(),
     };
-    reading.set(operation.kind.root(), operation.set);
+    reading.set(operation.root, operation.set);
     for variable in operation.variables {
         if !reading.used.contains(&variable.name) {
-            let message = format!(
-                "Variable ${} is declared by {} but not used",
-                variable.name,
-                reading.operation_name()
-            );
+            let (name, declarer) = (&variable.name, reading.operation_name());
+            let message = format!("Variable ${name} is declared by {declarer} but not used");
             reading.fault(operation.at, "variableNotUsed", message);
         }
     }
@@ -52,11 +49,11 @@ enum Taker<'a> {
     InputObject(&'a str),
 }
 
-impl Taker<'_> {
-    fn shown(self) -> String {
+impl fmt::Display for Taker<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Field(name) => format!("Field '{name}'"),
-            Self::InputObject(name) => format!("InputObject '{name}'"),
+            Self::Field(name) => write!(f, "Field '{name}'"),
+            Self::InputObject(name) => write!(f, "InputObject '{name}'"),
         }
     }
 }
@@ -72,10 +69,8 @@ impl Reading<'_> {
     }
 
     fn operation_name(&self) -> String {
-        let kind: Kind = self.operation.kind;
-        self.operation
-            .name
-            .map_or_else(|| format!("anonymous {}", kind.word()), str::to_owned)
+        let Operation { name, root, .. } = self.operation;
+        name.map_or_else(|| format!("anonymous {}", root.to_lowercase()), str::to_owned)
     }
 
     fn set(&mut self, holder: &str, set: &Set) {
@@ -134,7 +129,7 @@ impl Reading<'_> {
             match known.iter().find(|input| input.name == *name) {
                 Some(input) => self.value(at, taker, input, value),
                 None => {
-                    let message = format!("{} doesn't accept argument '{name}'", taker.shown());
+                    let message = format!("{taker} doesn't accept argument '{name}'");
                     self.fault(at, "argumentNotAccepted", message);
                 }
             }
@@ -153,15 +148,12 @@ impl Reading<'_> {
             Taker::Field(_) if missing.is_empty() => {}
             Taker::Field(_) => {
                 let names: Vec<&str> = missing.iter().map(|input| input.name.as_str()).collect();
-                let message = format!("{} is missing required arguments: {}", taker.shown(), names.join(", "));
+                let message = format!("{taker} is missing required arguments: {}", names.join(", "));
                 self.fault(at, "missingRequiredArguments", message);
             }
             Taker::InputObject(_) => {
                 for Input { name, value_type, .. } in missing {
-                    let message = format!(
-                        "Argument '{name}' on {} is required. Expected type {value_type}",
-                        taker.shown()
-                    );
+                    let message = format!("Argument '{name}' on {taker} is required. Expected type {value_type}");
                     self.fault(at, "missingRequiredInputObjectAttribute", message);
                 }
             }
@@ -184,10 +176,8 @@ impl Reading<'_> {
     }
 
     fn unfit(&mut self, at: Pos, taker: Taker<'_>, Input { name, value_type, .. }: &Input, value: &Literal) {
-        let message = format!(
-            "Argument '{name}' on {} has an invalid value ({value}). Expected type '{value_type}'.",
-            taker.shown()
-        );
+        let expected = format!("Expected type '{value_type}'.");
+        let message = format!("Argument '{name}' on {taker} has an invalid value ({value}). {expected}");
         self.fault(at, "argumentLiteralsIncompatible", message);
     }
 

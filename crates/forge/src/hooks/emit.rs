@@ -8,30 +8,27 @@ use crate::{
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// An event, as webhooks report it.
-pub(crate) struct Occasion<'a> {
-    pub(crate) event: &'a str,
-    pub(crate) action: Option<&'a str>,
-    /// The Apps that receive it.
-    pub(crate) audience: Audience,
-    /// The repository of the event.
-    pub(crate) repo: Option<u64>,
-    /// The account that caused it.
-    pub(crate) sender: u64,
-    /// The fields that only this event has.
-    pub(crate) fields: Value,
-}
-
 /// The Apps that receive an event.
+#[derive(Clone, Copy)]
 pub(crate) enum Audience {
     /// All Apps that are subscribed to the event and whose installation covers the repository.
-    Subscribed,
+    Subscribed { repo: u64 },
     /// The App of a check run or suite, if an installation covers the repository.
-    App(u64),
+    App { app: u64, repo: u64 },
     /// The App of this installation, subscribed or not.
     Installation(u64),
     /// This App, installed or not.
     Hook(u64),
+}
+
+impl Audience {
+    /// Returns the repository of the event.
+    fn repo(self) -> Option<u64> {
+        match self {
+            Self::Subscribed { repo } | Self::App { repo, .. } => Some(repo),
+            Self::Installation(_) | Self::Hook(_) => None,
+        }
+    }
 }
 
 impl State {
@@ -46,31 +43,27 @@ impl State {
 
     /// Records a delivery of a repository's event for every App that is subscribed to it.
     pub(crate) fn emit(&mut self, at: Access, event: &str, action: Option<&str>, fields: Value) {
-        let (repo, sender) = (Some(at.repo), at.by.user);
-        self.emit_to(Occasion {
-            event,
-            action,
-            audience: Audience::Subscribed,
-            repo,
-            sender,
+        self.emit_to(
+            Audience::Subscribed { repo: at.repo },
+            at.by.user,
+            (event, action),
             fields,
-        });
+        );
     }
 
-    /// Records a delivery for every App in the event's audience.
-    pub(crate) fn emit_to(&mut self, occasion: Occasion<'_>) {
-        let installations = self.installations.values();
-        let listeners = installations.filter(|one| self.hears(one, &occasion));
+    /// Records a delivery for every App in the audience. `fields` are those that only this event has.
+    pub(crate) fn emit_to(&mut self, to: Audience, sender: u64, told: (&str, Option<&str>), fields: Value) {
+        let (event, action) = told;
+        let listeners = self.installations.values().filter(|one| self.hears(one, to, event));
         let mut listeners: Vec<(Option<u64>, u64)> = listeners.map(|one| (Some(one.id), one.app)).collect();
-        if let Audience::Hook(app) = occasion.audience {
+        if let Audience::Hook(app) = to {
             listeners.push((None, app));
         }
         if listeners.is_empty() {
             return;
         }
-        let (event, action) = (occasion.event.to_owned(), occasion.action.map(str::to_owned));
-        let (guid, repository) = (self.next_guid(), occasion.repo);
-        let body = self.payload(occasion);
+        let guid = self.next_guid();
+        let body = self.payload(to.repo(), sender, action, fields);
         for (installation, app) in listeners {
             let mut body = body.clone();
             if let Some(installation) = installation.filter(|_| body.get("installation").is_none()) {
@@ -82,10 +75,10 @@ impl State {
                 id,
                 guid: guid.clone(),
                 app,
-                event: event.clone(),
-                action: action.clone(),
+                event: event.to_owned(),
+                action: action.map(str::to_owned),
                 installation,
-                repository,
+                repository: to.repo(),
                 redelivery: false,
                 payload: body.to_string(),
                 outcome: Outcome::Due,
@@ -96,37 +89,35 @@ impl State {
         }
     }
 
-    fn hears(&self, one: &Installation, occasion: &Occasion<'_>) -> bool {
+    fn hears(&self, one: &Installation, to: Audience, event: &str) -> bool {
         if self.apps.get(&one.app).is_none_or(|app| app.hook.is_none()) {
             return false;
         }
         // GitHub sends check events to Apps that may write checks, without a subscription.
-        let comes_by_itself = one.writes("checks") && ["check_run", "check_suite"].contains(&occasion.event);
-        let covered = || occasion.repo.is_some_and(|repo| self.covers(one, repo)) && one.suspended_at.is_none();
-        match occasion.audience {
-            Audience::Subscribed => (one.events.contains(occasion.event) || comes_by_itself) && covered(),
-            Audience::App(app) => one.app == app && covered(),
+        let comes_by_itself = one.writes("checks") && ["check_run", "check_suite"].contains(&event);
+        let covered = |repo: u64| self.covers(one, repo) && one.suspended_at.is_none();
+        match to {
+            Audience::Subscribed { repo } => (one.events.contains(event) || comes_by_itself) && covered(repo),
+            Audience::App { app, repo } => one.app == app && covered(repo),
             Audience::Installation(id) => one.id == id,
             Audience::Hook(_) => false,
         }
     }
 
-    fn payload(&self, occasion: Occasion<'_>) -> Value {
+    fn payload(&self, repo: Option<u64>, sender: u64, action: Option<&str>, fields: Value) -> Value {
         let mut body = json!({});
-        if let Some(action) = occasion.action {
+        if let Some(action) = action {
             json::put(&mut body, "action", action);
         }
-        json::extend(&mut body, occasion.fields);
-        if let Some(repo) = occasion.repo.and_then(|id| self.repos.get(&id)) {
-            if body.get("repository").is_none() {
-                json::put(&mut body, "repository", self.repo_json(repo, None));
-            }
+        json::extend(&mut body, fields);
+        if let Some(repo) = repo.and_then(|id| self.repos.get(&id)) {
+            json::put(&mut body, "repository", self.repo_json(repo, None));
             let owner = self.user(repo.owner);
             if let Some(owner) = owner.filter(|owner| owner.kind == UserKind::Organization) {
                 json::put(&mut body, "organization", self.organization_json(owner));
             }
         }
-        json::put(&mut body, "sender", self.user_json(occasion.sender));
+        json::put(&mut body, "sender", self.user_json(sender));
         body
     }
 

@@ -3,5 +3,5 @@
 mod courier;
 mod emit;
 
-pub(super) use courier::{Post, headers as delivery_headers};
-pub(super) use emit::{Audience, Occasion};
+pub(super) use courier::Post;
+pub(super) use emit::Audience;

@@ -74,23 +74,6 @@ impl State {
         value
     }
 
-    /// Returns an account as `GET /users/{login}` shows it.
-    pub fn profile_json(&self, id: u64) -> Value {
-        let mut profile = self.user_json(id);
-        let since = self.user(id).map(|user| user.created_at);
-        let owned = self.repos.values().filter(|repo| repo.owner == id).count();
-        extend(
-            &mut profile,
-            json!({
-                "name": self.login(id), "company": null, "blog": "", "location": null, "email": null,
-                "hireable": null, "bio": null, "twitter_username": null, "public_repos": owned,
-                "public_gists": 0, "followers": 0, "following": 0,
-                "created_at": time_or_null(since), "updated_at": time_or_null(since),
-            }),
-        );
-        profile
-    }
-
     /// Returns the address of the REST API.
     pub fn api(&self) -> String {
         format!("{}/api/v3", self.base)

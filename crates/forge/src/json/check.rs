@@ -38,11 +38,7 @@ pub(crate) fn check_run(state: &State, repo: &Repo, run: &CheckRun) -> Value {
 
 /// Returns the open pull requests with this head.
 fn pulls_at(state: &State, repo: &Repo, sha: &str) -> Vec<Value> {
-    let pulls = repo
-        .issues
-        .values()
-        .filter_map(|issue| Some((issue, issue.pull.as_ref()?)));
-    let at_head = pulls.filter(|(issue, pull)| issue.open && pull.head_sha == sha);
+    let at_head = repo.open_pulls().filter(|(_, pull)| pull.head_sha == sha);
     at_head
         .map(|(issue, pull)| {
             let short = json!({"id": repo.id, "url": state.repo_api(repo), "name": repo.name});
@@ -116,7 +112,7 @@ pub(crate) fn status(state: &State, repo: &Repo, one: &Status) -> Value {
         "node_id": format!("SC_{}", one.id),
         "state": one.state,
         "description": one.description,
-        "target_url": one.target_url,
+        "target_url": null,
         "context": one.context,
         "created_at": time(one.created_at),
         "updated_at": time(one.created_at),

@@ -51,7 +51,7 @@ pub(crate) fn issue(state: &State, repo: &Repo, issue: &Issue) -> Value {
         "user": state.user_json(issue.user),
         "labels": labels(state, repo, issue),
         "state": if issue.open { "open" } else { "closed" },
-        "locked": issue.locked,
+        "locked": false,
         "assignee": null,
         "assignees": [],
         "milestone": null,

@@ -29,7 +29,7 @@ pub(crate) fn pull(state: &State, repo: &Repo, issue: &Issue, pull: &Pull, compu
         "issue_url": issue_api,
         "number": issue.number,
         "state": if issue.open { "open" } else { "closed" },
-        "locked": issue.locked,
+        "locked": false,
         "title": issue.title,
         "user": state.user_json(issue.user),
         "body": issue.body,
@@ -123,7 +123,7 @@ pub(crate) fn review(state: &State, repo: &Repo, number: u64, review: &Review) -
         review.id
     );
     let api = format!("{}/pulls/{number}", state.repo_api(repo));
-    let mut value = json!({
+    json!({
         "id": review.id,
         "node_id": format!("PRR_{}", review.id),
         "user": state.user_json(review.user),
@@ -133,12 +133,9 @@ pub(crate) fn review(state: &State, repo: &Repo, number: u64, review: &Review) -
         "pull_request_url": api,
         "_links": {"html": {"href": page}, "pull_request": {"href": api}},
         "commit_id": review.commit,
+        "submitted_at": time(review.submitted_at),
         "author_association": association(state, repo, review.user),
-    });
-    if let Some(at) = review.submitted_at {
-        super::put(&mut value, "submitted_at", time(at));
-    }
-    value
+    })
 }
 
 /// Returns a review as deliveries show it: with its state in lower case.
@@ -152,7 +149,7 @@ pub(crate) fn inline_comment(state: &State, repo: &Repo, number: u64, one: &Inli
     let url = format!("{}/pulls/comments/{}", state.repo_api(repo), one.id);
     let page = format!("{}/pull/{number}#discussion_r{}", state.repo_page(repo), one.id);
     let api = format!("{}/pulls/{number}", state.repo_api(repo));
-    let mut value = json!({
+    json!({
         "url": url,
         "pull_request_review_id": one.review,
         "id": one.id,
@@ -178,9 +175,5 @@ pub(crate) fn inline_comment(state: &State, repo: &Repo, number: u64, one: &Inli
         "position": one.line,
         "original_position": one.line,
         "subject_type": if one.line.is_some() { "line" } else { "file" },
-    });
-    if let Some(id) = one.reply_to {
-        super::put(&mut value, "in_reply_to_id", json!(id));
-    }
-    value
+    })
 }

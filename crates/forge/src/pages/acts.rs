@@ -196,7 +196,7 @@ impl Order<'_> {
     async fn review(&self, event: &str) -> Result {
         let new = NewReview {
             body: self.text("body"),
-            event: Some(event.to_owned()),
+            event: event.to_owned(),
             commit: None,
             comments: Vec::new(),
         };

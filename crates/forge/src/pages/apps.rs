@@ -18,7 +18,7 @@ pub(super) fn is_path(parts: &[&str]) -> bool {
     match parts {
         ["organizations", _, rest @ ..] => matches!(rest, ["settings", "apps" | "installations", ..]),
         ["settings", "apps" | "installations", ..] => true,
-        ["apps", _] | ["apps", _, "installations"] | ["apps", _, "installations", "new"] => true,
+        ["apps", _, "installations"] | ["apps", _, "installations", "new"] => true,
         _ => false,
     }
 }
@@ -27,11 +27,8 @@ pub(super) fn is_path(parts: &[&str]) -> bool {
 pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
     let (account, rest) = match visit.parts {
         ["organizations", organization, rest @ ..] => {
-            let known = visit
-                .site
-                .read(|state| state.user_named(organization).map(|one| one.id))
-                .found()?;
-            (known, rest)
+            let known = |state: &State| state.user_named(organization).map(|one| one.id);
+            (visit.site.read(known).found()?, rest)
         }
         rest => (person, rest),
     };
@@ -42,12 +39,9 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
     match (visit.method, rest) {
         ("POST", ["settings", "apps", "new"]) => here.registration(),
         ("POST", ["settings", "apps"]) => here.register(),
-        ("GET", ["settings", "apps"]) => Ok(here.list()),
         ("GET", ["settings", "apps", slug]) => here.settings(slug),
         ("POST", ["settings", "apps", slug, "delete"]) => here.delete(slug),
         ("GET", ["settings", "installations", id]) => here.installation(id),
-        ("POST", ["settings", "installations", id, "delete"]) => here.uninstall(id),
-        ("GET", ["apps", slug]) => here.about(slug),
         ("GET", ["apps", slug, "installations", "new"]) => here.choose(slug),
         ("POST", ["apps", slug, "installations"]) => here.install(slug),
         _ => Err(Refusal::not_found()),
@@ -72,18 +66,17 @@ impl Here<'_> {
     }
 
     fn state_asked(&self) -> String {
-        let query = self.visit.query.get("state").cloned();
+        let query = self.visit.query.get("state").map(String::as_str);
         query
-            .or_else(|| self.visit.field("state").map(str::to_owned))
+            .or_else(|| self.visit.field("state"))
             .unwrap_or_default()
+            .to_owned()
     }
 
     /// Shows the page that asks the person to confirm the App of a manifest.
     fn registration(&self) -> Result<Shown> {
-        let text = self
-            .visit
-            .field("manifest")
-            .ok_or_else(|| Refusal::new(422, "Manifest is missing"))?;
+        let text = self.visit.field("manifest");
+        let text = text.ok_or_else(|| Refusal::new(422, "Manifest is missing"))?;
         match Manifest::read(text, None) {
             Ok(manifest) => Ok(Shown::Page(self.registration_page(text, &manifest, None))),
             Err(wrong) => Ok(Shown::Page(invalid(&wrong))),
@@ -108,7 +101,7 @@ impl Here<'_> {
             h2 { "Events" }
             ul { @for event in &manifest.events { li { (event) } } }
         };
-        layout::page("Create GitHub App", &body)
+        layout::page("Create GitHub App", body)
     }
 
     /// Registers the App, and sends the browser back with a code.
@@ -121,12 +114,13 @@ impl Here<'_> {
         };
         let mut back =
             url::Url::parse(&manifest.redirect_url).map_err(|_| Refusal::new(422, "Redirect url is invalid"))?;
+        let (by, owner) = (self.person, self.account);
         let made = self
             .visit
             .site
-            .change(|state| state.register(self.person, self.account, manifest.clone()));
+            .change(|state| state.register(by, owner, manifest.clone()));
         match made {
-            Ok((_, code)) => {
+            Ok(code) => {
                 back.query_pairs_mut().append_pair("code", &code);
                 let asked = self.state_asked();
                 if !asked.is_empty() {
@@ -142,25 +136,10 @@ impl Here<'_> {
         }
     }
 
-    fn list(&self) -> Shown {
-        let body = self.read(|state| {
-            let own = state.apps.values().filter(|app| app.owner == self.account);
-            let path = self.settings_path(state);
-            html! {
-                h1 { "GitHub Apps of " (state.login(self.account)) }
-                ul.rows { @for app in own { li { a href=(format!("{path}/apps/{}", app.slug)) { (app.name) } } } }
-            }
-        });
-        Shown::Page(layout::page("GitHub Apps", &body))
-    }
-
     /// Returns an App of the account.
     fn own(&self, slug: &str) -> Result<App> {
-        let found = self.read(|state| state.app_named(slug).cloned()).found()?;
-        match found.owner == self.account {
-            true => Ok(found),
-            false => Err(Refusal::not_found()),
-        }
+        let own = |state: &State| state.app_named(slug).filter(|app| app.owner == self.account).cloned();
+        self.read(own).found()
     }
 
     fn settings(&self, slug: &str) -> Result<Shown> {
@@ -179,36 +158,24 @@ impl Here<'_> {
                 button { "Delete GitHub App" }
             }
         };
-        Ok(Shown::Page(layout::page(&app.name, &body)))
+        Ok(Shown::Page(layout::page(&app.name, body)))
     }
 
     fn delete(&self, slug: &str) -> Result<Shown> {
         self.visit.check_own_form()?;
         let app = self.own(slug)?;
         self.visit.site.change(|state| state.delete_app(self.person, app.id))?;
-        Ok(Shown::To(format!(
-            "{}/apps",
-            self.read(|state| self.settings_path(state))
-        )))
-    }
-
-    fn about(&self, slug: &str) -> Result<Shown> {
-        let app = self.read(|state| state.app_named(slug).cloned()).found()?;
-        let body = html! {
-            h1 { (app.name) }
-            p { (app.details.description) }
-            p { a href=(format!("/apps/{}/installations/new", app.slug)) { "Install" } }
-        };
-        Ok(Shown::Page(layout::page(&app.name, &body)))
+        Ok(Shown::To("/".to_owned()))
     }
 
     /// Returns the App if the person may install it. Apps are private: only the account that owns one can install it.
     fn installable(&self, slug: &str) -> Result<App> {
-        let app = self.read(|state| state.app_named(slug).cloned()).found()?;
-        match self.read(|state| state.administers(self.person, app.owner)) {
-            true => Ok(app),
-            false => Err(Refusal::not_found()),
-        }
+        self.read(|state| {
+            let app = state.app_named(slug);
+            app.filter(|app| state.administers(self.person, app.owner))
+                .cloned()
+                .found()
+        })
     }
 
     /// Returns the address of the App's installation, if there is one.
@@ -242,7 +209,7 @@ impl Here<'_> {
                 }
             }
         });
-        Ok(Shown::Page(layout::page("Install", &body)))
+        Ok(Shown::Page(layout::page("Install", body)))
     }
 
     fn install(&self, slug: &str) -> Result<Shown> {
@@ -265,57 +232,28 @@ impl Here<'_> {
             .visit
             .site
             .change(|state| state.install(by, app.id, app.owner, selection))?;
-        let Some(setup) = app
-            .details
-            .setup_url
-            .as_deref()
-            .and_then(|url| url::Url::parse(url).ok())
-        else {
+        let setup = app.details.setup_url.as_deref();
+        let Some(mut back) = setup.and_then(|url| url::Url::parse(url).ok()) else {
             let path = self.read(|state| settings_path(state, self.person, app.owner));
             return Ok(Shown::To(format!("{path}/installations/{id}")));
         };
-        let mut back = setup;
         back.query_pairs_mut()
             .append_pair("installation_id", &id.to_string())
             .append_pair("setup_action", "install");
         Ok(Shown::To(back.to_string()))
     }
 
-    fn installation_id(&self, id: &str) -> Result<u64> {
-        let id: u64 = id.parse().map_err(|_| Refusal::not_found())?;
-        let account = self.read(|state| state.installations.get(&id).map(|one| one.account));
-        match account == Some(self.account) {
-            true => Ok(id),
-            false => Err(Refusal::not_found()),
-        }
-    }
-
     fn installation(&self, id: &str) -> Result<Shown> {
-        let id = self.installation_id(id)?;
         let body = self.read(|state| {
-            let one = state.installations.get(&id).found()?;
+            let one = id.parse().ok().and_then(|id: u64| state.installations.get(&id));
+            let one = one.filter(|one| one.account == self.account).found()?;
             let app = state.apps.get(&one.app).found()?;
             Ok::<_, Refusal>(html! {
                 h1 { (app.name) " on " (state.login(one.account)) }
-                ul { @for repo in state.covered(id) { li { (state.full_name(repo)) } } }
-                form method="post" action=(format!("{}/installations/{id}/delete", self.settings_path(state))) {
-                    (self.visit.own_form())
-                    button { "Uninstall" }
-                }
+                ul { @for repo in state.covered(one.id) { li { (state.full_name(repo)) } } }
             })
         })?;
-        Ok(Shown::Page(layout::page("Installation", &body)))
-    }
-
-    fn uninstall(&self, id: &str) -> Result<Shown> {
-        self.visit.check_own_form()?;
-        let id = self.installation_id(id)?;
-        let by = Actor::person(self.person);
-        self.visit.site.change(|state| state.uninstall(by, id))?;
-        Ok(Shown::To(format!(
-            "{}/apps",
-            self.read(|state| self.settings_path(state))
-        )))
+        Ok(Shown::Page(layout::page("Installation", body)))
     }
 }
 
@@ -332,5 +270,5 @@ fn invalid(wrong: &[String]) -> Markup {
         p { "The configuration does not appear to be a valid GitHub App manifest." }
         ul.wrong role="alert" { @for one in wrong { li { "Error " (one) } } }
     };
-    layout::page("Invalid GitHub App configuration", &body)
+    layout::page("Invalid GitHub App configuration", body)
 }

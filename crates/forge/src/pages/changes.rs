@@ -43,11 +43,7 @@ pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Optio
             pre { (commit.message) }
             (files_shown(state, &files, &[]))
         };
-        Some(Shown {
-            title: format!("{} · {name}", short(&commit.sha)),
-            content: body,
-            boxes: html! {},
-        })
+        Some(Shown::new(format!("{} · {name}", short(&commit.sha)), body))
     })
 }
 

@@ -58,12 +58,11 @@ pub(super) fn timeline(state: &State, repo: &Repo, issue: &Issue) -> Markup {
 
 /// Returns the repository's present and former names.
 fn names(state: &State, repo: &Repo) -> Vec<String> {
-    let former = state
-        .former_names
-        .iter()
-        .filter(|(_, id)| **id == repo.id)
-        .map(|(name, _)| name.clone());
-    former.chain([state.full_name(repo)]).collect()
+    let former = state.former_names.iter().filter(|(_, id)| **id == repo.id);
+    former
+        .map(|(name, _)| name.clone())
+        .chain([state.full_name(repo)])
+        .collect()
 }
 
 fn opening(state: &State, issue: &Issue) -> Markup {
@@ -77,17 +76,13 @@ fn entry(state: &State, issue: &Issue, event: &FeedEvent) -> Markup {
     let id = |prefix: &str| anchor.strip_prefix(prefix).and_then(|id| id.parse::<u64>().ok());
     match event.kind.as_str() {
         "comment.created" => {
-            let found = issue
-                .comments
-                .iter()
-                .find(|comment| Some(comment.id) == id("issuecomment-"));
+            let mut comments = issue.comments.iter();
+            let found = comments.find(|comment| Some(comment.id) == id("issuecomment-"));
             found.map(|comment| comment_box(state, comment)).unwrap_or_default()
         }
         "review.submitted" => {
-            let reviews = issue.pull.iter().flat_map(|pull| &pull.reviews);
-            let found = reviews
-                .into_iter()
-                .find(|review| Some(review.id) == id("pullrequestreview-"));
+            let mut reviews = issue.pull.iter().flat_map(|pull| &pull.reviews);
+            let found = reviews.find(|review| Some(review.id) == id("pullrequestreview-"));
             found.map(|review| review_box(state, issue, review)).unwrap_or_default()
         }
         "comment.edited" | "reaction.created" | "issue.opened" | "pull_request.opened" => html! {},
@@ -131,16 +126,11 @@ fn reactions(list: &[Reaction]) -> Markup {
 
 fn review_box(state: &State, issue: &Issue, review: &Review) -> Markup {
     let word = review.state.upper().to_lowercase();
-    let remarks: Vec<&InlineComment> = issue
-        .pull
-        .iter()
-        .flat_map(|pull| &pull.threads)
-        .filter(|remark| remark.review == review.id)
-        .collect();
+    let threads = issue.pull.iter().flat_map(|pull| &pull.threads);
+    let remarks = threads.filter(|remark| remark.review == review.id);
     let head = html! {
         b { (state.login(review.user)) } " "
-        (badge(&word, &word.replace('_', " "))) " on " code { (short(&review.commit)) }
-        @if let Some(at) = review.submitted_at { ", " (time(at)) }
+        (badge(&word, &word.replace('_', " "))) " on " code { (short(&review.commit)) } ", " (time(review.submitted_at))
         @if let Some(message) = &review.dismissal { " — dismissed: " (message) }
     };
     let body = html! {
@@ -164,14 +154,6 @@ pub(super) fn remark_box(state: &State, remark: &InlineComment, with_hunk: bool)
         @if with_hunk { pre { code { (shown) } } }
         (markdown::render(&remark.body))
     };
-    boxed(
-        Some(&format!(
-            "{}_r{}",
-            if with_hunk { "review" } else { "discussion" },
-            remark.id
-        )),
-        "",
-        &head,
-        &body,
-    )
+    let place = if with_hunk { "review" } else { "discussion" };
+    boxed(Some(&format!("{place}_r{}", remark.id)), "", &head, &body)
 }

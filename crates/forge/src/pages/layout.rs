@@ -16,6 +16,17 @@ pub(super) struct Shown {
     pub(super) boxes: Markup,
 }
 
+impl Shown {
+    /// Returns a page without boxes.
+    pub(super) fn new(title: impl Into<String>, content: Markup) -> Self {
+        Self {
+            title: title.into(),
+            content,
+            boxes: html! {},
+        }
+    }
+}
+
 /// Returns a whole page; `live` is the address of the stream that updates its content.
 pub(super) fn whole(shown: &Shown, live: Option<&str>) -> Markup {
     html! {
@@ -41,13 +52,8 @@ pub(super) fn whole(shown: &Shown, live: Option<&str>) -> Markup {
 }
 
 /// Returns a page that is not updated.
-pub(super) fn page(title: &str, content: &Markup) -> Markup {
-    let shown = Shown {
-        title: title.to_owned(),
-        content: content.clone(),
-        boxes: html! {},
-    };
-    whole(&shown, None)
+pub(super) fn page(title: &str, content: Markup) -> Markup {
+    whole(&Shown::new(title, content), None)
 }
 
 /// Returns a readable time.

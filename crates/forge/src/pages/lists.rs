@@ -23,7 +23,7 @@ pub(super) fn index(state: &State, is_shown: impl Fn(&Repo) -> bool) -> Shown {
             @if repos.is_empty() { li.muted { "None yet." } }
         }
     };
-    shown("Local forge", body)
+    Shown::new("Local forge", body)
 }
 
 /// Returns the page of a repository: issues, pull requests and branches.
@@ -44,15 +44,7 @@ pub(super) fn repository(state: &State, repo: &Repo) -> Shown {
             }
         }
     };
-    shown(&name, body)
-}
-
-fn shown(title: &str, content: Markup) -> Shown {
-    Shown {
-        title: title.to_owned(),
-        content,
-        boxes: html! {},
-    }
+    Shown::new(name, body)
 }
 
 fn rows<'a>(state: &State, repo: &Repo, issues: impl Iterator<Item = &'a Issue>) -> Markup {

@@ -1,11 +1,11 @@
 //! A stream of server-sent events that sends a page's content again whenever it changed.
 
 use super::{Reader, content};
-use crate::site::Site;
+use crate::{reply::reply, site::Site};
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream;
-use http::{HeaderValue, Response, request::Parts};
+use http::{Response, request::Parts};
 use page_parts::events::{GONE, HERE, LastSent};
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -24,13 +24,8 @@ struct Stream {
     seen: Option<u64>,
     sent: LastSent,
     quiet: u32,
-    state: State,
-}
-
-enum State {
-    Open,
-    /// The last event is sent.
-    Ended,
+    /// Whether the last event is sent.
+    ended: bool,
 }
 
 /// Streams a page for as long as the reader may see it.
@@ -42,26 +37,19 @@ pub(super) fn stream(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Response
         seen: None,
         sent: LastSent::default(),
         quiet: 0,
-        state: State::Open,
+        ended: false,
     };
     let body = Body::from_stream(stream::unfold(stream, |mut stream| async move {
         let next = stream.next().await?;
         Some((Ok::<Bytes, Infallible>(next.into()), stream))
     }));
-    let mut response = Response::new(body);
-    for (name, value) in [("content-type", "text/event-stream"), ("cache-control", "no-store")] {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
-    }
-    response
+    let headers = [("content-type", "text/event-stream"), ("cache-control", "no-store")];
+    reply(200, &headers, body)
 }
 
 impl Stream {
     async fn next(&mut self) -> Option<String> {
-        loop {
-            match self.state {
-                State::Open => {}
-                State::Ended => return None,
-            }
+        while !self.ended {
             let Ok(mut reader) = Reader::of(&self.site, &self.head) else {
                 return self.last();
             };
@@ -85,10 +73,11 @@ impl Stream {
                 return Some(HERE.to_owned());
             }
         }
+        None
     }
 
     fn last(&mut self) -> Option<String> {
-        self.state = State::Ended;
+        self.ended = true;
         Some(GONE.to_owned())
     }
 }

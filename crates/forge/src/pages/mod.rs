@@ -8,7 +8,6 @@ mod conversation;
 mod layout;
 mod lists;
 mod live;
-mod new_issue;
 mod oauth;
 mod person;
 mod pull;
@@ -21,20 +20,24 @@ use super::{
     clock,
     readers::{Readers, Topic},
     refusal::Refusal,
+    reply::reply,
     site::Site,
     state::Repo,
 };
 use acts::{Hand, Order};
 use axum::body::Body;
 use http::{
-    HeaderMap, HeaderValue, Response, StatusCode,
-    header::{HOST, LOCATION, ORIGIN, REFRESH, SET_COOKIE},
+    HeaderMap, Response,
+    header::{HOST, ORIGIN},
     request::Parts,
 };
 use layout::Shown;
 use maud::{Markup, html};
 use page_parts::session::{Entry, NO_KEY, is_same, refresh};
 use std::{collections::BTreeMap, sync::Arc};
+
+const HTML: &str = "text/html; charset=utf-8";
+const NO_SNIFF: (&str, &str) = ("x-content-type-options", "nosniff");
 
 /// The repositories that a reader may see.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +74,10 @@ impl<'a> Reader<'a> {
         let now = clock::wall().timestamp_millis();
         let session = match Entry::of((head.uri.path(), head.uri.query()), &head.headers, key, now) {
             Entry::In(session) => session,
-            Entry::Begins { cookie, to } => return Err(Box::new(begins(&cookie, &to))),
+            Entry::Begins { cookie, to } => {
+                let headers = [("set-cookie", cookie.as_str()), ("refresh", &refresh(&to))];
+                return Err(Box::new(reply(200, &headers, Body::empty())));
+            }
             Entry::Refused => return Err(Box::new(text_answer(403, NO_KEY))),
         };
         let user = site.read(|state| state.user_named(&hands.login).map(|user| user.id));
@@ -120,7 +126,7 @@ pub(super) async fn serve(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Res
         return missing();
     };
     let live = (parts.len() > 1).then(|| format!("{}/live", head.uri.path().trim_end_matches('/')));
-    response(StatusCode::OK, &layout::whole(&shown, live.as_deref()))
+    response(200, &layout::whole(&shown, live.as_deref()))
 }
 
 /// Returns `true` if a request submits a form of an issue or pull request.
@@ -138,10 +144,8 @@ pub(super) async fn act(site: &Arc<Site>, parts: &[&str], head: &Parts, body: &[
     let fields: BTreeMap<String, String> = url::form_urlencoded::parse(body).into_owned().collect();
     let is_ours = fields.get("token").is_some_and(|token| is_same(token, &hand.token));
     if !is_ours || !is_from_here(&head.headers) {
-        return refused(&Refusal::new(
-            403,
-            "This form is not of this page: open the page again.",
-        ));
+        let text = "This form is not of this page: open the page again.";
+        return refused(&Refusal::new(403, text));
     }
     let [owner, name, kind, number, _] = parts else {
         return missing();
@@ -158,7 +162,10 @@ pub(super) async fn act(site: &Arc<Site>, parts: &[&str], head: &Parts, body: &[
         fields: &fields,
     };
     match order.obey().await {
-        Ok(()) => to(&format!("/{owner}/{name}/{kind}/{number}")),
+        Ok(()) => {
+            let page = format!("/{owner}/{name}/{kind}/{number}");
+            reply(303, &[("location", &page)], Body::empty())
+        }
         Err(refusal) => refused(&refusal),
     }
 }
@@ -174,44 +181,17 @@ fn is_from_here(headers: &HeaderMap) -> bool {
 }
 
 fn refused(refusal: &Refusal) -> Response<Body> {
-    let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let body = html! {
         h1 { "This was not done" }
         p { (refusal) }
         p { "Go back to try something else; what you wrote is still there." }
     };
-    response(status, &layout::page("Not done", &body))
+    response(refusal.status, &layout::page("Not done", body))
 }
 
 fn script() -> Response<Body> {
-    let mut response = Response::new(Body::from(page_parts::SCRIPT));
-    let kind = HeaderValue::from_static("text/javascript; charset=utf-8");
-    response.headers_mut().insert("content-type", kind);
-    response
-        .headers_mut()
-        .insert("x-content-type-options", HeaderValue::from_static("nosniff"));
-    response
-}
-
-/// Redirects to another page.
-fn to(address: &str) -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::SEE_OTHER;
-    if let Ok(address) = HeaderValue::from_str(address) {
-        response.headers_mut().insert(LOCATION, address);
-    }
-    response
-}
-
-fn begins(cookie: &str, to: &str) -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    for (name, value) in [(SET_COOKIE, cookie), (REFRESH, &refresh(to))] {
-        // The values come from a request's own address, so they are valid.
-        if let Ok(value) = HeaderValue::from_str(value) {
-            response.headers_mut().insert(name, value);
-        }
-    }
-    response
+    let kind = ("content-type", "text/javascript; charset=utf-8");
+    reply(200, &[kind, NO_SNIFF], page_parts::SCRIPT)
 }
 
 /// Returns the content of a path's page; `None` if there is no such page, or not for this reader.
@@ -245,21 +225,13 @@ async fn content(site: &Arc<Site>, parts: &[&str], reader: &Reader<'_>, file: Op
 
 /// Answers that there is no such page.
 fn missing() -> Response<Body> {
-    let page = layout::page(
-        "Not found",
-        &html! { h1 { "Not found" } p { "There is no such page here." } },
-    );
-    response(StatusCode::NOT_FOUND, &page)
+    let body = html! { h1 { "Not found" } p { "There is no such page here." } };
+    response(404, &layout::page("Not found", body))
 }
 
-fn response(status: StatusCode, page: &Markup) -> Response<Body> {
-    let mut response = Response::new(Body::from(page.0.clone()));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert("content-type", HeaderValue::from_static("text/html; charset=utf-8"));
+fn response(status: u16, page: &Markup) -> Response<Body> {
     let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; form-action 'self'; \
                   base-uri 'none'; frame-ancestors 'none'";
-    headers.insert("content-security-policy", HeaderValue::from_static(policy));
-    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
-    response
+    let headers = [("content-type", HTML), ("content-security-policy", policy), NO_SNIFF];
+    reply(status, &headers, page.0.clone())
 }

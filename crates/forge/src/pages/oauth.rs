@@ -4,14 +4,9 @@ use super::{
     layout,
     person::{Shown, Visit},
 };
-use crate::{
-    acts::Consent,
-    answering::{failed, whole},
-    refusal::Result,
-    site::Site,
-};
+use crate::{acts::Consent, answering::whole, refusal::Result, reply::reply, site::Site};
 use axum::body::Body;
-use http::{HeaderValue, Response, header};
+use http::{Response, header};
 use maud::html;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -37,7 +32,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
                 p { button name="authorize" value="0" { "Cancel" } }
             }
         };
-        return Ok(Shown::Page(layout::page("Authorize", &body)));
+        return Ok(Shown::Page(layout::page("Authorize", body)));
     }
     visit.check_own_form()?;
     let consent = match visit.field("authorize") {
@@ -48,11 +43,11 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
     Ok(Shown::To(address.to_string()))
 }
 
-type Fields = BTreeMap<String, String>;
+const JSON: (&str, &str) = ("content-type", "application/json");
 
 /// Exchanges a code for a token. GitHub accepts JSON and forms, in the body or in the query.
 pub(crate) async fn access_token(site: &Arc<Site>, head: &http::request::Parts, body: Body) -> Response<Body> {
-    let read = |text: &[u8]| -> Fields { url::form_urlencoded::parse(text).into_owned().collect() };
+    let read = |text: &[u8]| -> BTreeMap<String, String> { url::form_urlencoded::parse(text).into_owned().collect() };
     let mut asked = read(head.uri.query().unwrap_or_default().as_bytes());
     let body = whole(body).await.unwrap_or_default();
     match serde_json::from_slice::<BTreeMap<String, serde_json::Value>>(&body) {
@@ -63,12 +58,12 @@ pub(crate) async fn access_token(site: &Arc<Site>, head: &http::request::Parts, 
         Err(_) => asked.extend(read(&body)),
     }
     if head.method != http::Method::POST {
-        return failed(404, r#"{"message":"Not Found"}"#, &[]);
+        return reply(404, &[JSON], r#"{"message":"Not Found"}"#);
     }
     let token = site.change(|state| state.exchange_code(&|name| asked.get(name).cloned()));
     let accept = head.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     match accept.is_some_and(|kinds| kinds.contains("json")) {
-        true => failed(200, &token.to_string(), &[]),
+        true => reply(200, &[JSON], token.to_string()),
         false => form(&token),
     }
 }
@@ -79,8 +74,6 @@ fn form(token: &serde_json::Value) -> Response<Body> {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         text.append_pair(name, &value);
     }
-    let mut response = Response::new(Body::from(text.finish()));
-    let kind = HeaderValue::from_static("application/x-www-form-urlencoded; charset=utf-8");
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    response
+    let kind = ("content-type", "application/x-www-form-urlencoded; charset=utf-8");
+    reply(200, &[kind], text.finish())
 }

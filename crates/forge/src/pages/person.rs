@@ -1,16 +1,17 @@
 //! Pages for signed-in people. To sign in, a person only chooses an account: the forge has no passwords.
 
-use super::{apps, layout, new_issue, oauth, response};
+use super::{HTML, NO_SNIFF, apps, layout, oauth};
 use crate::{
-    acts::unguessable,
+    acts::{SECRET, random},
     answering::whole,
     readers::Readers,
     refusal::{Refusal, Result},
+    reply::reply,
     site::Site,
-    state::{State, Token, UserKind},
+    state::{Token, UserKind},
 };
 use axum::body::Body;
-use http::{HeaderValue, Response, StatusCode, header::COOKIE, request::Parts};
+use http::{HeaderValue, Response, header::COOKIE, request::Parts};
 use maud::{Markup, html};
 use sha2::{Digest, Sha256};
 use std::{collections::BTreeMap, sync::Arc};
@@ -38,20 +39,17 @@ pub(super) enum Shown {
 }
 
 /// Returns `true` if a path is one of these pages.
-pub(in crate::pages) fn is_path(parts: &[&str]) -> bool {
+fn is_path(parts: &[&str]) -> bool {
     match parts {
         ["login" | "session"] | ["login", "oauth", "authorize"] => true,
-        _ => apps::is_path(parts) || new_issue::is_path(parts),
+        _ => apps::is_path(parts),
     }
 }
 
 /// Returns `true` if a request is for one of these pages. They do not exist if a key opens the pages: then the key
 /// decides who acts.
 pub(crate) fn is_of_a_person(site: &Site, method: &str, parts: &[&str]) -> bool {
-    let is_open = match site.readers {
-        Readers::Everybody => true,
-        Readers::WithKey { .. } => false,
-    };
+    let is_open = matches!(site.readers, Readers::Everybody);
     is_open && ["GET", "POST"].contains(&method) && is_path(parts)
 }
 
@@ -62,14 +60,13 @@ pub(crate) async fn for_person(site: &Arc<Site>, head: &Parts, parts: &[&str], b
         "POST" => whole(body).await.unwrap_or_default(),
         _ => bytes::Bytes::new(),
     };
+    let query = head.uri.query().unwrap_or_default();
     let visit = Visit {
         site,
         method: head.method.as_str(),
         path: head.uri.path_and_query().map_or("/", |path| path.as_str()),
         parts,
-        query: read(head.uri.query().unwrap_or_default().as_bytes())
-            .into_iter()
-            .collect(),
+        query: read(query.as_bytes()).into_iter().collect(),
         form: read(&body),
         session: session(head),
     };
@@ -79,7 +76,6 @@ pub(crate) async fn for_person(site: &Arc<Site>, head: &Parts, parts: &[&str], b
         (_, ["login" | "session"]) => Err(Refusal::not_found()),
         _ => match visit.person() {
             Some(person) if parts == oauth::AUTHORIZE => oauth::answer(&visit, person),
-            Some(person) if new_issue::is_path(parts) => new_issue::answer(&visit, person),
             Some(person) => apps::answer(&visit, person),
             None => Ok(Shown::Page(visit.sign_in_page())),
         },
@@ -95,40 +91,35 @@ fn session(head: &Parts) -> Option<String> {
 }
 
 fn refused(refusal: Refusal) -> Response<Body> {
-    let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let page = layout::page(
-        &refusal.message,
-        &html! { h1 { (refusal.message) } p { "The forge does not do this for you." } },
-    );
-    response(status, &page)
+    let body = html! { h1 { (refusal.message) } p { "The forge does not do this for you." } };
+    response(refusal.status, &layout::page(&refusal.message, body))
 }
 
 fn answered(shown: Shown) -> Response<Body> {
     match shown {
-        Shown::Page(page) => with_forms(response(StatusCode::OK, &page)),
+        Shown::Page(page) => response(200, &page),
         Shown::To(address) => to(&address),
     }
 }
 
-/// Allows the page's forms to be sent to, and redirected to, any address: they lead back to Apps elsewhere, and
-/// browsers apply the policy to redirects too.
-fn with_forms(mut response: Response<Body>) -> Response<Body> {
+/// Its forms may be sent to, and redirected to, any address: they lead back to Apps elsewhere, and browsers apply the
+/// policy to redirects too.
+fn response(status: u16, page: &Markup) -> Response<Body> {
     let policy =
         "default-src 'none'; style-src 'unsafe-inline'; form-action *; base-uri 'none'; frame-ancestors 'none'";
-    let headers = response.headers_mut();
-    headers.insert("content-security-policy", HeaderValue::from_static(policy));
-    headers.insert("referrer-policy", HeaderValue::from_static("origin-when-cross-origin"));
-    response
+    let referrer = ("referrer-policy", "origin-when-cross-origin");
+    let headers = [
+        ("content-type", HTML),
+        ("content-security-policy", policy),
+        NO_SNIFF,
+        referrer,
+    ];
+    reply(status, &headers, page.0.clone())
 }
 
 fn to(address: &str) -> Response<Body> {
-    let mut response = Response::new(Body::empty());
     match HeaderValue::from_str(address) {
-        Ok(address) => {
-            *response.status_mut() = StatusCode::FOUND;
-            response.headers_mut().insert("location", address);
-            response
-        }
+        Ok(_) => reply(302, &[("location", address)], Body::empty()),
         Err(_) => refused(Refusal::new(422, "The address cannot be gone to")),
     }
 }
@@ -175,10 +166,7 @@ impl Visit<'_> {
 
     /// Returns the sign-in page. It keeps the requested address, and a manifest that was sent by a form.
     fn sign_in_page(&self) -> Markup {
-        let back = match self.query.get("return_to") {
-            Some(back) => back,
-            None => self.path,
-        };
+        let back = self.query.get("return_to").map_or(self.path, String::as_str);
         let people = self.site.read(|state| {
             let people = state.users.values().filter(|user| user.kind == UserKind::User);
             people.map(|user| user.login.clone()).collect::<Vec<_>>()
@@ -194,40 +182,32 @@ impl Visit<'_> {
                 @for login in &people { p { button name="login" value=(login) { (login) } } }
             }
         };
-        layout::page("Sign in", &body)
+        layout::page("Sign in", body)
     }
 
     fn sign_in(&self) -> Result<Response<Body>> {
         let login = self.field("login").unwrap_or_default();
-        let person = |state: &State| {
-            state
-                .user_named(login)
-                .filter(|user| user.kind == UserKind::User)
-                .map(|user| user.id)
-        };
-        let user = self
-            .site
-            .read(person)
-            .ok_or_else(|| Refusal::new(422, "Incorrect username or password."))?;
-        let session = unguessable()?;
+        let user = self.site.read(|state| {
+            let person = state.user_named(login).filter(|user| user.kind == UserKind::User);
+            person.map(|user| user.id)
+        });
+        let user = user.ok_or_else(|| Refusal::new(422, "Incorrect username or password."))?;
+        let session = random(SECRET)?;
         self.site
             .change(|state| state.tokens.insert(session.clone(), Token::Person(user)));
         let back = self.field("return_to").filter(|back| is_own(back)).unwrap_or("/");
         let mut response = match self.field("manifest") {
             None => to(back),
-            Some(manifest) => with_forms(response(
-                StatusCode::OK,
-                &layout::page(
-                    "Signed in",
-                    &html! {
-                        h1 { "Signed in as " (login) }
-                        form method="post" action=(back) {
-                            input type="hidden" name="manifest" value=(manifest);
-                            button { "Go on" }
-                        }
-                    },
-                ),
-            )),
+            Some(manifest) => {
+                let body = html! {
+                    h1 { "Signed in as " (login) }
+                    form method="post" action=(back) {
+                        input type="hidden" name="manifest" value=(manifest);
+                        button { "Go on" }
+                    }
+                };
+                response(200, &layout::page("Signed in", body))
+            }
         };
         let cookie = format!("{COOKIE_NAME}={session}; Path=/; HttpOnly; SameSite=Lax");
         if let Ok(cookie) = HeaderValue::from_str(&cookie) {

@@ -17,10 +17,8 @@ pub(super) fn answer(call: &Call, parts: &[&str]) -> Routed {
     Ok(Some(match (call.method.as_str(), parts) {
         ("GET", ["app"]) => shown(call)?,
         ("GET", ["app", "installations"]) => installations(call)?,
-        ("GET", ["app", "installations", id]) => installation(call, number(id)?)?,
         ("POST", ["app", "installations", id, "access_tokens"]) => mint(call, number(id)?)?,
         ("POST", ["app-manifests", code, "conversions"]) => convert(call, code)?,
-        ("DELETE", ["installation", "token"]) => revoke(call)?,
         ("GET", ["installation", "repositories"]) => repositories(call)?,
         _ => return Ok(None),
     }))
@@ -48,12 +46,6 @@ fn convert(call: &Call, code: &str) -> Answered {
         let app = state.exchange(code)?.clone();
         Ok(Answer::created(state.app_with_credentials(&app)?))
     })
-}
-
-fn installation(call: &Call, id: u64) -> Answered {
-    let app = app(call)?;
-    call.site
-        .read(|state| Ok(Answer::ok(state.installation_json(own(state, app, id)?))))
 }
 
 fn installations(call: &Call) -> Answered {
@@ -139,18 +131,14 @@ fn narrowed_permissions(body: &Value, granted: &Permissions) -> Result<Permissio
 
 fn narrowed_repositories(state: &State, call: &Call, installation: u64) -> Result<Option<BTreeSet<u64>>> {
     let covered = state.covered(installation);
-    let ids: Option<BTreeSet<u64>> = if let Some(ids) = call.body.get("repository_ids").and_then(Value::as_array) {
-        let known = |id: &Value| id.as_u64().filter(|id| covered.iter().any(|repo| repo.id == *id));
-        let ids: Option<BTreeSet<u64>> = ids.iter().map(known).collect();
-        ids.filter(|ids| !ids.is_empty())
-    } else if let Some(names) = call.texts("repositories") {
-        let find = |name: &String| covered.iter().find(|repo| repo.name.eq_ignore_ascii_case(name));
-        names.iter().map(|name| Some(find(name)?.id)).collect()
-    } else {
+    let Some(ids) = call.body.get("repository_ids").and_then(Value::as_array) else {
         return Ok(None);
     };
+    let known = |id: &Value| id.as_u64().filter(|id| covered.iter().any(|repo| repo.id == *id));
+    let ids: Option<BTreeSet<u64>> = ids.iter().map(known).collect();
     let text = "There is at least one repository that does not exist or is not accessible to the parent installation.";
-    ids.map(Some).ok_or_else(|| Refusal::new(422, text))
+    let refused = || Refusal::new(422, text);
+    ids.filter(|ids| !ids.is_empty()).map(Some).ok_or_else(refused)
 }
 
 /// Returns a token in GitHub's form: long, opaque, of no fixed length, with dots.
@@ -165,14 +153,6 @@ fn secret(app: u64, serial: u64, expires: i64, seed: Option<u64>) -> String {
     let body = json!({"app": app, "exp": expires, "serial": serial}).to_string();
     let body = BASE64_URL_SAFE_NO_PAD.encode(body);
     format!("ghs_{app}_{head}.{body}.{}", BASE64_URL_SAFE_NO_PAD.encode(noise))
-}
-
-fn revoke(call: &Call) -> Answered {
-    let Caller::Installation(narrowed) = &call.caller else {
-        return Err(Refusal::bad_credentials());
-    };
-    call.site.change(|state| state.tokens.remove(&narrowed.token));
-    Ok(Answer::nothing())
 }
 
 fn repositories(call: &Call) -> Answered {

@@ -6,9 +6,9 @@ use crate::{
     auth::Right,
     call::{Answer, Answered, Entered, Routed},
     json,
-    refusal::{Found, Refusal},
+    refusal::Found,
     rest::of_repo::{OfRepo, number},
-    state::{CheckSuite, Repo, Role, State, Status},
+    state::{Role, Status},
 };
 use serde_json::{Value, json as object};
 use std::collections::BTreeMap;
@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 const READ: Right = Right::read(&["checks"]);
 const WRITE: Right = Right::write(&["checks"], Role::Write);
 const READ_STATUS: Right = Right::read(&["statuses"]);
-const WRITE_STATUS: Right = Right::write(&["statuses"], Role::Write);
 
 pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     let read = || repo.enter(READ);
@@ -27,11 +26,7 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
         ("PATCH", ["check-runs", id]) => change(&write()?, number(id)?)?,
         ("GET", ["commits", sha, "check-runs"]) => list(&read()?, sha).await?,
         ("GET", ["commits", sha, "check-suites"]) => suites(&read()?, sha).await?,
-        ("GET", ["check-suites", id]) => suite(&read()?, number(id)?)?,
-        ("POST", ["check-suites", id, "rerequest"]) => rerequest(&write()?, number(id)?)?,
         ("GET", ["commits", sha, "status"]) => combined(&repo.enter(READ_STATUS)?, sha).await?,
-        ("GET", ["commits", sha, "statuses"]) => statuses(&repo.enter(READ_STATUS)?, sha).await?,
-        ("POST", ["statuses", sha]) => set_status(&repo.enter(WRITE_STATUS)?, sha).await?,
         _ => return Ok(None),
     }))
 }
@@ -68,12 +63,11 @@ fn change(call: &Entered<'_>, id: u64) -> Answered {
 async fn list(call: &Entered<'_>, name: &str) -> Answered {
     let sha = resolve(call, name).await?;
     let app: Option<u64> = call.asked_number("app_id");
-    let fits = |asked: &str, own: &str| call.asked(asked).is_none_or(|wanted| wanted == own);
+    let named = |own: &str| call.asked("check_name").is_none_or(|wanted| wanted == own);
     let rows = call.read(|state, repo| {
         let runs = repo.checks.values().filter(|run| run.head_sha == sha);
-        let runs = runs.filter(|run| fits("check_name", &run.name) && fits("status", &run.status));
         let mut kept = BTreeMap::new();
-        for run in runs.filter(|run| app.is_none_or(|id| id == run.app)) {
+        for run in runs.filter(|run| named(&run.name) && app.is_none_or(|id| id == run.app)) {
             let id = if call.asked("filter") == Some("all") { run.id } else { 0 };
             kept.insert((run.app, &run.name, id), run);
         }
@@ -85,36 +79,13 @@ async fn list(call: &Entered<'_>, name: &str) -> Answered {
     Ok(call.counted("check_runs", rows, Value::Null))
 }
 
-fn suite_json(state: &State, repo: &Repo, suite: &CheckSuite) -> Value {
-    let mut shown = json::check_suite(state, repo, suite);
-    json::put(&mut shown, "repository", state.repo_json(repo, None));
-    shown
-}
-
 async fn suites(call: &Entered<'_>, name: &str) -> Answered {
     let sha = resolve(call, name).await?;
     let rows = call.read(|state, repo| {
         let own = repo.suites.values().filter(|suite| suite.head_sha == sha);
-        Ok(own.map(|suite| suite_json(state, repo, suite)).collect())
+        Ok(own.map(|suite| json::check_suite(state, repo, suite)).collect())
     })?;
     Ok(call.counted("check_suites", rows, Value::Null))
-}
-
-fn suite(call: &Entered<'_>, id: u64) -> Answered {
-    call.show(|state, repo| Ok(suite_json(state, repo, repo.suites.get(&id).found()?)))
-}
-
-/// Requests a suite again; only its own App may.
-fn rerequest(call: &Entered<'_>, id: u64) -> Answered {
-    call.change(|state| {
-        let suite = state.repo(call.at.repo)?.suites.get(&id).found()?;
-        if call.at.by.app != Some(suite.app) {
-            let text = "Invalid app_id - check suites can only be rerequested by their GitHub App.";
-            return Err(Refusal::new(403, text));
-        }
-        state.rerequest_suite(call.at, id)
-    })?;
-    Ok(Answer::created(object!({})))
 }
 
 async fn combined(call: &Entered<'_>, name: &str) -> Answered {
@@ -139,23 +110,4 @@ async fn combined(call: &Entered<'_>, name: &str) -> Answered {
         Ok((rows, more))
     })?;
     Ok(call.counted("statuses", rows, more))
-}
-
-async fn statuses(call: &Entered<'_>, name: &str) -> Answered {
-    let sha = resolve(call, name).await?;
-    call.list(|state, repo| {
-        let own = repo.statuses.iter().rev().filter(|one| one.sha == sha);
-        Ok(own.map(|one| json::status(state, repo, one)).collect())
-    })
-}
-
-async fn set_status(call: &Entered<'_>, name: &str) -> Answered {
-    let sha = resolve(call, name).await?;
-    let word = call.text("state").unwrap_or_default();
-    let context = call.text("context").unwrap_or_else(|| "default".to_owned());
-    let (description, url) = (call.text("description"), call.text("target_url"));
-    call.change(|state| {
-        let one = state.record_status(call.at, &sha, (&context, &word), description, url)?;
-        Ok(Answer::created(json::status(state, state.repo(call.at.repo)?, &one)))
-    })
 }

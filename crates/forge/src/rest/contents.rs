@@ -10,7 +10,7 @@ use crate::{
     state::{Repo, Role, State},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
-use git::bare::{ChangeKind, CommitFacts, FileChange};
+use git::bare::CommitFacts;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -18,8 +18,6 @@ const READ: Right = Right::read(&["contents"]);
 const WRITE: Right = Right::write(&["contents"], Role::Write);
 /// The folder in which an App may write only with the permission `workflows`.
 const WORKFLOWS: &str = ".github/workflows/";
-/// The longest patch that is shown, in bytes; GitHub leaves longer ones out.
-const LONGEST_PATCH: usize = 1_000_000;
 
 pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     let read = || repo.enter(READ);
@@ -27,8 +25,6 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
         ("GET", ["contents", path @ ..]) => contents(&read()?, &path.join("/")).await?,
         ("PUT", ["contents", path @ ..]) => put(&repo.enter(WRITE)?, &path.join("/")).await?,
         ("GET", ["compare", range @ ..]) => compare(&read()?, &range.join("/")).await?,
-        ("GET", ["commits"]) => history(&read()?).await?,
-        ("GET", ["commits", name @ ..]) => commit(&read()?, &name.join("/")).await?,
         _ => return Ok(None),
     }))
 }
@@ -65,42 +61,31 @@ async fn put(call: &Entered<'_>, path: &str) -> Answered {
     let content = content.map_err(|_| Refusal::new(422, "content is not valid Base64"))?;
     let head = call.read(|_, repo| Ok(repo.branches.get(&branch).cloned()))?;
     let head = head.ok_or_else(|| Refusal::new(404, format!("Branch {branch} not found")))?;
-    match (
-        call.bare().object_id(&format!("{head}:{path}")).await?,
-        call.text("sha"),
-    ) {
-        (Some(_), None) => {
+    let there = call.bare().object_id(&format!("{head}:{path}")).await?;
+    match call.text("sha") {
+        None if there.is_some() => {
             return Err(Refusal::new(422, "Invalid request.\n\n\"sha\" wasn't supplied."));
         }
-        (there, Some(sha)) if there.as_deref() != Some(sha.as_str()) => {
+        Some(sha) if there.as_ref() != Some(&sha) => {
             return Err(Refusal::new(409, format!("{path} does not match {sha}")));
         }
-        (Some(_) | None, _) => {}
+        Some(_) | None => {}
     }
     let files = BTreeMap::from([(path.to_owned(), Some(content))]);
     let sha = call.site.commit_files(call.at, &branch, &message, &files).await?;
-    let facts = call.bare().commit(&sha).await?.found()?;
-    let written = call.show(|state, repo| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let page = format!("{}/blob/{branch}/{path}", state.repo_page(repo));
-        Ok(json!({
-            "content": {"name": name, "path": path, "type": "file", "html_url": page},
-            "commit": commit_json(state, repo, &facts),
-        }))
-    });
-    written.map(Answer::into_created)
+    let name = path.rsplit('/').next();
+    let content = json!({"name": name, "path": path, "type": "file"});
+    Ok(Answer::created(json!({"content": content, "commit": {"sha": sha}})))
 }
 
+/// Compares two commits, without the commits and files between them.
 async fn compare(call: &Entered<'_>, range: &str) -> Answered {
     let (base, head) = range.split_once("...").found()?;
     let missing = |_| Refusal::not_found();
     let base = resolve(call, base).await.map_err(missing)?;
     let head = resolve(call, head).await.map_err(missing)?;
     let seen = call.site.comparison(call.at.repo, &base, &head).await?;
-    let bare = call.bare();
-    let commits = bare.commits(Some(&base), &head, 250).await?;
-    let base_commit = bare.commit(&base).await?;
-    let fork = bare.commit(seen.merge_base.as_ref().found()?).await?;
+    seen.merge_base.as_ref().found()?;
     let status = match (seen.ahead, seen.behind) {
         (0, 0) => "identical",
         (_, 0) => "ahead",
@@ -108,45 +93,11 @@ async fn compare(call: &Entered<'_>, range: &str) -> Answered {
         _ => "diverged",
     };
     call.show(|state, repo| {
-        let shown = |commit: &CommitFacts| commit_json(state, repo, commit);
-        let page = format!("{}/compare/{base}...{head}", state.repo_page(repo));
         Ok(json!({
             "url": format!("{}/compare/{base}...{head}", state.repo_api(repo)),
-            "html_url": page, "permalink_url": page,
-            "diff_url": format!("{page}.diff"), "patch_url": format!("{page}.patch"),
-            "base_commit": base_commit.as_ref().map(shown),
-            "merge_base_commit": fork.as_ref().map(shown),
+            "html_url": format!("{}/compare/{base}...{head}", state.repo_page(repo)),
             "status": status, "ahead_by": seen.ahead, "behind_by": seen.behind, "total_commits": seen.ahead,
-            "commits": commits.iter().map(shown).collect::<Vec<_>>(),
-            "files": seen.files.iter().map(|file| file_change(state, repo, &head, file)).collect::<Vec<_>>(),
         }))
-    })
-}
-
-async fn history(call: &Entered<'_>) -> Answered {
-    let default = call.read(|_, repo| Ok(repo.default_branch.clone()))?;
-    let head = resolve(call, call.asked("sha").unwrap_or(&default)).await?;
-    let list = call.bare().commits(None, &head, 500).await?;
-    let newest_first = list.iter().rev();
-    call.list(|state, repo| Ok(newest_first.map(|commit| commit_json(state, repo, commit)).collect()))
-}
-
-async fn commit(call: &Entered<'_>, name: &str) -> Answered {
-    let id = resolve(call, name).await?;
-    let bare = call.bare();
-    let facts = bare.commit(&id).await?.found()?;
-    let files = match facts.parents.first() {
-        Some(parent) => bare.diff(parent, &id).await?,
-        None => Vec::new(),
-    };
-    call.show(|state, repo| {
-        let mut shown = commit_json(state, repo, &facts);
-        let plus: usize = files.iter().map(|file| file.additions).sum();
-        let minus: usize = files.iter().map(|file| file.deletions).sum();
-        let rows: Vec<Value> = files.iter().map(|file| file_change(state, repo, &id, file)).collect();
-        let stats = json!({"total": plus + minus, "additions": plus, "deletions": minus});
-        github::extend(&mut shown, json!({"stats": stats, "files": rows}));
-        Ok(shown)
     })
 }
 
@@ -165,14 +116,8 @@ pub(super) fn commit_json(state: &State, repo: &Repo, commit: &CommitFacts) -> V
             .split_once('+')?;
         Some(state.user_json(state.user_named(login)?.id))
     };
-    let verification = match repo.signed.contains(&commit.sha) {
-        true => {
-            json!({"verified": true, "reason": "valid", "signature": null, "payload": null, "verified_at": null})
-        }
-        false => {
-            json!({"verified": false, "reason": "unsigned", "signature": null, "payload": null, "verified_at": null})
-        }
-    };
+    let verified = repo.signed.contains(&commit.sha);
+    let reason = if verified { "valid" } else { "unsigned" };
     let tree = format!("{}/git/trees/{}", state.repo_api(repo), commit.tree);
     let parents = commit.parents.iter().map(
         |sha| json!({"sha": sha, "url": format!("{}/commits/{sha}", state.repo_api(repo)), "html_url": page(sha)}),
@@ -186,37 +131,11 @@ pub(super) fn commit_json(state: &State, repo: &Repo, commit: &CommitFacts) -> V
             "committer": signed(&commit.committer_name, &commit.committer_email, commit.committed),
             "message": commit.message, "comment_count": 0,
             "tree": {"sha": commit.tree, "url": tree},
-            "verification": verification,
+            "verification": {
+                "verified": verified, "reason": reason, "signature": null, "payload": null, "verified_at": null,
+            },
         },
         "author": account(&commit.author_email), "committer": account(&commit.committer_email),
         "parents": parents.collect::<Vec<_>>(),
     })
-}
-
-/// Returns a changed file as pull requests and comparisons list it.
-pub(super) fn file_change(state: &State, repo: &Repo, at: &str, file: &FileChange) -> Value {
-    let status = match file.kind {
-        ChangeKind::Added => "added",
-        ChangeKind::Modified => "modified",
-        ChangeKind::Removed => "removed",
-        ChangeKind::Renamed => "renamed",
-    };
-    let page = state.repo_page(repo);
-    let escapes = [("%", "%25"), (" ", "%20"), ("?", "%3F"), ("#", "%23")];
-    let path = escapes
-        .iter()
-        .fold(file.path.clone(), |path, (from, to)| path.replace(from, to));
-    let mut value = json!({
-        "sha": file.blob, "filename": file.path, "status": status,
-        "additions": file.additions, "deletions": file.deletions, "changes": file.additions + file.deletions,
-        "blob_url": format!("{page}/blob/{at}/{path}"), "raw_url": format!("{page}/raw/{at}/{path}"),
-        "contents_url": format!("{}/contents/{path}?ref={at}", state.repo_api(repo)),
-    });
-    if let Some(patch) = file.patch.as_ref().filter(|patch| patch.len() <= LONGEST_PATCH) {
-        github::put(&mut value, "patch", json!(patch));
-    }
-    if let Some(previous) = &file.previous {
-        github::put(&mut value, "previous_filename", json!(previous));
-    }
-    value
 }

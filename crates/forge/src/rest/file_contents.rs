@@ -1,9 +1,9 @@
-//! The content at a path, in the shapes of GitHub's contents API: a file as JSON with base64 or raw, a folder, a link,
-//! a submodule. Large files lack their content or are refused.
+//! The content at a path, in the shapes of GitHub's contents API: a file with its content in base64, a folder, a link, a
+//! submodule. Large files lack their content or are refused.
 
 use super::contents::resolve;
 use crate::{
-    call::{Answer, Answered, Entered},
+    call::{Answered, Entered},
     json as github,
     refusal::{Found, Refusal},
     state::{Repo, State},
@@ -16,27 +16,6 @@ use serde_json::{Value, json};
 const INLINE: u64 = 1_048_576;
 /// The largest file that is served at all, in bytes.
 const MOST: u64 = 100 * 1_048_576;
-
-/// The requested shape.
-#[derive(Clone, Copy, PartialEq)]
-enum Media {
-    Json,
-    Raw,
-    Object,
-}
-
-impl Media {
-    fn of(accept: &str) -> Self {
-        let named = |name: &str| accept.split(',').any(|media| media.trim().starts_with(name));
-        if named("application/vnd.github.raw") || named("application/vnd.github.v3.raw") {
-            Self::Raw
-        } else if named("application/vnd.github.object") || named("application/vnd.github.v3.object") {
-            Self::Object
-        } else {
-            Self::Json
-        }
-    }
-}
 
 /// A requested path in a commit.
 struct Asked<'a> {
@@ -79,13 +58,11 @@ impl Asked<'_> {
         if size > MOST {
             return Err(too_large());
         }
-        let media = Media::of(&self.call.accept);
-        let mut bytes = None;
-        if media != Media::Json || size <= INLINE {
-            bytes = self.bare.file(&self.commit, stands_at).await?;
-        }
+        let bytes = match size {
+            0..=INLINE => self.bare.file(&self.commit, stands_at).await?,
+            _ => None,
+        };
         let more = match bytes {
-            Some(bytes) if media == Media::Raw => return Ok(Answer::raw(bytes)),
             Some(bytes) => {
                 json!({"content": github::lines_of(60, &BASE64_STANDARD.encode(&bytes)), "encoding": "base64"})
             }
@@ -124,18 +101,14 @@ impl Asked<'_> {
     async fn folder(&self) -> Answered {
         let entries = self.bare.folder(&self.commit, self.path).await?.found()?;
         let within = if self.path.is_empty() { "" } else { "/" };
-        let rows = self.call.read(|state, repo| {
+        self.call.show(|state, repo| {
             let rows = entries.iter().map(|(kind, id, file)| {
                 let full = format!("{}{within}{file}", self.path);
                 let kind = if kind == "tree" { "dir" } else { "file" };
                 entry(state, repo, (self.at, &full), kind, id, 0)
             });
             Ok(Value::Array(rows.collect()))
-        })?;
-        if Media::of(&self.call.accept) != Media::Object {
-            return Ok(Answer::ok(rows));
-        }
-        self.shown("dir", "", 0, json!({"entries": rows}))
+        })
     }
 }
 
@@ -178,7 +151,7 @@ fn entry(state: &State, repo: &Repo, (at, path): (&str, &str), kind: &str, id: &
 
 #[cfg(test)]
 mod tests {
-    use super::{Media, followed};
+    use super::followed;
 
     #[test]
     fn a_link_is_followed_within_the_repository_only() {
@@ -192,14 +165,5 @@ mod tests {
         for (link, target, expected) in table {
             assert_eq!(followed(link, target).as_deref(), expected, "{link} -> {target}");
         }
-    }
-
-    #[test]
-    fn the_media_type_decides_the_shape() {
-        assert!(Media::of("application/vnd.github.raw+json") == Media::Raw);
-        assert!(Media::of("text/html, application/vnd.github.v3.raw") == Media::Raw);
-        assert!(Media::of("application/vnd.github.object+json") == Media::Object);
-        assert!(Media::of("application/vnd.github+json") == Media::Json);
-        assert!(Media::of("") == Media::Json);
     }
 }

@@ -1,13 +1,13 @@
 //! Issues, their comments and reactions.
 
 use crate::{
-    acts::{IssueChange, Target},
+    acts::Target,
     auth::Right,
     call::{Answer, Answered, Call, Entered, Routed},
     json,
     refusal::{Refusal, Result},
     rest::of_repo::{OfRepo, number},
-    state::{Access, Issue, Moment, Role, State},
+    state::{Access, Moment, Role, State},
 };
 
 const READ: Right = Right::read(&["issues", "pull_requests"]);
@@ -18,16 +18,11 @@ pub(super) fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     let talk = || repo.enter(TALK);
     Ok(Some(match (repo.method(), rest) {
         ("GET", ["issues"]) => list(&read()?)?,
-        ("POST", ["issues"]) => open(&talk()?)?,
-        ("GET", ["issues", "comments"]) => all_comments(&read()?)?,
-        ("GET", ["issues", "comments", id]) => comment(&read()?, number(id)?)?,
         // GitHub accepts POST for PATCH here, and octocrab sends it.
         ("PATCH" | "POST", ["issues", "comments", id]) => edit_comment(&talk()?, number(id)?)?,
-        ("DELETE", ["issues", "comments", id]) => delete_comment(&talk()?, number(id)?)?,
         ("POST", ["issues", "comments", id, "reactions"]) => react(&talk()?, Target::Comment(number(id)?))?,
         ("GET", ["issues", "comments", id, "reactions"]) => reactions(&read()?, Target::Comment(number(id)?))?,
         ("GET", ["issues", n]) => shown(&read()?, number(n)?)?,
-        ("PATCH", ["issues", n]) => change(&talk()?, number(n)?)?,
         ("GET", ["issues", n, "comments"]) => comments(&read()?, number(n)?)?,
         ("POST", ["issues", n, "comments"]) => say(&talk()?, number(n)?)?,
         ("POST", ["issues", n, "reactions"]) => react(&talk()?, Target::Issue(number(n)?))?,
@@ -48,26 +43,14 @@ fn since(call: &Call, at: Moment) -> bool {
 }
 
 fn list(call: &Entered<'_>) -> Answered {
-    let labels = call.asked("labels").unwrap_or_default();
-    let carries = |issue: &Issue, name: &str| issue.labels.iter().any(|own| own.eq_ignore_ascii_case(name));
     call.list(|state, repo| {
-        let wanted = labels.split(',').filter(|name| !name.is_empty());
-        let labelled = |issue: &Issue| wanted.clone().all(|name| carries(issue, name));
-        let fits = |issue: &&Issue| call.asks_for(issue.open) && labelled(issue) && since(call, issue.updated_at);
-        let issues = repo.issues.values().filter(fits);
+        let issues = repo.issues.values().filter(|issue| call.asks_for(issue.open));
         let mut rows: Vec<_> = issues.map(|issue| json::issue(state, repo, issue)).collect();
         if call.asked("direction") != Some("asc") {
             rows.reverse();
         }
         Ok(rows)
     })
-}
-
-fn open(call: &Entered<'_>) -> Answered {
-    let title = call.text("title").unwrap_or_default();
-    let (body, labels) = (call.text("body"), call.texts("labels").unwrap_or_default());
-    let number = call.change(|state| state.open_issue(call.at, &title, body.as_deref(), &labels))?;
-    shown(call, number).map(Answer::into_created)
 }
 
 /// Refuses people below this role who want to change what others wrote. Apps may change what their permission covers.
@@ -78,38 +61,11 @@ pub(super) fn check_own(state: &State, at: Access, author: u64, role: Role) -> R
     Err(Refusal::lacks_role(role.name()))
 }
 
-fn change(call: &Entered<'_>, number: u64) -> Answered {
-    let change = IssueChange {
-        title: call.text("title"),
-        body: call.text("body"),
-        open: call.open("Issue")?,
-        reason: call.text("state_reason"),
-        labels: call.texts("labels"),
-        base: None,
-    };
-    call.change(|state| {
-        check_own(state, call.at, state.issue(call.at.repo, number)?.user, Role::Triage)?;
-        state.change_issue(call.at, number, &change)
-    })?;
-    shown(call, number)
-}
-
 fn comments(call: &Entered<'_>, number: u64) -> Answered {
     call.list(|state, repo| {
         let issue = state.issue(repo.id, number)?;
         let kept = issue.comments.iter().filter(|one| since(call, one.updated_at));
         Ok(kept.map(|one| json::comment(state, repo, issue, one)).collect())
-    })
-}
-
-fn all_comments(call: &Entered<'_>) -> Answered {
-    call.list(|state, repo| {
-        let issues = repo.issues.values();
-        let all = issues.flat_map(|issue| issue.comments.iter().map(move |one| (issue, one)));
-        let kept = all.filter(|(_, one)| since(call, one.updated_at));
-        Ok(kept
-            .map(|(issue, one)| json::comment(state, repo, issue, one))
-            .collect())
     })
 }
 
@@ -130,28 +86,11 @@ fn edit_comment(call: &Entered<'_>, id: u64) -> Answered {
     let body = call.text("body");
     let body = body.ok_or_else(|| Refusal::invalid("IssueComment", "body", "missing_field"))?;
     call.change(|state| {
-        check_own(
-            state,
-            call.at,
-            state.find_comment(call.at.repo, id)?.1.user,
-            Role::Write,
-        )?;
+        let author = state.find_comment(call.at.repo, id)?.1.user;
+        check_own(state, call.at, author, Role::Write)?;
         state.edit_comment(call.at, id, &body)
     })?;
     comment(call, id)
-}
-
-fn delete_comment(call: &Entered<'_>, id: u64) -> Answered {
-    call.change(|state| {
-        check_own(
-            state,
-            call.at,
-            state.find_comment(call.at.repo, id)?.1.user,
-            Role::Write,
-        )?;
-        state.delete_comment(call.at, id)
-    })?;
-    Ok(Answer::nothing())
 }
 
 fn react(call: &Entered<'_>, target: Target) -> Answered {

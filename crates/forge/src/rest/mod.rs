@@ -75,15 +75,11 @@ impl OfRepo<'_> {
         match rest {
             ["labels", ..] | ["issues", _, "labels", ..] => labels::answer(self, rest),
             ["issues", ..] => issues::answer(self, rest),
-            ["pulls", _, "reviews", ..] | ["pulls", _, "comments", ..] | ["pulls", "comments", ..] => {
-                reviews::answer(self, rest).await
-            }
+            ["pulls", _, "reviews" | "comments", ..] => reviews::answer(self, rest).await,
             ["pulls", ..] => pulls::answer(self, rest).await,
-            ["check-runs" | "check-suites", ..]
-            | ["statuses", _]
-            | ["commits", _, "check-runs" | "check-suites" | "status" | "statuses"] => checks::answer(self, rest).await,
-            ["git" | "branches" | "rules" | "rulesets", ..] => refs::answer(self, rest).await,
-            ["contents" | "compare" | "commits", ..] => contents::answer(self, rest).await,
+            ["check-runs" | "commits", ..] => checks::answer(self, rest).await,
+            ["git" | "rules" | "rulesets", ..] => refs::answer(self, rest).await,
+            ["contents" | "compare", ..] => contents::answer(self, rest).await,
             _ => repos::answer(self, rest),
         }
     }

@@ -24,12 +24,9 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
         ("POST", ["pulls"]) => open(&write()?).await?,
         ("GET", ["pulls", n]) => shown(&read()?, number(n)?).await?,
         ("PATCH", ["pulls", n]) => change(&write()?, number(n)?).await?,
-        ("GET", ["pulls", n, "files"]) => files(&read()?, number(n)?).await?,
         ("GET", ["pulls", n, "commits"]) => commits(&read()?, number(n)?).await?,
         ("GET", ["pulls", n, "requested_reviewers"]) => requested(&read()?, number(n)?)?,
         ("POST", ["pulls", n, "requested_reviewers"]) => request(&write()?, number(n)?).await?,
-        ("DELETE", ["pulls", n, "requested_reviewers"]) => withdraw(&write()?, number(n)?).await?,
-        ("GET", ["pulls", n, "merge"]) => is_merged(&read()?, number(n)?)?,
         ("PUT", ["pulls", n, "merge"]) => merge(&repo.enter(MERGE)?, number(n)?).await?,
         _ => return Ok(None),
     }))
@@ -38,22 +35,16 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
 fn list(call: &Entered<'_>) -> Answered {
     call.list(|state, repo| {
         let owner = state.login(repo.owner);
-        let of_head = |branch: &str| match call
+        let wanted = call
             .asked("head")
-            .map(|head| head.split_once(':').unwrap_or((owner, head)))
-        {
-            Some((of, wanted)) => wanted == branch && of.eq_ignore_ascii_case(owner),
-            None => true,
-        };
-        let into = |branch: &str| call.asked("base").is_none_or(|base| base == branch);
+            .map(|head| head.split_once(':').unwrap_or((owner, head)));
+        let of_head = |branch: &str| wanted.is_none_or(|(of, head)| head == branch && of.eq_ignore_ascii_case(owner));
         let pulls = repo.pulls().filter(|(issue, _)| call.asks_for(issue.open));
-        let kept = pulls.filter(|(_, pull)| of_head(&pull.head) && into(&pull.base));
+        let kept = pulls.filter(|(_, pull)| of_head(&pull.head));
         let mut rows: Vec<_> = kept
             .map(|(issue, pull)| json::pull(state, repo, issue, pull, None))
             .collect();
-        if call.asked("direction") != Some("asc") {
-            rows.reverse();
-        }
+        rows.reverse();
         Ok(rows)
     })
 }
@@ -86,7 +77,7 @@ async fn change(call: &Entered<'_>, number: u64) -> Answered {
     let change = IssueChange {
         title: call.text("title"),
         body: call.text("body"),
-        open: call.open("PullRequest")?,
+        open: open_asked(call)?,
         base: call.text("base"),
         ..IssueChange::default()
     };
@@ -95,30 +86,26 @@ async fn change(call: &Entered<'_>, number: u64) -> Answered {
     shown(call, number).await
 }
 
-/// Returns the base and head commits of a pull request.
-fn ends(call: &Entered<'_>, number: u64) -> Result<(String, String)> {
-    call.read(|state, repo| {
-        let (_, pull) = state.pull(repo.id, number)?;
-        Ok((pull.base_sha.clone(), pull.head_sha.clone()))
-    })
-}
-
-async fn files(call: &Entered<'_>, number: u64) -> Answered {
-    let (base, head) = ends(call, number)?;
-    let seen = call.site.comparison(call.at.repo, &base, &head).await?;
-    let files = seen.files.iter();
-    call.list(|state, repo| {
-        Ok(files
-            .map(|file| contents::file_change(state, repo, &head, file))
-            .collect())
-    })
+/// Returns the wanted `state` of the body: `true` for open, `false` for closed, `None` if there is no such field.
+fn open_asked(call: &Entered<'_>) -> Result<Option<bool>> {
+    match call.text("state").as_deref() {
+        None => Ok(None),
+        Some("open") => Ok(Some(true)),
+        Some("closed") => Ok(Some(false)),
+        Some(_) => Err(Refusal::invalid("PullRequest", "state", "invalid")),
+    }
 }
 
 async fn commits(call: &Entered<'_>, number: u64) -> Answered {
-    let (base, head) = ends(call, number)?;
+    let (base, head) = call.read(|state, repo| {
+        let (_, pull) = state.pull(repo.id, number)?;
+        Ok((pull.base_sha.clone(), pull.head_sha.clone()))
+    })?;
     let list = call.bare().commits(Some(&base), &head, 250).await?;
-    let list = list.iter();
-    call.list(|state, repo| Ok(list.map(|commit| contents::commit_json(state, repo, commit)).collect()))
+    call.list(|state, repo| {
+        let shown = list.iter().map(|commit| contents::commit_json(state, repo, commit));
+        Ok(shown.collect())
+    })
 }
 
 fn requested(call: &Entered<'_>, number: u64) -> Answered {
@@ -132,19 +119,6 @@ async fn request(call: &Entered<'_>, number: u64) -> Answered {
     let logins = call.texts("reviewers").unwrap_or_default();
     call.change(|state| state.request_review(call.at, number, &logins))?;
     shown(call, number).await.map(Answer::into_created)
-}
-
-async fn withdraw(call: &Entered<'_>, number: u64) -> Answered {
-    let logins = call.texts("reviewers").unwrap_or_default();
-    call.change(|state| state.withdraw_review_request(call.at, number, &logins))?;
-    shown(call, number).await
-}
-
-fn is_merged(call: &Entered<'_>, number: u64) -> Answered {
-    call.read(|state, repo| match state.pull(repo.id, number)?.1.merged {
-        Some(_) => Ok(Answer::nothing()),
-        None => Err(Refusal::not_found()),
-    })
 }
 
 async fn merge(call: &Entered<'_>, number: u64) -> Answered {

@@ -1,4 +1,4 @@
-//! Refs, branches, rules.
+//! Refs, trees, commits, and the rules of branches.
 
 use super::contents;
 use crate::{
@@ -19,18 +19,12 @@ const METADATA: Right = Right::read(&["metadata"]);
 pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     let read = || repo.enter(READ);
     let write = || repo.enter(WRITE);
-    let named = |path: &[&str]| format!("refs/{}", path.join("/"));
     Ok(Some(match (repo.method(), rest) {
-        ("GET", ["git", "ref", path @ ..]) => one(&read()?, &named(path)).await?,
-        ("GET", ["git", "matching-refs", path @ ..]) => matching(&read()?, &named(path)).await?,
+        ("GET", ["git", "ref", path @ ..]) => one(&read()?, &format!("refs/{}", path.join("/"))).await?,
         ("POST", ["git", "refs"]) => create(&write()?).await?,
-        ("PATCH", ["git", "refs", path @ ..]) => update(&write()?, &named(path)).await?,
-        ("DELETE", ["git", "refs", path @ ..]) => delete(&write()?, &named(path)).await?,
         ("GET", ["git", "trees", sha]) => tree(&read()?, sha).await?,
         ("POST", ["git", "commits"]) => make_commit(&write()?).await?,
         ("GET", ["git", "commits", sha]) => git_commit(&read()?, sha).await?,
-        ("GET", ["branches"]) => branches(&read()?)?,
-        ("GET", ["branches", path @ ..]) => branch(&read()?, &path.join("/")).await?,
         ("GET", ["rulesets", id]) => ruleset(&repo.enter(METADATA)?, id)?,
         ("GET", ["rules", "branches", path @ ..]) => rules(&repo.enter(METADATA)?, &path.join("/"))?,
         _ => return Ok(None),
@@ -57,55 +51,19 @@ async fn one(call: &Entered<'_>, name: &str) -> Answered {
     call.show(|state, repo| Ok(ref_json(state, repo, name, sha)))
 }
 
-async fn matching(call: &Entered<'_>, prefix: &str) -> Answered {
-    let all = call.bare().refs("refs/").await?;
-    let fits = all.iter().filter(|(name, _)| name.starts_with(prefix));
-    call.list(|state, repo| Ok(fits.map(|(name, sha)| ref_json(state, repo, name, sha)).collect()))
-}
-
-/// A change of a ref.
-#[derive(Clone, Copy, PartialEq)]
-enum Change {
-    Creation,
-    Growth,
-    Rewrite,
-    Deletion,
-}
-
-/// Returns the rule's text if it forbids the change.
-fn forbidden(rule: &RuleKind, change: Change) -> Option<&'static str> {
-    let moves = matches!(change, Change::Growth | Change::Rewrite);
-    let (met, text) = match rule {
-        RuleKind::Creation => (
-            change == Change::Creation,
-            "Cannot create ref due to creations being restricted.",
-        ),
-        RuleKind::Deletion => (change == Change::Deletion, "Cannot delete this branch"),
-        RuleKind::PullRequest { .. } => (moves, "Changes must be made through a pull request."),
-        RuleKind::MergeQueue => (moves, "Changes must be made through the merge queue"),
-        RuleKind::NonFastForward => (change == Change::Rewrite, "Cannot force-push to this branch"),
-        RuleKind::RequiredChecks(_) | RuleKind::RequiredSignatures | RuleKind::LinearHistory => return None,
-    };
-    met.then_some(text)
-}
-
-/// Refuses a change that a rule of the branch forbids.
-fn check_rules(call: &Entered<'_>, name: &str, change: Change) -> Result {
+/// Refuses to create a branch that a rule forbids.
+fn check_rules(call: &Entered<'_>, name: &str) -> Result {
     let Some(branch) = name.strip_prefix("refs/heads/") else {
         return Ok(());
     };
-    let text = call.read(|_, repo| Ok(repo.rules_for(branch).find_map(|rule| forbidden(rule, change))))?;
-    match text {
-        Some(text) => Err(unprocessable(&format!(
+    let forbids = |rule: &RuleKind| *rule == RuleKind::Creation;
+    if call.read(|_, repo| Ok(repo.rules_for(branch).any(forbids)))? {
+        let text = "Cannot create ref due to creations being restricted.";
+        return Err(unprocessable(&format!(
             "Repository rule violations found\n\n{text}\n\n"
-        ))),
-        None => Ok(()),
+        )));
     }
-}
-
-fn refused(error: BareError) -> Refusal {
-    tracing::debug!(%error, "a ref was not changed");
-    unprocessable("Reference update failed")
+    Ok(())
 }
 
 /// Returns the commit that the body names by its full id.
@@ -118,18 +76,15 @@ async fn named_commit(call: &Entered<'_>, bare: &BareRepo) -> Result<String> {
     Ok(sha)
 }
 
-fn is_branch_or_tag(name: &str) -> bool {
-    name.starts_with("refs/heads/") || name.starts_with("refs/tags/")
-}
-
 async fn create(call: &Entered<'_>) -> Answered {
     let name = call.text("ref").unwrap_or_default();
     let bare = call.bare();
-    if !is_branch_or_tag(&name) || !bare.is_ref_name(&name).await? {
+    let is_branch_or_tag = name.starts_with("refs/heads/") || name.starts_with("refs/tags/");
+    if !is_branch_or_tag || !bare.is_ref_name(&name).await? {
         return Err(unprocessable(&format!("{name} is not a valid ref name.")));
     }
     let sha = named_commit(call, &bare).await?;
-    check_rules(call, &name, Change::Creation)?;
+    check_rules(call, &name)?;
     let _gate = call.site.moving(call.at).await?;
     let created = bare.update_ref(&name, &sha, Some(None)).await;
     created.map_err(|error| match error {
@@ -138,46 +93,14 @@ async fn create(call: &Entered<'_>) -> Answered {
         | BareError::Failed { .. }
         | BareError::Unreadable(_)
         | BareError::Empty(_)
-        | BareError::Shallow(_)) => refused(other),
+        | BareError::Shallow(_)) => {
+            tracing::debug!(error = %other, "a ref was not created");
+            unprocessable("Reference update failed")
+        }
     })?;
     call.site.branches_moved(call.at).await?;
     let shown = call.show(|state, repo| Ok(ref_json(state, repo, &name, &sha)));
     shown.map(Answer::into_created)
-}
-
-async fn update(call: &Entered<'_>, name: &str) -> Answered {
-    let bare = call.bare();
-    let _gate = call.site.moving(call.at).await?;
-    let old = bare.refs(name).await?.remove(name);
-    let old = old.ok_or_else(|| unprocessable("Reference does not exist"))?;
-    let sha = named_commit(call, &bare).await?;
-    let grows = bare.is_ancestor(&old, &sha).await?;
-    if !grows && !call.flag("force") {
-        return Err(unprocessable("Update is not a fast forward"));
-    }
-    check_rules(call, name, if grows { Change::Growth } else { Change::Rewrite })?;
-    bare.update_ref(name, &sha, Some(Some(&old))).await.map_err(refused)?;
-    call.site.branches_moved(call.at).await?;
-    call.show(|state, repo| Ok(ref_json(state, repo, name, &sha)))
-}
-
-async fn delete(call: &Entered<'_>, name: &str) -> Answered {
-    let default = call.read(|_, repo| Ok(format!("refs/heads/{}", repo.default_branch)))?;
-    if name == default {
-        return Err(unprocessable("Cannot delete the default branch"));
-    }
-    if !is_branch_or_tag(name) {
-        return Err(unprocessable("Reference cannot be deleted"));
-    }
-    check_rules(call, name, Change::Deletion)?;
-    let bare = call.bare();
-    let _gate = call.site.moving(call.at).await?;
-    if !bare.refs(name).await?.contains_key(name) {
-        return Err(unprocessable("Reference does not exist"));
-    }
-    bare.delete_ref(name).await?;
-    call.site.branches_moved(call.at).await?;
-    Ok(Answer::nothing())
 }
 
 /// Creates a commit of an existing tree. Like GitHub, it signs only commits of Apps that name no author.
@@ -248,34 +171,6 @@ async fn tree(call: &Entered<'_>, name: &str) -> Answered {
     })
 }
 
-fn branches(call: &Entered<'_>) -> Answered {
-    call.list(|state, repo| {
-        let row = |(name, sha): (&String, &String)| {
-            let url = format!("{}/commits/{sha}", state.repo_api(repo));
-            json!({"name": name, "commit": {"sha": sha, "url": url}, "protected": repo.rules_for(name).next().is_some()})
-        };
-        Ok(repo.branches.iter().map(row).collect())
-    })
-}
-
-async fn branch(call: &Entered<'_>, name: &str) -> Answered {
-    let sha = call.read(|_, repo| Ok(repo.branches.get(name).cloned()))?;
-    let sha = sha.ok_or_else(|| Refusal::new(404, "Branch not found"))?;
-    let facts = call.bare().commit(&sha).await?.found()?;
-    call.show(|state, repo| {
-        let url = format!("{}/branches/{name}", state.repo_api(repo));
-        let page = format!("{}/tree/{name}", state.repo_page(repo));
-        Ok(json!({
-            "name": name,
-            "commit": contents::commit_json(state, repo, &facts),
-            "_links": {"self": url, "html": page},
-            "protected": repo.rules_for(name).next().is_some(),
-            "protection": {"enabled": false, "required_status_checks": {"enforcement_level": "off", "contexts": [], "checks": []}},
-            "protection_url": format!("{url}/protection"),
-        }))
-    })
-}
-
 /// Lists all rules for a branch, as `GET /rules/branches/{branch}`.
 fn rules(call: &Entered<'_>, branch: &str) -> Answered {
     call.list(|state, repo| {
@@ -326,11 +221,6 @@ fn parameters(rule: &RuleKind) -> Option<Value> {
             let checks: Vec<Value> = names.iter().map(|name| json!({"context": name})).collect();
             Some(json!({"required_status_checks": checks, "strict_required_status_checks_policy": false}))
         }
-        RuleKind::Creation
-        | RuleKind::Deletion
-        | RuleKind::NonFastForward
-        | RuleKind::MergeQueue
-        | RuleKind::RequiredSignatures
-        | RuleKind::LinearHistory => None,
+        RuleKind::Creation | RuleKind::RequiredSignatures => None,
     }
 }

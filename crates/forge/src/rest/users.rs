@@ -4,7 +4,6 @@ use crate::{
     call::{Answer, Answered, Call, Routed},
     clock,
     refusal::{Found, Refusal},
-    rest::of_repo::number,
 };
 use serde_json::json;
 
@@ -19,14 +18,10 @@ pub(super) fn answer(call: &Call, parts: &[&str]) -> Routed {
             Some(id) => profile(call, id)?,
             None => return Err(Refusal::new(401, "Requires authentication")),
         },
-        ("GET", ["user", id]) => profile(call, number(id)?)?,
         ("GET", ["rate_limit"]) => {
             let reset = clock::wall().timestamp() + 3600;
             let rate = json!({"limit": 5000, "used": 1, "remaining": 4999, "reset": reset, "resource": "core"});
-            Answer::ok(json!({
-                "resources": {"core": rate, "search": rate, "graphql": rate, "integration_manifest": rate},
-                "rate": rate,
-            }))
+            Answer::ok(json!({"resources": {"core": rate}, "rate": rate}))
         }
         _ => return Ok(None),
     }))
@@ -35,6 +30,6 @@ pub(super) fn answer(call: &Call, parts: &[&str]) -> Routed {
 fn profile(call: &Call, id: u64) -> Answered {
     call.site.read(|state| {
         state.user(id).found()?;
-        Ok(Answer::ok(state.profile_json(id)))
+        Ok(Answer::ok(state.user_json(id)))
     })
 }

@@ -71,7 +71,7 @@ impl Role {
 pub type Permissions = BTreeMap<String, String>;
 
 /// A GitHub App.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct App {
     pub id: u64,
     pub slug: String,

@@ -93,7 +93,6 @@ pub struct Status {
     pub context: String,
     pub state: String,
     pub description: Option<String>,
-    pub target_url: Option<String>,
     pub creator: u64,
     pub created_at: Moment,
 }

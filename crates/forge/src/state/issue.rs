@@ -15,7 +15,6 @@ pub struct Issue {
     pub labels: Vec<String>,
     pub open: bool,
     pub state_reason: Option<String>,
-    pub locked: bool,
     pub comments: Vec<Comment>,
     pub reactions: Vec<Reaction>,
     /// The changes of its body, oldest first.
@@ -32,8 +31,6 @@ pub struct Issue {
 pub struct Edit {
     pub at: Moment,
     pub editor: u64,
-    /// The text after the change.
-    pub text: String,
 }
 
 /// A comment below an issue or pull request.
@@ -99,8 +96,6 @@ pub struct Size {
 /// The decision of a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReviewState {
-    /// Not submitted yet: only its author sees it.
-    Pending,
     /// Comments without a decision.
     Commented,
     /// Approved.
@@ -115,7 +110,6 @@ impl ReviewState {
     /// Returns the spelling of REST answers.
     pub fn upper(self) -> &'static str {
         match self {
-            Self::Pending => "PENDING",
             Self::Commented => "COMMENTED",
             Self::Approved => "APPROVED",
             Self::ChangesRequested => "CHANGES_REQUESTED",
@@ -132,7 +126,7 @@ pub struct Review {
     pub body: String,
     pub state: ReviewState,
     pub commit: String,
-    pub submitted_at: Option<Moment>,
+    pub submitted_at: Moment,
     /// The message of its dismissal.
     pub dismissal: Option<String>,
 }
@@ -151,7 +145,6 @@ pub struct InlineComment {
     pub start_side: Option<Side>,
     pub commit: String,
     pub hunk: String,
-    pub reply_to: Option<u64>,
     pub created_at: Moment,
     pub updated_at: Moment,
 }

@@ -25,7 +25,6 @@ pub struct Repo {
     pub issues: BTreeMap<u64, Issue>,
     /// The head commit of each branch, by name without `refs/heads/`, as the forge last saw it.
     pub branches: BTreeMap<String, String>,
-    pub tags: BTreeMap<String, String>,
     pub rules: Vec<BranchRule>,
     pub checks: BTreeMap<u64, CheckRun>,
     #[serde(default)]
@@ -100,23 +99,15 @@ pub struct BranchRule {
 pub enum RuleKind {
     /// No such branch may be created.
     Creation,
-    /// The branch may not be removed.
-    Deletion,
     /// The branch changes only through pull requests, with this many approvals.
     PullRequest {
         /// The number of approvals needed from people who may write.
         approvals: u64,
     },
-    /// Commits may only be added: no forced push.
-    NonFastForward,
     /// These checks must succeed before a merge.
     RequiredChecks(Vec<String>),
-    /// Merges go through the queue, which this forge does not have: merging is refused.
-    MergeQueue,
     /// Only signed commits may be pushed.
     RequiredSignatures,
-    /// A pull request may not be merged by a merge commit. Pushes are not checked.
-    LinearHistory,
 }
 
 impl RuleKind {
@@ -124,13 +115,9 @@ impl RuleKind {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Creation => "creation",
-            Self::Deletion => "deletion",
             Self::PullRequest { .. } => "pull_request",
-            Self::NonFastForward => "non_fast_forward",
             Self::RequiredChecks(_) => "required_status_checks",
-            Self::MergeQueue => "merge_queue",
             Self::RequiredSignatures => "required_signatures",
-            Self::LinearHistory => "required_linear_history",
         }
     }
 }

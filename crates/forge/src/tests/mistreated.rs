@@ -95,7 +95,12 @@ async fn failures_and_limits_are_answered_as_ordered() {
         .order(Fault::on("GET", "/repos/acme/shop/issues", Mishap::fail(502)).nth(2));
     assert_eq!(get().await.0, 200);
     assert_eq!(get().await.0, 502);
-    world.forge.order(Fault::on("*", "*", Mishap::secondary_limit()));
+    let limit = Mishap::Fail {
+        status: 403,
+        body: r#"{"message":"You have exceeded a secondary rate limit."}"#.to_owned(),
+        headers: vec![("retry-after".to_owned(), "1".to_owned())],
+    };
+    world.forge.order(Fault::on("*", "*", limit));
     let (status, body) = get().await;
     assert!(status == 403 && body["message"].as_str().unwrap().contains("secondary rate limit"));
     let always = world.forge.order(Fault::on("GET", "*", Mishap::fail(403)).always());

@@ -2,7 +2,7 @@
 
 use super::world::*;
 use crate::{Forge, ForgeOptions, Hands, QuickReply, Readers, Replies, RepoSource, Role, Settings, Topic};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use std::path::Path;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -107,7 +107,7 @@ async fn a_private_repository_is_fetched_with_a_token_alone() {
     );
     let answer = get(&forge, "/api/v3/repos/acme/shop", HOST).await;
     assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
-    let token = forge.user_token("ann").unwrap().expose_secret().to_owned();
+    let token = user_token(&forge, "ann");
     let url = url.replace("http://", &format!("http://ann:{token}@"));
     git_ok(dir.path(), &["clone", "-q", &url, "own"]).await;
 }

@@ -1,6 +1,6 @@
 //! A forge with one repository, three people and two Apps, and helpers for tests.
 
-use crate::{AppCredentials, Clock, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
+use crate::{AppCredentials, Clock, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings, state::Token};
 use octocrab::Octocrab;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -201,6 +201,16 @@ impl World {
             Err(_) => (0, Value::Null),
         }
     }
+}
+
+/// Creates a token with which a person calls the API and git.
+pub(super) fn user_token(forge: &Forge, login: &str) -> String {
+    let user = forge.user_id(login).unwrap();
+    let token = format!("ghp_{login}");
+    forge
+        .site
+        .change(|state| state.tokens.insert(token.clone(), Token::Person(user)));
+    token
 }
 
 /// Runs git as a person would, without the machine's configuration.

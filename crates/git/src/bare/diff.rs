@@ -52,12 +52,8 @@ impl BareRepo {
     /// Compares `head` with the common ancestor of `head` and `base`.
     pub async fn compare(&self, base: &str, head: &str) -> Result<Comparison, BareError> {
         let range = format!("{base}...{head}");
-        let counts = self
-            .line(
-                &["rev-list", "--count", "--left-right", "--end-of-options", &range],
-                b"",
-            )
-            .await?;
+        let args = ["rev-list", "--count", "--left-right", "--end-of-options", &range];
+        let counts = self.line(&args, b"").await?;
         let (behind, ahead) = counts.split_once('\t').ok_or(BareError::Unreadable("rev-list"))?;
         let merge_base = self.merge_base(base, head).await?;
         let files = self.diff(merge_base.as_deref().unwrap_or(base), head).await?;
@@ -237,12 +233,8 @@ fn attach_patches(files: &mut [FileChange], text: &str) {
     }
     let mut sections = sections.into_iter().peekable();
     for file in files {
-        let named = |section: &&str| {
-            section
-                .lines()
-                .next()
-                .is_some_and(|line| line.ends_with(&format!(" b/{}", file.path)))
-        };
+        let end = format!(" b/{}", file.path);
+        let named = |section: &&str| section.lines().next().is_some_and(|line| line.ends_with(&end));
         let mut patch = String::new();
         while let Some(section) = sections.next_if(named) {
             if let Some(at) = section.find("\n@@ ") {

@@ -2,19 +2,10 @@
 
 use super::{BareError, BareRepo, Ident, process::finish};
 
-/// The result of merging two commits.
+/// The result of merging two commits, or of replaying commits on another base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Merged {
-    /// They merge without a conflict; the id of the merged tree.
-    Clean(String),
-    /// They conflict; the files in conflict.
-    Conflict(Vec<String>),
-}
-
-/// The result of replaying commits on another base.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Replayed {
-    /// They apply without a conflict; the id of the new head.
+    /// There is no conflict. Holds the id of the merged tree, or of the new head.
     Clean(String),
     /// They conflict; the files in conflict.
     Conflict(Vec<String>),
@@ -87,14 +78,14 @@ impl BareRepo {
     }
 
     /// Replays the commits of `head` that `onto` does not have on top of `onto`. Merge commits are left out.
-    pub async fn replay(&self, onto: &str, head: &str, committer: &Ident) -> Result<Replayed, BareError> {
+    pub async fn replay(&self, onto: &str, head: &str, committer: &Ident) -> Result<Merged, BareError> {
         let mut tip = onto.to_owned();
         for commit in self.commits(Some(onto), head, 1000).await? {
             let [parent] = commit.parents.as_slice() else {
                 continue;
             };
             match self.merge_tree(Some(parent), &tip, &commit.sha).await? {
-                Merged::Conflict(files) => return Ok(Replayed::Conflict(files)),
+                conflict @ Merged::Conflict(_) => return Ok(conflict),
                 Merged::Clean(tree) => {
                     let author = Ident::new(&commit.author_name, &commit.author_email, commit.authored);
                     tip = self
@@ -103,6 +94,6 @@ impl BareRepo {
                 }
             }
         }
-        Ok(Replayed::Clean(tip))
+        Ok(Merged::Clean(tip))
     }
 }

@@ -13,7 +13,7 @@ mod write;
 
 pub use diff::{ChangeKind, Comparison, FileChange};
 pub use http::{BackendRequest, ServedProcess};
-pub use merge::{Merged, Replayed};
+pub use merge::Merged;
 pub use process::BareError;
 pub use refs::CommitFacts;
 pub use write::{Ident, NewCommit};

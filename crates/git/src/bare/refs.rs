@@ -57,17 +57,10 @@ impl BareRepo {
 
     /// Returns all refs below `prefix` (such as `refs/heads/`) with the ids that they point to.
     pub async fn refs(&self, prefix: &str) -> Result<BTreeMap<String, String>, BareError> {
-        let out = self
-            .line(
-                &["for-each-ref", "--format=%(objectname) %(refname)", "--", prefix],
-                b"",
-            )
-            .await?;
-        Ok(out
-            .lines()
-            .filter_map(|line| line.split_once(' '))
-            .map(|(id, name)| (name.to_owned(), id.to_owned()))
-            .collect())
+        let args = ["for-each-ref", "--format=%(objectname) %(refname)", "--", prefix];
+        let out = self.line(&args, b"").await?;
+        let refs = out.lines().filter_map(|line| line.split_once(' '));
+        Ok(refs.map(|(id, name)| (name.to_owned(), id.to_owned())).collect())
     }
 
     /// Moves or creates the ref `name`. With `expected`, the ref must have that value now; `Some(None)` means that it
@@ -124,19 +117,9 @@ impl BareRepo {
         let most = format!("--max-count={most}");
         let excluded = base.map(|base| format!("^{base}"));
         let format = "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B%x00";
-        let mut args = vec![
-            "log",
-            "-z",
-            "--topo-order",
-            "--no-color",
-            &most,
-            format,
-            "--end-of-options",
-            head,
-        ];
-        if let Some(base) = excluded.as_deref() {
-            args.push(base);
-        }
+        let mut args = vec!["log", "-z", "--topo-order", "--no-color", &most, format];
+        args.extend(["--end-of-options", head]);
+        args.extend(excluded.as_deref());
         let out = self.run(&args, b"").await?;
         let text = String::from_utf8_lossy(&out);
         let fields: Vec<&str> = text.split('\0').collect();

@@ -107,7 +107,7 @@ async fn merges_are_clean_or_name_the_files_in_conflict() {
         Merged::Conflict(vec!["a".to_owned()])
     );
     let who = Ident::new("Forge", "forge@example.com", 1_700_000_001);
-    let Replayed::Clean(tip) = repo.replay(&ours, &fits, &who).await.unwrap() else {
+    let Merged::Clean(tip) = repo.replay(&ours, &fits, &who).await.unwrap() else {
         panic!("the commit fits");
     };
     assert_eq!(repo.commit(&tip).await.unwrap().unwrap().parents, [ours]);

@@ -4,6 +4,7 @@ use super::{
     BareError, BareRepo,
     process::{finish, git},
 };
+use crate::quote::quoted;
 use std::{collections::BTreeMap, ffi::OsStr, path::Path};
 
 /// The option with which `fetch` also reads a repository that belongs to another user, such as one mounted into a
@@ -82,7 +83,7 @@ impl BareRepo {
     /// that commit.
     pub async fn import(dir: &Path, source: &str) -> Result<(Self, String), BareError> {
         let repo = Self::init(dir, "main").await?;
-        let (mut branch, head) = head_of(&repo, source).await?;
+        let (branch, head) = head_of(&repo, source).await?;
         if head.is_empty() {
             return Err(BareError::Empty(source.to_owned()));
         }
@@ -93,16 +94,13 @@ impl BareRepo {
         }
         repo.fetch_from(source, &refspecs).await?;
         let mut known = repo.refs("refs/heads/").await?;
-        if branch.is_none() {
-            branch = Some(repo.adopt_head(&mut known, &head).await?);
-        }
-        let named = branch
-            .take()
-            .filter(|name| known.contains_key(&format!("refs/heads/{name}")));
-        let default = named.unwrap_or_else(|| "main".to_owned());
-        if !known.contains_key(&format!("refs/heads/{default}")) {
-            return Err(BareError::Empty(source.to_owned()));
-        }
+        let branch = match branch {
+            Some(branch) => branch,
+            None => repo.adopt_head(&mut known, &head).await?,
+        };
+        let known = |name: &String| known.contains_key(&format!("refs/heads/{name}"));
+        let default = [branch, "main".to_owned()].into_iter().find(known);
+        let default = default.ok_or_else(|| BareError::Empty(source.to_owned()))?;
         repo.set_default_branch(&default).await?;
         Ok((repo, default))
     }
@@ -158,18 +156,15 @@ impl BareRepo {
 
     /// Points HEAD at `branch`.
     pub async fn set_default_branch(&self, branch: &str) -> Result<(), BareError> {
-        self.run(&["symbolic-ref", "HEAD", &format!("refs/heads/{branch}")], b"")
-            .await
-            .map(|_| ())
+        let name = format!("refs/heads/{branch}");
+        self.run(&["symbolic-ref", "HEAD", &name], b"").await.map(drop)
     }
 
     /// Writes a commit, moves its branch there whatever it pointed at before, and returns the commit's id.
     pub async fn write_commit(&self, new: &NewCommit<'_>) -> Result<String, BareError> {
         let mut stream = Vec::new();
-        let at = format!(
-            "{} <{}> {} +0000",
-            new.author.name, new.author.email, new.author.seconds
-        );
+        let Ident { name, email, seconds } = new.author;
+        let at = format!("{name} <{email}> {seconds} +0000");
         stream.extend(format!("feature done\ncommit refs/heads/{}\n", new.branch).bytes());
         stream.extend(format!("author {at}\ncommitter {at}\n").bytes());
         data(&mut stream, new.message.as_bytes());
@@ -177,13 +172,11 @@ impl BareRepo {
             stream.extend(format!("from {parent}\n").bytes());
         }
         for (path, content) in new.files {
-            let path = quoted(path);
-            match content {
-                Some(bytes) => {
-                    stream.extend(format!("M 100644 inline {path}\n").bytes());
-                    data(&mut stream, bytes);
-                }
-                None => stream.extend(format!("D {path}\n").bytes()),
+            stream.extend(if content.is_some() { "M 100644 inline " } else { "D " }.bytes());
+            stream.extend(quoted(path.as_bytes()));
+            stream.push(b'\n');
+            if let Some(bytes) = content {
+                data(&mut stream, bytes);
             }
         }
         stream.extend(b"done\n");
@@ -227,10 +220,4 @@ fn data(stream: &mut Vec<u8>, bytes: &[u8]) {
     stream.extend(format!("data {}\n", bytes.len()).bytes());
     stream.extend(bytes);
     stream.push(b'\n');
-}
-
-/// Quotes a path for fast-import in C style, so that it can contain any character.
-fn quoted(path: &str) -> String {
-    let escaped = path.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-    format!("\"{escaped}\"")
 }

@@ -6,6 +6,30 @@ use std::{ffi::OsString, net::SocketAddr};
 
 /// The hosts that programs reach without the proxy: their own servers on loopback, and the reverse proxy.
 const DIRECT: &str = "localhost,127.0.0.1,::1";
+/// The variables that name the proxy.
+const PROXIES: [&str; 7] = [
+    "HTTPS_PROXY",
+    "https_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+    "YARN_HTTPS_PROXY",
+];
+const FIXED: [(&str, &str); 10] = [
+    ("NO_PROXY", DIRECT),
+    ("no_proxy", DIRECT),
+    ("NODE_USE_ENV_PROXY", "1"),
+    // Turns off questions to registries whose answers nobody in the sandbox needs.
+    ("npm_config_update_notifier", "false"),
+    ("npm_config_audit", "false"),
+    ("npm_config_fund", "false"),
+    ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+    ("COREPACK_ENABLE_DOWNLOAD_PROMPT", "0"),
+    // Code forges are no registries, so Go fetches nothing that the module proxy lacks.
+    ("GOPROXY", "https://proxy.golang.org"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+];
 /// The user name for the proxy; the token is the password.
 pub(super) const USER: &str = "run";
 
@@ -13,39 +37,13 @@ pub(super) const USER: &str = "run";
 /// `fetch`, Go. Java is included only if its registry is allowed, because every start of a Java program prints its
 /// variable.
 pub(super) fn variables(url: &str, token: &str, proxy: SocketAddr, rules: &Rules) -> Vec<(OsString, OsString)> {
-    let mut variables: Vec<(&str, String)> = Vec::new();
-    for name in [
-        "HTTPS_PROXY",
-        "https_proxy",
-        "HTTP_PROXY",
-        "http_proxy",
-        "ALL_PROXY",
-        "all_proxy",
-    ] {
-        variables.push((name, url.to_owned()));
-    }
-    for name in ["NO_PROXY", "no_proxy"] {
-        variables.push((name, DIRECT.to_owned()));
-    }
-    variables.push(("YARN_HTTPS_PROXY", url.to_owned()));
-    variables.push(("NODE_USE_ENV_PROXY", "1".to_owned()));
-    // Turns off questions to registries whose answers nobody in the sandbox needs.
-    variables.push(("npm_config_update_notifier", "false".to_owned()));
-    variables.push(("npm_config_audit", "false".to_owned()));
-    variables.push(("npm_config_fund", "false".to_owned()));
-    variables.push(("PIP_DISABLE_PIP_VERSION_CHECK", "1".to_owned()));
-    variables.push(("COREPACK_ENABLE_DOWNLOAD_PROMPT", "0".to_owned()));
-    // Code forges are no registries, so Go fetches nothing that the module proxy lacks.
-    variables.push(("GOPROXY", "https://proxy.golang.org".to_owned()));
-    variables.push(("GIT_TERMINAL_PROMPT", "0".to_owned()));
+    let mut variables: Vec<(OsString, OsString)> = PROXIES.map(|name| (name.into(), url.into())).into();
+    variables.extend(FIXED.map(|(name, value)| (name.into(), value.into())));
     let maven = "repo.maven.apache.org".parse::<HostName>();
     if maven.is_ok_and(|host| rules.allow(&host)) {
-        variables.push(("JAVA_TOOL_OPTIONS", java(token, proxy)));
+        variables.push(("JAVA_TOOL_OPTIONS".into(), java(token, proxy).into()));
     }
     variables
-        .into_iter()
-        .map(|(name, value)| (name.into(), value.into()))
-        .collect()
 }
 
 /// Returns the Java properties. Java refuses a password for a tunnel by default. The last two properties are for Maven.

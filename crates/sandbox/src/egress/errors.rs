@@ -41,21 +41,16 @@ pub(super) fn refused(rules: &Rules, refusal: Refusal) -> Response<Body> {
         | Refusal::UsedUp
         | Refusal::NoRoute => StatusCode::FORBIDDEN,
     };
-    let text = match refusal {
-        // A request without a token learns nothing about the rules.
-        Refusal::NoToken => format!("AutoBuild: {refusal}.\n"),
-        Refusal::Plain
-        | Refusal::NotATarget
-        | Refusal::Port(_)
-        | Refusal::NotListed
-        | Refusal::NotPublic(_)
-        | Refusal::Unresolved
-        | Refusal::Unreachable
-        | Refusal::UsedUp
-        | Refusal::NoRoute => format!("AutoBuild: {refusal}. {}\n", allowed(rules)),
+    let has_token = refusal != Refusal::NoToken;
+    // A request without a token learns nothing about the rules.
+    let more = if has_token {
+        format!(" {}", allowed(rules))
+    } else {
+        String::new()
     };
+    let text = format!("AutoBuild: {refusal}.{more}\n");
     let mut response = answer(status, "text/plain; charset=utf-8", text);
-    if refusal == Refusal::NoToken {
+    if !has_token {
         let realm = HeaderValue::from_static("Basic realm=\"autobuild\"");
         response.headers_mut().insert(PROXY_AUTHENTICATE, realm);
     }

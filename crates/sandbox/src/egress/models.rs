@@ -72,17 +72,13 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
         None => meter.forget(),
     }
     shared.log.note(&logged, Outcome::Allowed);
-    forward(request, &rest, route, meter)
-        .await
-        .unwrap_or_else(|why| why.response())
+    let answered = forward(request, &rest, route, meter).await;
+    answered.unwrap_or_else(NoAnswer::response)
 }
 
 fn not_found() -> Response<Body> {
-    errors::of_model(
-        StatusCode::NOT_FOUND,
-        "not_found_error",
-        "there is nothing at this path",
-    )
+    let message = "there is nothing at this path";
+    errors::of_model(StatusCode::NOT_FOUND, "not_found_error", message)
 }
 
 /// `true` if a path is one of `allowed`, or lies below one that ends with a slash. Every reader must understand the
@@ -171,11 +167,8 @@ fn without(data: Bytes, header: &str) -> Bytes {
     if key.len() < LEAST_KEY {
         return data;
     }
-    let places: Vec<usize> = (0..)
-        .zip(data.windows(key.len()))
-        .filter(|(_, part)| *part == key)
-        .map(|(at, _)| at)
-        .collect();
+    let parts = (0..).zip(data.windows(key.len()));
+    let places: Vec<usize> = parts.filter(|(_, part)| *part == key).map(|(at, _)| at).collect();
     if places.is_empty() {
         return data;
     }

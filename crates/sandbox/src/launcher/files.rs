@@ -72,12 +72,16 @@ fn rules(confinement: &Confinement) -> Result<RulesetCreated, Failure> {
     let (devices, read): (Vec<PathBuf>, Vec<PathBuf>) = match confinement.level {
         // Its root file system contains only what it may see.
         Level::L2 | Level::L3 => (paths(DEVICES, OWN_DEVICES), vec!["/".into()]),
-        Level::L0 | Level::L1 => (paths(DEVICES, &[]), confinement.read().collect()),
+        Level::L0 | Level::L1 => (
+            paths(DEVICES, &[]),
+            confinement.read.iter().map(PathBuf::from).collect(),
+        ),
     };
     let own = confinement.own.then(|| PathBuf::from("/proc/self/exe"));
     let rules = add(rules, read.into_iter().chain(own), AccessFs::from_read(NEWEST))?;
     let rules = add(rules, devices, all | AccessFs::IoctlDev)?;
-    let write = confinement.write().chain(confinement.mounts().map(|(_, seen)| seen));
+    let mounted = confinement.mounts.iter().map(|(_, seen)| seen);
+    let write = confinement.write.iter().chain(mounted);
     Ok(add(rules, write, all | AccessFs::from_read(NEWEST))?)
 }
 

@@ -10,7 +10,7 @@ use std::{
 /// Returns the folder to start in and the file to execute. A name with a slash is a path; other names are looked up on
 /// `PATH`.
 pub(super) fn find(order: &Order) -> Result<(PathBuf, PathBuf), Report> {
-    let cwd = order.cwd();
+    let cwd = PathBuf::from(&order.cwd);
     if !cwd.is_dir() {
         return Err(Report::NoFolder(cwd.display().to_string()));
     }
@@ -19,18 +19,15 @@ pub(super) fn find(order: &Order) -> Result<(PathBuf, PathBuf), Report> {
 }
 
 fn program(order: &Order, cwd: &Path) -> Result<PathBuf, Report> {
-    let program = order.program();
+    let program = &order.program;
     let shown = program.to_string_lossy().into_owned();
     let candidates: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {
-        vec![cwd.join(&program)]
+        vec![cwd.join(program)]
     } else {
-        let path = order
-            .env()
-            .find(|(name, _)| name == "PATH")
-            .map(|(_, value)| value)
-            .unwrap_or_default();
+        let path = order.env.iter().find(|(name, _)| name == "PATH");
+        let path = path.map(|(_, value)| value.clone()).unwrap_or_default();
         std::env::split_paths(&path)
-            .map(|folder| cwd.join(folder).join(&program))
+            .map(|folder| cwd.join(folder).join(program))
             .collect()
     };
     let files: Vec<PathBuf> = candidates.into_iter().filter(|file| file.is_file()).collect();

@@ -77,8 +77,8 @@ fn start(order: &Order, input: File, control: &mut UnixStream) -> Report {
         false => program,
     };
     let mut command = Command::new(&program);
-    command.arg0(order.program()).args(order.args()).current_dir(&cwd);
-    command.env_clear().envs(order.env()).stdin(input);
+    command.arg0(&order.program).args(&order.args).current_dir(&cwd);
+    command.env_clear().envs(order.env.iter().cloned()).stdin(input);
     let started = match order.confinement.level {
         Level::L0 | Level::L1 => in_this_place(order, command, control),
         Level::L2 | Level::L3 => beside(order, command, control),
@@ -141,9 +141,10 @@ fn beside(order: &Order, mut command: Command, control: &mut UnixStream) -> Resu
 
 /// Forwards connections at the port to the door while this process lives.
 fn bridge(way: &Way) -> std::io::Result<()> {
-    let (Way::Bridge { port, .. }, Some(socket)) = (way, way.socket()) else {
+    let Way::Bridge { socket, port } = way else {
         return Ok(());
     };
+    let socket = PathBuf::from(socket);
     let listener = TcpListener::bind(("127.0.0.1", *port))?;
     let copying = move || egress::bridge(&listener, &socket);
     std::thread::Builder::new().spawn(copying).map(drop)

@@ -34,6 +34,7 @@ use std::{
         fd::{AsFd, OwnedFd},
         unix::net::UnixStream,
     },
+    path::PathBuf,
     process::ExitCode,
     sync::mpsc,
     time::{Duration, Instant},
@@ -156,14 +157,12 @@ fn confine(level: Level) -> std::io::Result<()> {
     }
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     rustix::thread::set_no_new_privs(true)?;
-    rustix::process::setrlimit(
-        Resource::Core,
-        Rlimit {
-            current: Some(0),
-            maximum: Some(0),
-        },
-    )?;
-    Ok(())
+    let none = Some(0);
+    let no_core_files = Rlimit {
+        current: none,
+        maximum: none,
+    };
+    Ok(rustix::process::setrlimit(Resource::Core, no_core_files)?)
 }
 
 /// Sets the priority of this session, on systems that share processors by session (autogroup).
@@ -227,14 +226,9 @@ fn limit(confinement: &Confinement, events: mpsc::Sender<Event>) -> std::io::Res
     if confinement.level == Level::L0 {
         return Ok(());
     }
-    let (level, limits, folders) = (
-        confinement.level,
-        confinement.limits,
-        confinement
-            .write()
-            .chain(confinement.mounts().map(|(folder, _)| folder))
-            .collect::<Vec<_>>(),
-    );
+    let (level, limits) = (confinement.level, confinement.limits);
+    let mounted = confinement.mounts.iter().map(|(folder, _)| folder);
+    let folders: Vec<PathBuf> = confinement.write.iter().chain(mounted).map(PathBuf::from).collect();
     let looking = move || {
         let passed = usage::passed(level, limits, &folders);
         let _ = events.send(Event::OverLimit(passed));

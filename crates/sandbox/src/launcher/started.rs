@@ -11,6 +11,7 @@ use std::{
     fs::File,
     io::Read,
     os::unix::{net::UnixStream, process::CommandExt},
+    path::Path,
     process::Command,
 };
 
@@ -27,7 +28,7 @@ pub(super) fn start(order: &Order, input: File) -> Result<Started, Report> {
     if order.confinement.level != Level::L0 {
         let not_confined = |error: std::io::Error| match order.confinement.level {
             Level::L2 | Level::L3 => {
-                let program = order.confinement.bubblewrap();
+                let program = Path::new(&order.confinement.bubblewrap);
                 Report::NotConfined(format!("{}: {error}", program.display()))
             }
             Level::L0 | Level::L1 => Report::NotConfined(error.to_string()),
@@ -41,8 +42,9 @@ pub(super) fn start(order: &Order, input: File) -> Result<Started, Report> {
         program = "/proc/self/exe".into();
     }
     let mut command = Command::new(&program);
-    command.arg0(order.program()).args(order.args()).current_dir(&cwd);
-    command.env_clear().envs(order.env()).stdin(input).process_group(0);
+    command.arg0(&order.program).args(&order.args).current_dir(&cwd);
+    command.env_clear().envs(order.env.iter().cloned());
+    command.stdin(input).process_group(0);
     let child = command.spawn().map_err(|error| find::refused(&program, &error))?;
     let main = i32::try_from(child.id()).map_err(|error| Report::Refused(error.to_string()))?;
     Ok(Started { main, control: None })
@@ -79,11 +81,8 @@ impl Started {
             for _ in 0..2 {
                 let above = all.last().copied();
                 let below = table.iter().filter(|process| Some(process.parent) == above);
-                all.extend(
-                    below
-                        .min_by_key(|process| (process.started, process.pid))
-                        .map(|first| first.pid),
-                );
+                let first = below.min_by_key(|process| (process.started, process.pid));
+                all.extend(first.map(|first| first.pid));
             }
         }
         all

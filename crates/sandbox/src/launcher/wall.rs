@@ -48,7 +48,7 @@ pub(super) fn start(order: &Order, input: File) -> io::Result<(i32, UnixStream)>
             // The running binary is passed as a handle. Its file may have moved, and need not be visible inside.
             let own = rustix::fs::open("/proc/self/exe", OFlags::RDONLY, Mode::empty())?;
             let arguments = memory(&joined(arguments(confinement)))?;
-            let mut command = Command::new(confinement.bubblewrap());
+            let mut command = Command::new(&confinement.bubblewrap);
             command.arg("--args").arg(arguments.as_raw_fd().to_string()).arg("--");
             command.arg(format!("/proc/self/fd/{}", own.as_raw_fd()));
             (command, vec![own, OwnedFd::from(arguments)])
@@ -102,8 +102,8 @@ fn arguments(confinement: &Confinement) -> Vec<OsString> {
     for (path, way) in placed(confinement) {
         bind(&mut all, way, &path);
     }
-    for (folder, seen) in confinement.mounts() {
-        all.extend(["--bind".into(), folder.into(), seen.into()]);
+    for (folder, seen) in &confinement.mounts {
+        all.extend(["--bind".into(), folder.clone(), seen.clone()]);
     }
     all.extend(words("--remount-ro /dev --remount-ro /"));
     all
@@ -131,11 +131,12 @@ fn beyond_link(path: PathBuf) -> PathBuf {
 /// Returns every path to show, parents first. Leaves out a path that a parent already shows in the same way.
 fn placed(confinement: &Confinement) -> Vec<(PathBuf, &'static str)> {
     let door = confinement.way.socket();
-    let read = confinement
-        .read()
-        .chain(door)
-        .map(|path| (beyond_link(path), "--ro-bind-try"));
-    let write = confinement.write().map(|path| (beyond_link(path), "--bind-try"));
+    let read = confinement.read.iter().chain(door);
+    let read = read.map(|path| (beyond_link(path.into()), "--ro-bind-try"));
+    let write = confinement
+        .write
+        .iter()
+        .map(|path| (beyond_link(path.into()), "--bind-try"));
     let mut all: Vec<(PathBuf, &'static str)> = read.chain(write).collect();
     all.sort_by_key(|(path, _)| path.components().count());
     let mut placed: Vec<(PathBuf, &'static str)> = vec![("/usr".into(), "--ro-bind-try")];
