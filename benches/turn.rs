@@ -16,9 +16,9 @@ use autobuild::{
     agents::Access,
     cli::{
         assemble,
-        assemble::{Agents, AppKey, Blueprint},
+        assemble::{Agents, Blueprint},
     },
-    config::{AgentCommand, ModelSettings},
+    config::{AgentCommand, AppKey, ByRole, ModelSettings},
     engine::settings::EngineSettings,
     github::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Caps},
     web,
@@ -248,14 +248,11 @@ fn blueprint(
         web_url: forge.url().to_owned(),
         database_url: SecretString::from(format!("sqlite:{}", folder.join("autobuild.db").display())),
         agents: Agents {
-            planner: command.clone(),
-            designer: command.clone(),
-            player: command.clone(),
-            coach: command,
+            by_role: ByRole::each(|_| command.clone()),
             named: BTreeMap::new(),
             environment: Vec::new(),
             access: Access::service(ModelSettings::default()),
-            chosen_by: assemble::ChosenBy::Setting,
+            chosen_by: "AUTOBUILD_AGENT",
         },
         secrets: Secrets::default(),
         settings: EngineSettings {

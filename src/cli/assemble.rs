@@ -2,7 +2,7 @@
 
 use crate::{
     agents::{Access, Backend, Definitions},
-    config::{AgentCommand, ByRole},
+    config::{AgentCommand, AppKey, ByRole, Role},
     engine::{
         Engine, coach_installations::CoachInstallations, data_folder::DataFolder, label_looks::LabelLooks,
         roster::Roster, running::Running, settings::EngineSettings,
@@ -14,7 +14,7 @@ use crate::{
 };
 use anyhow::Context;
 use domain::{
-    ids::{AppId, Millis},
+    ids::Millis,
     isolation::{Bounds, Level},
     secret::Secrets,
 };
@@ -23,70 +23,57 @@ use sandbox::{Sandbox, SandboxOptions};
 use secrecy::SecretString;
 use std::{
     collections::BTreeMap,
-    fmt,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-/// The credentials of an App.
-pub struct AppKey {
-    /// The App's id.
-    pub id: AppId,
-    /// The App's private key, as PEM.
-    pub private_key: SecretString,
-}
-
 /// The agents that the server offers.
 pub struct Agents {
-    /// The Planner's agent, which makes plans.
-    pub planner: AgentCommand,
-    /// The Designer's agent, which designs a task before its first turn.
-    pub designer: AgentCommand,
-    /// The Player's agent, which writes the change.
-    pub player: AgentCommand,
-    /// The Coach's agent, which verifies the change.
-    pub coach: AgentCommand,
+    /// The agent of each role if a repository names none.
+    pub by_role: ByRole<AgentCommand>,
     /// The agents that a repository may name.
     pub named: BTreeMap<String, AgentCommand>,
     /// The names of the service's variables that agents get.
     pub environment: Vec<String>,
     /// The way in which the agents' programs reach their models.
     pub access: Access,
-    /// The place in which a person chooses other agents.
-    pub chosen_by: ChosenBy,
-}
-
-/// The place in which a person chooses the agents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChosenBy {
-    /// In the server's settings.
-    Setting,
-    /// On the command line.
-    Option,
-}
-
-impl fmt::Display for ChosenBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Setting => "AUTOBUILD_AGENT",
-            Self::Option => "--agent",
-        })
-    }
+    /// The name of the setting or option with which a person chooses other agents.
+    pub chosen_by: &'static str,
 }
 
 impl Agents {
     /// Returns agents that use the same program for every role, as the command line names it.
     pub fn all(agent: AgentCommand, access: Access) -> Self {
         Self {
-            planner: agent.clone(),
-            designer: agent.clone(),
-            player: agent.clone(),
-            coach: agent,
+            by_role: ByRole::each(|_| agent.clone()),
             named: BTreeMap::new(),
             environment: Vec::new(),
             access,
-            chosen_by: ChosenBy::Option,
+            chosen_by: "--agent",
         }
+    }
+
+    /// Returns every offered agent once.
+    pub fn offered(&self) -> Vec<&AgentCommand> {
+        let mut offered: Vec<&AgentCommand> = Vec::new();
+        let of_roles = Role::ALL.map(|role| self.by_role.of(role));
+        for command in of_roles.into_iter().chain(self.named.values()) {
+            if !offered.contains(&command) {
+                offered.push(command);
+            }
+        }
+        offered
+    }
+
+    fn backend(&self, command: &AgentCommand, sandbox: &Sandbox, data_dir: &Path) -> Backend {
+        let folder = data_dir.join("agents");
+        Backend::new(command, sandbox, &self.environment, &folder, &self.access)
+    }
+
+    /// Checks an agent; the error says what keeps it from working, and how to mend it.
+    pub async fn check(&self, command: &AgentCommand, sandbox: &Sandbox, data_dir: &Path) -> anyhow::Result<()> {
+        let checked = self.backend(command, sandbox, data_dir).check().await;
+        checked.map_err(anyhow::Error::msg)
     }
 }
 
@@ -141,6 +128,13 @@ pub fn telemetry(collector: Option<TelemetrySettings>, instance: &str, secrets: 
 pub fn worker_name() -> String {
     let random = getrandom::u64().unwrap_or_default();
     format!("{}-{}-{random:016x}", std::process::id(), clock().0)
+}
+
+/// Returns random bytes, in hexadecimal digits.
+pub fn random<const BYTES: usize>() -> Result<String, getrandom::Error> {
+    let mut bytes = [0_u8; BYTES];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Opens the database and builds the engine; nothing runs yet.
@@ -218,10 +212,8 @@ async fn isolation(mut options: SandboxOptions, data_dir: &Path, bounds: Bounds)
         ),
         Level::L3 => tracing::info!("isolation {level}: {}", level.means()),
         Level::L1 | Level::L2 => {
-            tracing::info!(
-                "isolation {level}: {}. What is missing for more: {missing}",
-                level.means()
-            );
+            let means = level.means();
+            tracing::info!("isolation {level}: {means}. What is missing for more: {missing}");
         }
     }
     tracing::info!("memory and processes are limited by {}", sandbox.limits_held_by());
@@ -232,54 +224,18 @@ fn app(key: &AppKey) -> anyhow::Result<App> {
     Ok(App::new(key.id, &key.private_key)?)
 }
 
-/// Returns every offered agent once.
-pub fn offered(agents: &Agents) -> Vec<&AgentCommand> {
-    let mut offered: Vec<&AgentCommand> = Vec::new();
-    let of_roles = [&agents.planner, &agents.designer, &agents.player, &agents.coach];
-    for command in of_roles.into_iter().chain(agents.named.values()) {
-        if !offered.contains(&command) {
-            offered.push(command);
-        }
-    }
-    offered
-}
-
-/// Checks an agent; the error says what keeps it from working, and how to mend it.
-pub async fn check_agent(
-    command: &AgentCommand,
-    agents: &Agents,
-    sandbox: &Sandbox,
-    data_dir: &Path,
-) -> anyhow::Result<()> {
-    let folder = data_dir.join("agents");
-    Backend::new(command, sandbox, &agents.environment, &folder, &agents.access)
-        .check()
-        .await
-        .map_err(anyhow::Error::msg)
-}
-
 /// Builds the roster of all offered agents, and checks each one first.
 async fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &Path) -> anyhow::Result<Roster> {
-    let folder = data_dir.join("agents");
-    let backend = |command: &AgentCommand| Backend::new(command, sandbox, &agents.environment, &folder, &agents.access);
-    for command in offered(agents) {
-        check_agent(command, agents, sandbox, data_dir)
-            .await
-            .with_context(|| format!("the agent {command} ({} chooses another)", agents.chosen_by))?;
+    for command in agents.offered() {
+        let checked = agents.check(command, sandbox, data_dir).await;
+        checked.with_context(|| format!("the agent {command} ({} chooses another)", agents.chosen_by))?;
     }
+    let backend = |command: &AgentCommand| agents.backend(command, sandbox, data_dir);
+    let named = agents.named.iter();
     Ok(Roster {
         definitions: Definitions::embedded()?,
-        named: agents
-            .named
-            .iter()
-            .map(|(name, command)| (name.clone(), backend(command)))
-            .collect(),
+        named: named.map(|(name, command)| (name.clone(), backend(command))).collect(),
         models: agents.access.models.allowed.clone(),
-        defaults: ByRole {
-            planner: backend(&agents.planner),
-            designer: backend(&agents.designer),
-            player: backend(&agents.player),
-            coach: backend(&agents.coach),
-        },
+        defaults: ByRole::each(|role| backend(agents.by_role.of(role))),
     })
 }

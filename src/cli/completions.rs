@@ -1,11 +1,9 @@
 //! `autobuild completions`: prints a shell's completion script.
 
+use crate::cli::stage::terminal::print;
 use clap::{Args, Command};
 use clap_complete::Shell;
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 /// The arguments of `completions`.
 #[derive(Debug, Args)]
@@ -22,9 +20,8 @@ pub(super) struct Completions {
 pub(super) fn completions(given: &Completions, mut command: Command) -> ExitCode {
     let mut script = Vec::new();
     clap_complete::generate(given.shell, &mut command, "autobuild", &mut script);
-    match io::stdout().write_all(&script) {
+    match print(&String::from_utf8_lossy(&script)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("autobuild: the completions could not be written: {error}");
             ExitCode::FAILURE

@@ -3,7 +3,7 @@
 
 use crate::{
     cli::{local_repository::LocalRepository, service::known_secrets},
-    config::{ServerMistake, ServerSettings},
+    config::{ServerSettings, told},
     store::{OpenError, OpenOptions, Store},
 };
 use clap::Args;
@@ -24,11 +24,8 @@ pub struct Which {
 
 /// The chosen database.
 pub struct Chosen {
-    /// The database's address.
     pub url: String,
-    /// The secrets that nobody may read.
     pub secrets: Secrets,
-    /// The owner of the database.
     pub whose: Whose,
 }
 
@@ -37,7 +34,6 @@ pub struct Chosen {
 pub enum Whose {
     /// The repository around the current folder.
     Own,
-    /// A service.
     Service,
 }
 
@@ -70,18 +66,12 @@ impl Chosen {
 }
 
 impl Which {
-    /// Chooses the database.
-    pub async fn choose(&self) -> Result<Chosen, Vec<ServerMistake>> {
-        let flags = [
-            ("AUTOBUILD_CONFIG", &self.config),
-            ("AUTOBUILD_DATA_DIR", &self.data_dir),
-        ];
-        let flags: Vec<(String, String)> = flags
-            .into_iter()
-            .filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)))
-            .collect();
-        let settings = ServerSettings::of_process(&flags)?;
-        let own = match flags.is_empty() {
+    /// Chooses the database; the error names every mistake in the settings.
+    pub async fn choose(&self) -> Result<Chosen, String> {
+        let (config, data_dir) = (self.config.clone(), self.data_dir.clone());
+        let flags = [("AUTOBUILD_CONFIG", config), ("AUTOBUILD_DATA_DIR", data_dir)];
+        let settings = ServerSettings::of_process(&flags).map_err(|mistakes| told(&mistakes, "; "))?;
+        let own = match flags.iter().all(|(_, value)| value.is_none()) {
             true => own_database().await,
             false => None,
         };

@@ -5,6 +5,7 @@ use crate::{
     cli::{
         assemble::clock,
         database::{Chosen, Which, Whose},
+        local::session::{NOT_DONE, refused, written},
         stage::terminal::{Terminal, Tone},
     },
     engine::queue::{Queue, TriedAgain, Why, can_be_tried_again, try_again, why},
@@ -19,9 +20,6 @@ use domain::{
 };
 use serde_json::{Value, json};
 use std::process::ExitCode;
-
-/// The exit code if the command could not be done.
-const NOT_DONE: u8 = 2;
 
 /// What `effects` takes.
 #[derive(Debug, Args)]
@@ -55,10 +53,7 @@ enum Order {
 pub(super) async fn effects(effects: Effects) -> ExitCode {
     let chosen = match effects.which.choose().await {
         Ok(chosen) => chosen,
-        Err(mistakes) => {
-            let said: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-            return refused(effects.json, NOT_DONE, &said.join("; "));
-        }
+        Err(mistakes) => return refused("effects", effects.json, NOT_DONE, &mistakes),
     };
     let done = match &effects.order {
         None => list(&effects, &chosen).await,
@@ -66,18 +61,9 @@ pub(super) async fn effects(effects: Effects) -> ExitCode {
     };
     let code = done.unwrap_or_else(|error| {
         let said = chosen.secrets.mask(&format!("{error:#}"));
-        refused(effects.json, NOT_DONE, &said)
+        refused("effects", effects.json, NOT_DONE, &said)
     });
-    super::local::session::written("effects").unwrap_or(code)
-}
-
-/// Prints in one line why the command was not done.
-fn refused(json: bool, code: u8, said: &str) -> ExitCode {
-    if json {
-        Terminal::open(true).exact(&json!({ "ok": false, "error": said }).to_string());
-    }
-    eprintln!("autobuild effects: {}", clean(said).replace('\n', " "));
-    ExitCode::from(code)
+    written("effects").unwrap_or(code)
 }
 
 async fn list(effects: &Effects, chosen: &Chosen) -> anyhow::Result<ExitCode> {
@@ -96,14 +82,9 @@ async fn retry(effects: &Effects, chosen: &Chosen, id: &str) -> anyhow::Result<E
     let store = chosen.open_beside().await?;
     let tried = try_again(&store, id, clock()).await?;
     let known = store.effect(id).await?;
-    let failed: Vec<String> = match known {
+    let failed = match known {
         Some(_) => Vec::new(),
-        None => Queue::of(&store, clock())
-            .await?
-            .failed
-            .into_iter()
-            .map(|step| step.id)
-            .collect(),
+        None => Queue::of(&store, clock()).await?.failed,
     };
     store.close().await;
     let refusal = match (tried, known) {
@@ -114,11 +95,11 @@ async fn retry(effects: &Effects, chosen: &Chosen, id: &str) -> anyhow::Result<E
         (_, None) => unknown(id, &failed),
         (TriedAgain::NotFailed, Some(step)) => format!("`{id}` did not fail: {}", state(step.state)),
         (TriedAgain::FeatureKnows, Some(step)) => {
-            let name = step.feature.map_or_else(|| "its Feature".to_owned(), |key| key.shown());
+            let name = feature_name(&step);
             format!("`{id}` would change nothing: {name} already stopped at it; resume {name} instead")
         }
     };
-    Ok(refused(effects.json, 1, &refusal))
+    Ok(refused("effects", effects.json, 1, &refusal))
 }
 
 fn accepted(effects: &Effects, whose: Whose, id: &str) {
@@ -133,8 +114,8 @@ fn accepted(effects: &Effects, whose: Whose, id: &str) {
     terminal.line("", "", &format!("{id} is due again: {when}."), Tone::Good);
 }
 
-fn unknown(id: &str, failed: &[String]) -> String {
-    let meant = nearest(id, failed.iter().map(String::as_str));
+fn unknown(id: &str, failed: &[StoredEffect]) -> String {
+    let meant = nearest(id, failed.iter().map(|step| step.id.as_str()));
     match (meant, failed.is_empty()) {
         (Some(meant), _) => format!("no failed step has the id `{id}`; did you mean `{meant}`?"),
         (None, true) => format!("no failed step has the id `{id}`: no step has failed"),
@@ -185,16 +166,16 @@ fn task(subject: &str) -> Option<TaskId> {
 
 /// Returns the Feature and the task of a step.
 fn about(feature: Option<FeatureKey>, subject: &str) -> String {
-    let names = [
-        feature.map(|key| key.shown()),
-        task(subject).map(|task| task.to_string()),
-    ];
-    let names: Vec<String> = names.into_iter().flatten().collect();
-    if names.is_empty() {
-        subject.to_owned()
-    } else {
-        names.join(" ")
+    let task = task(subject).map(|task| task.to_string());
+    let names: Vec<String> = feature.map(|key| key.shown()).into_iter().chain(task).collect();
+    match names.is_empty() {
+        true => subject.to_owned(),
+        false => names.join(" "),
     }
+}
+
+fn feature_name(step: &StoredEffect) -> String {
+    step.feature.map_or_else(|| "its Feature".to_owned(), |key| key.shown())
 }
 
 fn cause(step: &StoredEffect) -> &str {
@@ -251,12 +232,11 @@ impl Shown<'_> {
             self.line("    ", cause(step), Tone::Plain);
             match can_be_tried_again(step) {
                 true => {
-                    let id = shell_words::quote(&step.id);
-                    self.terminal
-                        .exact(&format!("    autobuild effects retry {}", clean(&id)));
+                    let id = clean(&shell_words::quote(&step.id));
+                    self.terminal.exact(&format!("    autobuild effects retry {id}"));
                 }
                 false => {
-                    let name = step.feature.map_or_else(|| "its Feature".to_owned(), |key| key.shown());
+                    let name = feature_name(step);
                     let told = format!("Trying it again would change nothing: resume {name} once the cause is gone.");
                     self.line("    ", &told, Tone::Quiet);
                 }

@@ -37,10 +37,7 @@ pub(super) struct Health {
 
 pub(super) async fn health(health: Health) -> ExitCode {
     let path = if health.ready { "/readyz" } else { "/healthz" };
-    let flags: Vec<(String, String)> = [("AUTOBUILD_CONFIG", health.config), ("AUTOBUILD_LISTEN", health.listen)]
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-        .collect();
+    let flags = [("AUTOBUILD_CONFIG", health.config), ("AUTOBUILD_LISTEN", health.listen)];
     let settings = match ServerSettings::of_process(&flags) {
         Ok(settings) => settings,
         Err(mistakes) => {
@@ -51,27 +48,17 @@ pub(super) async fn health(health: Health) -> ExitCode {
         }
     };
     let asked = reached(settings.listen);
-    match tokio::time::timeout(PATIENCE, ask(asked, path)).await {
+    let problem = match tokio::time::timeout(PATIENCE, ask(asked, path)).await {
         Ok(Ok((status, text))) if status.is_success() => {
             print!("{text}");
-            ExitCode::SUCCESS
+            return ExitCode::SUCCESS;
         }
-        Ok(Ok((status, text))) => {
-            eprintln!(
-                "autobuild health: http://{asked}{path} answers {status}: {}",
-                text.trim()
-            );
-            ExitCode::FAILURE
-        }
-        Ok(Err(error)) => {
-            eprintln!("autobuild health: http://{asked}{path} does not answer: {error:#}");
-            ExitCode::FAILURE
-        }
-        Err(_) => {
-            eprintln!("autobuild health: http://{asked}{path} does not answer within 5 seconds");
-            ExitCode::FAILURE
-        }
-    }
+        Ok(Ok((status, text))) => format!("answers {status}: {}", text.trim()),
+        Ok(Err(error)) => format!("does not answer: {error:#}"),
+        Err(_) => "does not answer within 5 seconds".to_owned(),
+    };
+    eprintln!("autobuild health: http://{asked}{path} {problem}");
+    ExitCode::FAILURE
 }
 
 /// Returns the address at which this machine reaches a listener: loopback, if it listens on all addresses.

@@ -17,7 +17,6 @@ const SHORT_SHA: usize = 8;
 
 /// A repository and the folders beside it.
 pub struct LocalRepository {
-    /// The repository.
     pub own: OwnRepository,
     /// The folder of lasting data: the forge, the database, the Features. It is in git's folder, which linked work
     /// trees share.
@@ -47,19 +46,15 @@ impl LocalRepository {
     /// Makes the folders, accessible to their owner only.
     pub fn make(&self) -> anyhow::Result<()> {
         let caches = self.cache.parent().unwrap_or(&self.cache);
-        let below = ["features", "forge"].map(|name| self.folder.join(name));
-        let all = [self.folder.as_path(), caches, &self.cache];
-        all.into_iter()
-            .chain(below.iter().map(PathBuf::as_path))
+        let (features, forge) = (self.folder.join("features"), self.folder.join("forge"));
+        [self.folder.as_path(), caches, &self.cache, &features, &forge]
+            .into_iter()
             .try_for_each(make_own)?;
         let database = self.folder.join(DATABASE);
         let opened = own_file().create(true).append(true).open(&database);
-        opened.map(drop).with_context(|| {
-            format!(
-                "{} cannot be opened: it must be a file that you can write, or missing",
-                database.display()
-            )
-        })
+        let path = database.display();
+        let failed = || format!("{path} cannot be opened: it must be a file that you can write, or missing");
+        opened.map(drop).with_context(failed)
     }
 
     /// `true` if work has begun here; a run that could not begin leaves an empty file.
@@ -76,11 +71,8 @@ impl LocalRepository {
 /// Makes a folder that only its owner can access. It refuses a symbolic link, which would redirect what is written.
 pub fn make_own(folder: &Path) -> anyhow::Result<()> {
     let failed = || format!("{} cannot be made", folder.display());
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .with_context(failed)?;
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.with_context(failed)?;
     let is_link = std::fs::symlink_metadata(folder).with_context(failed)?.is_symlink();
     anyhow::ensure!(
         !is_link,

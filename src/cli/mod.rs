@@ -12,7 +12,6 @@ mod health;
 mod local;
 mod local_repository;
 mod models;
-mod network;
 mod open;
 mod own_agent;
 mod serve;

@@ -1,14 +1,8 @@
 //! `autobuild serve`: runs the service against GitHub.
 
 use crate::{
-    cli::{
-        assemble,
-        assemble::{AppKey, Blueprint},
-        doctor,
-        doctor::Look,
-        network, service, setup,
-    },
-    config::{LogFormat, ServerSettings},
+    cli::{assemble, assemble::Blueprint, doctor, doctor::Look, service, setup},
+    config::{App, Flags, LogFormat, ServerSettings, told},
     engine::{Engine, data_folder::DataFolder, settings::EngineSettings},
     github::{Caps, OAuthApp},
     telemetry::TelemetrySettings,
@@ -57,14 +51,14 @@ pub(super) struct Serve {
 }
 
 pub(super) async fn serve(serve: Serve) -> ExitCode {
+    let flags = [("AUTOBUILD_CONFIG", serve.config), ("AUTOBUILD_LISTEN", serve.listen)];
     if serve.check {
-        return doctor::check(&flags(serve)).await;
+        return doctor::check(&flags).await;
     }
     if let Err(unusable) = InstalledGit::look().await {
         eprintln!("autobuild: {unusable}");
         return ExitCode::FAILURE;
     }
-    let flags = flags(serve);
     let settings = match ServerSettings::of_process(&flags) {
         Ok(settings) => settings,
         Err(mistakes) => {
@@ -95,19 +89,11 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
     }
 }
 
-fn flags(serve: Serve) -> Vec<(String, String)> {
-    [("AUTOBUILD_CONFIG", serve.config), ("AUTOBUILD_LISTEN", serve.listen)]
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-        .collect()
-}
-
 /// The destination of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogOutput {
     /// Standard error, in colours if it is a terminal.
     StandardError,
-    /// A file.
     File,
 }
 
@@ -168,7 +154,7 @@ impl<O: Fn(&str) -> io::Result<()>> Write for Masked<O> {
 }
 
 async fn run(
-    flags: &[(String, String)],
+    flags: Flags<'_>,
     settings: ServerSettings,
     collector: Option<TelemetrySettings>,
     secrets: &Secrets,
@@ -203,28 +189,20 @@ async fn run(
 /// Runs one service after the other, each with the current Apps, until somebody stops the process.
 async fn one_after_the_other(
     open: &mut Open,
-    flags: &[(String, String)],
+    flags: Flags<'_>,
     settings: &ServerSettings,
     collector: &Option<TelemetrySettings>,
     secrets: &Secrets,
 ) -> anyhow::Result<()> {
     let mut next = open.once(settings, collector.clone(), secrets).await?;
     while next == Next::Again {
-        next = match with_new_apps(flags) {
+        // The set-up changed the Apps, or somebody may have mended what kept the service from starting.
+        next = match ServerSettings::of_process(flags) {
             Ok(settings) => open.once(&settings, collector.clone(), secrets).await?,
-            Err(mistakes) => open.wait(&mistakes, secrets).await?,
+            Err(mistakes) => open.wait(&anyhow::anyhow!(told(&mistakes, "; ")), secrets).await?,
         };
     }
     Ok(())
-}
-
-/// Reads the settings again: the set-up changed the Apps, or somebody may have mended what kept the service from
-/// starting.
-fn with_new_apps(flags: &[(String, String)]) -> anyhow::Result<ServerSettings> {
-    ServerSettings::of_process(flags).map_err(|mistakes| {
-        let mistakes: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-        anyhow::anyhow!(mistakes.join("; "))
-    })
 }
 
 /// Reports at the start what would fail later.
@@ -236,15 +214,11 @@ async fn look_around(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets
     };
     let mut rows = doctor::of_a_service(&look).await;
     if setup.as_ref().is_some_and(|setup| setup.is_open()) {
-        rows.retain(|row| !is_being_made(row.topic));
+        // A person makes these on the set-up page, which itself shows their state.
+        rows.retain(|row| !matches!(row.topic, Topic::CoachApp | Topic::Deliveries | Topic::Installation));
     }
     doctor::tell(&rows, &secrets);
     show_machine(setup.as_deref(), &rows, &secrets);
-}
-
-/// `true` for what a person makes on the set-up page, which itself shows its state.
-fn is_being_made(topic: Topic) -> bool {
-    matches!(topic, Topic::CoachApp | Topic::Deliveries | Topic::Installation)
 }
 
 /// Gives the set-up's page the rows about this machine.
@@ -275,7 +249,7 @@ fn admin_token(settings: &ServerSettings, secrets: &Secrets) -> anyhow::Result<S
     if let Some(token) = &settings.admin_token {
         return Ok(token.clone());
     }
-    let token = format!("{:016x}{:016x}", getrandom::u64()?, getrandom::u64()?);
+    let token = assemble::random::<16>()?;
     eprintln!(
         "Sign in to the dashboard with this token; it is valid until the service stops (AUTOBUILD_ADMIN_TOKEN sets a lasting one): {token}"
     );
@@ -286,13 +260,7 @@ fn admin_token(settings: &ServerSettings, secrets: &Secrets) -> anyhow::Result<S
 
 /// Returns the key that signs sessions, the same for all processes on this database.
 async fn session_key(engine: &Engine, secrets: &Secrets) -> anyhow::Result<SecretString> {
-    let new = [
-        getrandom::u64()?,
-        getrandom::u64()?,
-        getrandom::u64()?,
-        getrandom::u64()?,
-    ];
-    let new: String = new.iter().map(|part| format!("{part:016x}")).collect();
+    let new = assemble::random::<32>()?;
     let key = SecretString::from(engine.store.meta_once("session_key", &new).await?);
     secrets.learn(&key, assemble::NEVER, assemble::clock());
     Ok(key)
@@ -342,14 +310,13 @@ impl Open {
             });
             return self.rest().await;
         };
-        let made = match blueprint(settings, app, collector, secrets) {
-            Ok(blueprint) => assemble::engine_in(self.folder.clone(), blueprint).await,
-            Err(error) => Err(error),
-        };
-        let made = match made {
-            Ok(engine) => session_key(&engine, secrets).await.map(|own| (engine, own)),
-            Err(error) => Err(error),
-        };
+        let made: anyhow::Result<_> = async {
+            let blueprint = blueprint(settings, app, collector, secrets)?;
+            let engine = assemble::engine_in(self.folder.clone(), blueprint).await?;
+            let own = session_key(&engine, secrets).await?;
+            Ok((engine, own))
+        }
+        .await;
         match made {
             Ok((engine, own)) => self.work(engine, app, settings, (secrets, &own)).await,
             Err(error) => self.wait(&error, secrets).await,
@@ -370,10 +337,9 @@ impl Open {
             pause.as_secs()
         );
         setup.service_failed(why);
-        let again = tokio::time::sleep(pause);
         tokio::select! {
             next = self.rest() => next,
-            () = again => Ok(Next::Again),
+            () = tokio::time::sleep(pause) => Ok(Next::Again),
         }
     }
 
@@ -399,7 +365,7 @@ impl Open {
     async fn work(
         &mut self,
         engine: Arc<Engine>,
-        app: &crate::config::App,
+        app: &App,
         settings: &ServerSettings,
         (secrets, own): (&Secrets, &SecretString),
     ) -> anyhow::Result<Next> {
@@ -501,7 +467,7 @@ fn early(ended: Result<(), tokio::task::JoinError>) -> String {
 
 fn blueprint(
     settings: &ServerSettings,
-    app: &crate::config::App,
+    app: &App,
     collector: Option<TelemetrySettings>,
     secrets: &Secrets,
 ) -> anyhow::Result<Blueprint> {
@@ -509,16 +475,16 @@ fn blueprint(
     engine.telemetry = assemble::telemetry(collector, &engine.worker, secrets.clone())?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
     engine.budget = settings.budget;
-    engine.network = network::ceiling(&settings.network);
+    engine.network = service::ceiling(&settings.network);
+    // A forge on this machine has no limits.
+    let caps = if settings.github.is_local() {
+        Caps::None
+    } else {
+        Caps::Github
+    };
     Ok(Blueprint {
-        app: AppKey {
-            id: app.id,
-            private_key: app.private_key.clone(),
-        },
-        coach: settings.coach_app.as_ref().map(|coach| AppKey {
-            id: coach.id,
-            private_key: coach.private_key.clone(),
-        }),
+        app: app.key.clone(),
+        coach: settings.coach_app.clone(),
         api_url: settings.github.api.to_string(),
         web_url: settings.github.web.to_string(),
         database_url: settings.database_url.clone(),
@@ -526,21 +492,10 @@ fn blueprint(
         agents: service::agents(settings),
         secrets: secrets.clone(),
         settings: engine,
-        caps: caps(&settings.github.api),
+        caps,
         sandbox: service::sandbox(settings),
         isolation: settings.sandbox.bounds,
     })
-}
-
-/// Returns GitHub's limits on writes; none for a forge on this machine, which has no limits.
-fn caps(api: &url::Url) -> Caps {
-    let local = match api.host() {
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        Some(url::Host::Domain(name)) => name == "localhost",
-        None => false,
-    };
-    if local { Caps::None } else { Caps::Github }
 }
 
 #[cfg(test)]

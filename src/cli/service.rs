@@ -1,20 +1,17 @@
-//! Converts the server's settings to agents, sandbox options and known secrets.
+//! Converts the server's settings to agents, sandbox options, the network's ceiling and known secrets.
 
 use crate::{
     agents::Access,
-    cli::{
-        assemble,
-        assemble::{Agents, ChosenBy},
-    },
-    config::{RepositorySettings, Role, ServerSettings},
+    cli::{assemble, assemble::Agents},
+    config::{NetworkCeiling, ServerSettings, told},
 };
-use sandbox::SandboxOptions;
+use sandbox::{SandboxOptions, egress::Ceiling};
 use secrecy::SecretString;
 
 /// Returns every secret in the settings.
 pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
     let app = settings.app.iter().flat_map(|app| {
-        [&app.private_key, &app.webhook_secret]
+        [&app.key.private_key, &app.webhook_secret]
             .into_iter()
             .chain(&app.previous_webhook_secret)
     });
@@ -29,17 +26,12 @@ pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
 
 /// Returns the agents of all roles.
 pub(super) fn agents(settings: &ServerSettings) -> Agents {
-    let any = RepositorySettings::default();
-    let agent = |role| settings.agent(role, &any).clone();
     Agents {
-        planner: agent(Role::Planner),
-        designer: agent(Role::Designer),
-        player: agent(Role::Player),
-        coach: agent(Role::Coach),
+        by_role: settings.agents.clone(),
         named: settings.named_agents.clone(),
         environment: settings.agent_environment.clone(),
         access: Access::service(settings.models.clone()),
-        chosen_by: ChosenBy::Setting,
+        chosen_by: "AUTOBUILD_AGENT",
     }
 }
 
@@ -49,4 +41,18 @@ pub(super) fn sandbox(settings: &ServerSettings) -> SandboxOptions {
         limits: settings.sandbox.limits,
         ..SandboxOptions::own_binary()
     }
+}
+
+/// Returns the ceiling of a service's settings.
+pub(super) fn ceiling(settings: &NetworkCeiling) -> Ceiling {
+    Ceiling {
+        hosts: settings.allow.clone(),
+        pinned: settings.pinned.clone(),
+    }
+}
+
+/// Returns the ceiling of the `AUTOBUILD_…` variables, for a command without settings of its own.
+pub(super) fn own_ceiling() -> anyhow::Result<Ceiling> {
+    let settings = NetworkCeiling::of_process().map_err(|mistakes| anyhow::anyhow!(told(&mistakes, "\n")))?;
+    Ok(ceiling(&settings))
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     cli::{assemble, health, open},
-    config::{AppsFrom, ServerSettings},
+    config::{AppsFrom, ServerSettings, told},
     web::{Setup, SetupLink, SetupOptions},
 };
 use anyhow::Context;
@@ -66,8 +66,7 @@ pub(super) fn open(
 
 /// Prints a link, and opens it in a browser if standard error is a terminal: the person would open it anyway.
 fn announce(settings: &ServerSettings, address: SocketAddr) -> anyhow::Result<Option<LeadingPage>> {
-    let link = SetupLink::new(service(settings, address), unguessable().context("no randomness")?);
-    link.write(&settings.data_dir)?;
+    let link = new_link(settings, address)?;
     eprintln!("Connect this service with GitHub: open {}", link.address());
     let leading = match io::stderr().is_terminal() {
         true => sandbox::open_in_browser(&link.address(), |_, _| {}).ok(),
@@ -80,22 +79,24 @@ fn announce(settings: &ServerSettings, address: SocketAddr) -> anyhow::Result<Op
     Ok(leading)
 }
 
-/// Returns the address at which a browser reaches the service, according to the settings.
-fn service(settings: &ServerSettings, address: SocketAddr) -> String {
-    match &settings.public_url {
+/// Makes a link to the address at which a browser reaches the service, according to the settings.
+fn new_link(settings: &ServerSettings, address: SocketAddr) -> anyhow::Result<SetupLink> {
+    let service = match &settings.public_url {
         Some(url) => url.to_string(),
         None => format!("http://{}", health::reached(address)),
-    }
+    };
+    let link = SetupLink::new(service, unguessable().context("the system has no randomness")?);
+    link.write(&settings.data_dir)?;
+    Ok(link)
 }
 
 fn unguessable() -> Option<String> {
-    let mut bytes = [0_u8; 24];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    assemble::random::<24>().ok()
 }
 
 pub(super) async fn setup(command: SetupCommand) -> ExitCode {
-    let Link { link, folder, standing } = match link(&command).await {
+    let prints = command.print;
+    let Link { link, folder, is_over } = match link(command).await {
         Ok(Some(link)) => link,
         Ok(None) => {
             println!(
@@ -109,20 +110,15 @@ pub(super) async fn setup(command: SetupCommand) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    if standing == Standing::Over {
+    if is_over {
         println!("AutoBuild is set up. Its page opens once more, to add the Coach App or repositories.");
     }
-    let leading = match command.print {
-        true => None,
-        false => open::open(&link.address()),
+    let leading = if prints { None } else { open::open(&link.address()) };
+    let how = match leading {
+        None => "Open this link, which works once:",
+        Some(_) => "It opens in your browser. If it does not, open this link, which works once:",
     };
-    match leading {
-        None => println!("Open this link, which works once:\n{}", link.address()),
-        Some(_) => println!(
-            "It opens in your browser. If it does not, open this link, which works once:\n{}",
-            link.address()
-        ),
-    }
+    println!("{how}\n{}", link.address());
     // The redirecting page must stay until the browser has read it.
     if leading.is_some() {
         let opened = async {
@@ -147,39 +143,19 @@ const LOOK: Duration = Duration::from_millis(100);
 struct Link {
     link: SetupLink,
     folder: PathBuf,
-    standing: Standing,
-}
-
-/// The state of the set-up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
-    /// The set-up is in progress.
-    Open,
-    /// The set-up is finished.
-    Over,
+    /// Whether the set-up is finished.
+    is_over: bool,
 }
 
 /// Returns the link to a service's set-up; `None` if the settings name the Apps.
-async fn link(command: &SetupCommand) -> anyhow::Result<Option<Link>> {
-    let given = [
-        ("AUTOBUILD_CONFIG", &command.config),
-        ("AUTOBUILD_LISTEN", &command.listen),
-    ];
-    let given = given
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)));
-    let flags: Vec<(String, String)> = given.collect();
-    let settings = ServerSettings::of_process(&flags).map_err(|mistakes| {
-        let mistakes: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-        anyhow::anyhow!(mistakes.join("; "))
-    })?;
+async fn link(command: SetupCommand) -> anyhow::Result<Option<Link>> {
+    let SetupCommand { config, listen, .. } = command;
+    let flags = [("AUTOBUILD_CONFIG", config), ("AUTOBUILD_LISTEN", listen)];
+    let settings = ServerSettings::of_process(&flags).map_err(|mistakes| anyhow::anyhow!(told(&mistakes, "; ")))?;
     if settings.apps_from == AppsFrom::Settings {
         return Ok(None);
     }
-    let standing = match Setup::is_open_in(&settings.data_dir)? {
-        true => Standing::Open,
-        false => Standing::Over,
-    };
+    let is_over = !Setup::is_open_in(&settings.data_dir)?;
     let there = SetupLink::read(&settings.data_dir)?;
     let asked = health::reached(settings.listen);
     let answer = tokio::time::timeout(health::PATIENCE, health::ask(asked, "/healthz")).await;
@@ -188,15 +164,8 @@ async fn link(command: &SetupCommand) -> anyhow::Result<Option<Link>> {
     }
     let link = match there {
         Some(link) => link,
-        None => {
-            let link = SetupLink::new(
-                service(&settings, asked),
-                unguessable().context("the system has no randomness")?,
-            );
-            link.write(&settings.data_dir)?;
-            link
-        }
+        None => new_link(&settings, asked)?,
     };
     let folder = settings.data_dir;
-    Ok(Some(Link { link, folder, standing }))
+    Ok(Some(Link { link, folder, is_over }))
 }

@@ -2,7 +2,10 @@
 //! while a service writes to it.
 
 use crate::{
-    cli::database::{Chosen, Which},
+    cli::{
+        database::{Chosen, Which},
+        local::session::refused,
+    },
     messages,
     messages::clean,
     store::StoredRun,
@@ -53,25 +56,12 @@ pub(super) struct Trace {
 pub(super) async fn trace(trace: Trace) -> ExitCode {
     let chosen = match trace.which.choose().await {
         Ok(chosen) => chosen,
-        Err(mistakes) => {
-            let said: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-            return refused(trace.json, 2, &said.join("; "));
-        }
+        Err(mistakes) => return refused("trace", trace.json, 2, &mistakes),
     };
     match run(&trace, &chosen).await {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => refused(trace.json, 1, &chosen.secrets.mask(&format!("{error:#}"))),
+        Err(error) => refused("trace", trace.json, 1, &chosen.secrets.mask(&format!("{error:#}"))),
     }
-}
-
-/// Prints in one line why the command was not done.
-fn refused(json: bool, code: u8, said: &str) -> ExitCode {
-    if json {
-        // If standard output is closed, nobody reads the error.
-        let _ = writeln!(io::stdout(), "{}", json!({ "ok": false, "error": said }));
-    }
-    eprintln!("autobuild trace: {}", clean(said).replace('\n', " "));
-    ExitCode::from(code)
 }
 
 async fn run(trace: &Trace, from: &Chosen) -> anyhow::Result<()> {
@@ -100,15 +90,13 @@ async fn run(trace: &Trace, from: &Chosen) -> anyhow::Result<()> {
 
 fn wanted(text: &str) -> anyhow::Result<Option<TaskId>> {
     let text = text.to_ascii_uppercase();
-    match text.as_str() {
-        PLAN => Ok(None),
-        text => match text.parse() {
-            Ok(task) => Ok(Some(task)),
-            Err(_) => anyhow::bail!(
-                "`{text}` is no task: name one as TASK-001, or {PLAN} for the planner; AutoBuild's own are TASK-FIX-1, \
-                 TASK-SYNC-1 and TASK-REVIEW-1"
-            ),
-        },
+    match text.parse() {
+        _ if text == PLAN => Ok(None),
+        Ok(task) => Ok(Some(task)),
+        Err(_) => anyhow::bail!(
+            "`{text}` is no task: name one as TASK-001, or {PLAN} for the planner; AutoBuild's own are TASK-FIX-1, \
+             TASK-SYNC-1 and TASK-REVIEW-1"
+        ),
     }
 }
 
@@ -121,11 +109,8 @@ fn chosen(
     let named =
         |key: &FeatureKey| feature.is_none_or(|name| key.shown().eq_ignore_ascii_case(name) || key.to_string() == name);
     let shown = task_name(task);
-    let matching: Vec<FeatureKey> = known
-        .iter()
-        .filter(|(key, of)| *of == task && named(key))
-        .map(|(key, _)| *key)
-        .collect();
+    let matching = known.iter().filter(|(key, of)| *of == task && named(key));
+    let matching: Vec<FeatureKey> = matching.map(|(key, _)| *key).collect();
     match matching.as_slice() {
         [one] => Ok(*one),
         [] if known.is_empty() => anyhow::bail!("no agent has run here yet"),
@@ -147,12 +132,12 @@ fn chosen(
 }
 
 fn listed(names: impl Iterator<Item = String>) -> String {
-    let names: Vec<String> = names.collect();
+    let mut names: Vec<String> = names.collect();
     let more = names.len().saturating_sub(MOST_NAMED);
-    let first: Vec<String> = names.into_iter().take(MOST_NAMED).collect();
+    names.truncate(MOST_NAMED);
     match more {
-        0 => first.join(", "),
-        more => format!("{} and {more} more", first.join(", ")),
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
     }
 }
 
@@ -198,29 +183,20 @@ fn joined(head: &serde_json::Value, event: serde_json::Value) -> serde_json::Val
 
 /// Returns a run as lines for people: a heading, and a line for each of at most `most` events.
 pub(super) fn readable(run: &StoredRun, events: &str, most: usize) -> Vec<String> {
-    let mut head = format!(
-        "{} turn {} · {} · {}",
-        task_name(run.task),
-        run.turn,
-        run.role,
-        run.agent
-    );
-    if let Some(model) = &run.model {
-        head.push_str(&format!(" · {model}"));
-    }
-    if let Some(level) = run.level {
-        head.push_str(&format!(" · {level}"));
-    }
+    let task = task_name(run.task);
     let how = run.failure.clone().unwrap_or_else(|| run.state.to_string());
-    head.push_str(&format!(" · {how}"));
+    let head = [format!("{task} turn {} · {} · {}", run.turn, run.role, run.agent)].into_iter();
+    let head = head
+        .chain(run.model.clone())
+        .chain(run.level.map(|level| level.to_string()))
+        .chain([how]);
     let events: Vec<TraceLine> = trace::read(events).collect();
     let left_out = events.len().saturating_sub(most);
-    let mut lines = vec![clean(&head)];
+    let mut lines = vec![clean(&head.collect::<Vec<_>>().join(" · "))];
     lines.extend(events.iter().take(most).map(event_line));
     if left_out > 0 {
         lines.push(format!(
-            "          … and {left_out} more events: autobuild trace {}",
-            task_name(run.task)
+            "          … and {left_out} more events: autobuild trace {task}"
         ));
     }
     lines
@@ -232,16 +208,11 @@ fn event_line(line: &TraceLine) -> String {
         TraceLine::Event(TraceEvent { ms, kind }) => {
             let (word, rest) = messages::happened(kind);
             let (seconds, tenths) = (ms / 1_000, ms % 1_000 / 100);
-            let width = match kind {
-                TraceKind::Denied { .. } | TraceKind::Printed { .. } | TraceKind::Ended { .. } => LAST_WIDTH,
-                TraceKind::Prompt { .. }
-                | TraceKind::Started { .. }
-                | TraceKind::Text { .. }
-                | TraceKind::ToolCall { .. }
-                | TraceKind::ToolResult { .. }
-                | TraceKind::Waiting { .. }
-                | TraceKind::Used { .. } => WIDTH,
-            };
+            let says_how_it_ended = matches!(
+                kind,
+                TraceKind::Denied { .. } | TraceKind::Printed { .. } | TraceKind::Ended { .. }
+            );
+            let width = if says_how_it_ended { LAST_WIDTH } else { WIDTH };
             let rest = shorten::middle(&clean(&rest).split_whitespace().collect::<Vec<_>>().join(" "), width);
             format!("{seconds:6}.{tenths}s  {word:<8} {}", rest.replace('\n', " "))
         }

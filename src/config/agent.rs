@@ -7,10 +7,6 @@ use std::{fmt, path::PathBuf, str::FromStr};
 /// Every kind, as replies, error messages and help texts list them.
 pub const KNOWN: &str = "claude, codex, acp:<command>, command:<command> or scripted:<file>";
 
-/// The same list for the page of the server's settings.
-pub(super) const ABOUT: &str =
-    "Agent of all roles: `claude`, `codex`, `acp:COMMAND`, `command:COMMAND` or `scripted:FILE`.";
-
 /// An agent in the form that the server's settings name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentCommand {

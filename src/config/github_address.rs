@@ -73,6 +73,11 @@ impl GithubAddress {
         self.web.host_str() == Some("github.com")
     }
 
+    /// `true` if its API is on this machine.
+    pub fn is_local(&self) -> bool {
+        is_loopback(&self.api)
+    }
+
     /// Fills in a missing address: if only one is given, the other is derived from it, so that a token for one GitHub
     /// server is never sent to another.
     pub(crate) fn complete(api: Option<Url>, web: Option<Url>) -> Result<Self, NotAnAddress> {

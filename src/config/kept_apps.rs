@@ -2,8 +2,8 @@
 //! file, and it is replaced as a whole.
 
 use crate::config::{
+    credentials::{App, AppKey, OAuthClient, shown, shown_if_any},
     github_address::{GithubAddress, safe_address},
-    server::{App, CoachApp, OAuthClient},
 };
 use domain::ids::AppId;
 use secrecy::{ExposeSecret, SecretString};
@@ -51,7 +51,16 @@ pub struct KeptApp {
     #[serde(with = "shown_if_any")]
     pub webhook_secret: Option<SecretString>,
     /// The OAuth client with which people sign in.
-    pub oauth: Option<KeptOAuthClient>,
+    pub oauth: Option<OAuthClient>,
+}
+
+impl KeptApp {
+    fn key(&self) -> AppKey {
+        AppKey {
+            id: AppId(self.id),
+            private_key: self.private_key.clone(),
+        }
+    }
 }
 
 impl PartialEq for KeptApp {
@@ -61,42 +70,6 @@ impl PartialEq for KeptApp {
 }
 
 impl Eq for KeptApp {}
-
-/// An App's OAuth client, with which people sign in.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct KeptOAuthClient {
-    /// The client id.
-    pub id: String,
-    /// The client secret.
-    #[serde(with = "shown")]
-    pub secret: SecretString,
-}
-
-mod shown {
-    use secrecy::{ExposeSecret, SecretString};
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(secret: &SecretString, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(secret.expose_secret())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Error> {
-        String::deserialize(from).map(SecretString::from)
-    }
-}
-
-mod shown_if_any {
-    use secrecy::{ExposeSecret, SecretString};
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(secret: &Option<SecretString>, to: S) -> Result<S::Ok, S::Error> {
-        secret.as_ref().map(ExposeSecret::expose_secret).serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretString>, D::Error> {
-        Option::<String>::deserialize(from).map(|secret| secret.map(SecretString::from))
-    }
-}
 
 /// The reason why the file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -165,27 +138,18 @@ impl KeptApps {
     pub(crate) fn app(&self) -> Option<App> {
         let app = self.autobuild.as_ref()?;
         Some(App {
-            id: AppId(app.id),
-            private_key: app.private_key.clone(),
+            key: app.key(),
             webhook_secret: app.webhook_secret.clone()?,
             previous_webhook_secret: None,
         })
     }
 
-    pub(crate) fn coach_app(&self) -> Option<CoachApp> {
-        let app = self.coach.as_ref()?;
-        Some(CoachApp {
-            id: AppId(app.id),
-            private_key: app.private_key.clone(),
-        })
+    pub(crate) fn coach_app(&self) -> Option<AppKey> {
+        self.coach.as_ref().map(KeptApp::key)
     }
 
     pub(crate) fn oauth(&self) -> Option<OAuthClient> {
-        let oauth = self.autobuild.as_ref()?.oauth.as_ref()?;
-        Some(OAuthClient {
-            id: oauth.id.clone(),
-            secret: oauth.secret.clone(),
-        })
+        self.autobuild.as_ref()?.oauth.clone()
     }
 
     /// Returns every secret in the file.
@@ -223,16 +187,17 @@ pub fn read_private<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(problem) => {
-            let path = path.to_owned();
-            return Err(NotKept::Io { path, problem });
+            return Err(NotKept::Io {
+                path: path.to_owned(),
+                problem,
+            });
         }
     };
-    serde_json::from_slice(&text)
-        .map(Some)
-        .map_err(|problem| NotKept::NotOurs {
-            path: path.to_owned(),
-            problem,
-        })
+    let read = serde_json::from_slice(&text).map(Some);
+    read.map_err(|problem| NotKept::NotOurs {
+        path: path.to_owned(),
+        problem,
+    })
 }
 
 /// Writes a file that only this user can read. It is written and synced under another name, then renamed.
@@ -279,7 +244,7 @@ mod tests {
             page: "https://ghe.example/apps/autobuild-1".to_owned(),
             private_key: "hush-key".into(),
             webhook_secret: Some("hush-hook".into()),
-            oauth: Some(KeptOAuthClient {
+            oauth: Some(OAuthClient {
                 id: "Iv1".to_owned(),
                 secret: "hush-client".into(),
             }),

@@ -8,6 +8,7 @@
 
 mod agent;
 mod budgets;
+mod credentials;
 mod github_address;
 mod kept_apps;
 mod models;
@@ -26,12 +27,11 @@ mod variables;
 
 pub use agent::{AgentCommand, KNOWN as KNOWN_AGENTS, NotAnAgent, Strength};
 pub use budgets::{Budget, MonthlyBudget};
+pub use credentials::{App, AppKey, OAuthClient};
 pub use domain::feature::{Mode, Records};
 pub(crate) use github_address::web_address;
 pub use github_address::{GithubAddress, NotAnAddress, safe_address};
-pub use kept_apps::{
-    KEPT_APPS_FILE, KeptApp, KeptApps, KeptOAuthClient, NotKept, github_named, read_private, write_private,
-};
+pub use kept_apps::{KEPT_APPS_FILE, KeptApp, KeptApps, NotKept, github_named, read_private, write_private};
 pub use models::{ModelApi, ModelNames, ModelSettings, NotModels};
 pub use network::NetworkCeiling;
 pub use repository::{INSTRUCTION_PATHS, RepositorySettings, SETTINGS_FILE};
@@ -41,8 +41,8 @@ pub use repository_values::{
     RoleTimeouts,
 };
 pub use role::{ByRole, Role};
-pub use server::{App, AppsFrom, CoachApp, LogFormat, OAuthClient, ServerSettings};
-pub use server_edge::{process_environment, read_settings_file};
+pub use server::{AppsFrom, LogFormat, ServerSettings};
+pub use server_edge::{Flags, process_environment, read_settings_file};
 pub use server_sandbox::SandboxSettings;
 pub use shapes::Offer;
-pub use variables::{Kind, PREFIX, ServerMistake, Source, Usual, VARIABLES, Variable};
+pub use variables::{Kind, PREFIX, ServerMistake, Source, Usual, VARIABLES, Variable, told};

@@ -3,191 +3,98 @@
 use crate::config::{
     repository::RepositorySettings,
     shapes,
-    shapes::{Key, Shape},
+    shapes::{
+        Key,
+        Shape::{
+            self, Agent, Approval, Command, Duration, Each, Hosts, Model, Number, OneOf, Path, Paths, Table, Text,
+            Whole,
+        },
+    },
 };
 use serde_json::{Value as Json, json};
 
-const fn now(name: &'static str, shape: Shape, about: &'static str) -> Key {
-    Key { name, about, shape }
+macro_rules! keys {
+    ($($name:literal: $shape:expr, $about:literal;)*) => { [$(Key { name: $name, shape: $shape, about: $about }),*] };
 }
 
 /// Every key of the file.
-pub(crate) static KEYS: &[Key] = &[
-    now("label", Shape::Text(50), "The label that starts a Feature."),
-    now(
-        "plan_approval",
-        Shape::Approval,
-        "When a plan waits for approval: never, always, or from this complexity (1 to 10).",
-    ),
-    now(
-        "max_turns",
-        Shape::Whole(1, 50),
-        "Turns of a task before it is blocked.",
-    ),
-    now("max_tasks", Shape::Whole(1, 999), "Tasks that a plan may have."),
-    now(
-        "max_parallel_tasks",
-        Shape::Whole(1, 50),
-        "Tasks of a Feature that run at the same time.",
-    ),
-    now(
-        "merge",
-        Shape::OneOf(&["auto", "human"]),
-        "Who merges an approved task into the integration branch: AutoBuild or a person.",
-    ),
-    now(
-        "pre_loop",
-        Shape::OneOf(&["auto", "always", "never"]),
-        "Whether a task gets a design before its first turn. `auto` does this for the label `autobuild-task`.",
-    ),
-    now(
-        "mode",
-        Shape::OneOf(&["tdd", "standard"]),
-        "`tdd`: a test or check must fail on the old code and pass on the new. `standard`: this is only reported.",
-    ),
-    now(
-        "checks",
-        Shape::Table(CHECKS),
-        "How much the Gates run to prove the tests.",
-    ),
-    now(
-        "ci",
-        Shape::OneOf(&["wait", "ignore"]),
-        "Whether the Gates wait for the repository's own CI.",
-    ),
-    now(
-        "records",
-        Shape::OneOf(&["while_building", "keep", "none"]),
-        "Plan and tasks under `.autobuild/` on the integration branch: removed before the final pull request, kept, or never written.",
-    ),
-    now(
-        "commits",
-        Shape::OneOf(&["git", "github"]),
-        "Who makes the commits: `git`, without a signature, or `github`, which signs them and shows them as verified.",
-    ),
-    now(
-        "setup",
-        Shape::Command,
-        "Prepares a checkout for the tests, in one line. Detected if not set.",
-    ),
-    now(
-        "test",
-        Shape::Command,
-        "Runs the tests, in one line. Detected if not set.",
-    ),
-    now(
-        "test_report",
-        Shape::Path,
-        "JUnit XML file that the test command writes, if its output does not name the tests.",
-    ),
-    now("coverage", Shape::Table(COVERAGE), "How coverage is measured."),
-    now(
-        "agent",
-        Shape::Each(AGENTS),
-        "Name of an agent that the server offers, for all roles or by role. Default: the server's.",
-    ),
-    now(
-        "model",
-        Shape::Each(MODELS),
-        "`fast`, `strong`, or a name that the server allows, for all roles or by role. Default: `fast` for the Player, else `strong`.",
-    ),
-    now(
-        "agent_turns",
-        Shape::Whole(1, 1_000),
-        "Model calls in one run of an agent, if its program counts them.",
-    ),
-    now(
-        "timeouts",
-        Shape::Each(TIMEOUTS),
-        "Longest run of an agent, for all roles or by role: seconds, or `20m`.",
-    ),
-    now("budget", Shape::Table(BUDGET), "What may be spent; 0 means no limit."),
-    now("protected_paths", Shape::Paths, "More paths that no Player may change."),
-    now("commands", Shape::Table(COMMANDS), "Who is obeyed."),
-    now("network", Shape::Table(NETWORK), "What commands and agents may reach."),
-];
+pub(crate) static KEYS: &[Key] = &keys! {
+    "label": Text(50), "The label that starts a Feature.";
+    "plan_approval": Approval, "When a plan waits for approval: never, always, or from this complexity (1 to 10).";
+    "max_turns": Whole(1, 50), "Turns of a task before it is blocked.";
+    "max_tasks": Whole(1, 999), "Tasks that a plan may have.";
+    "max_parallel_tasks": Whole(1, 50), "Tasks of a Feature that run at the same time.";
+    "merge": OneOf(&["auto", "human"]),
+        "Who merges an approved task into the integration branch: AutoBuild or a person.";
+    "pre_loop": OneOf(&["auto", "always", "never"]),
+        "Whether a task gets a design before its first turn. `auto` does this for the label `autobuild-task`.";
+    "mode": OneOf(&["tdd", "standard"]),
+        "`tdd`: a test or check must fail on the old code and pass on the new. `standard`: this is only reported.";
+    "checks": Table(CHECKS), "How much the Gates run to prove the tests.";
+    "ci": OneOf(&["wait", "ignore"]), "Whether the Gates wait for the repository's own CI.";
+    "records": OneOf(&["while_building", "keep", "none"]),
+        "Plan and tasks under `.autobuild/` on the integration branch: removed before the final pull request, kept, or never written.";
+    "commits": OneOf(&["git", "github"]),
+        "Who makes the commits: `git`, without a signature, or `github`, which signs them and shows them as verified.";
+    "setup": Command, "Prepares a checkout for the tests, in one line. Detected if not set.";
+    "test": Command, "Runs the tests, in one line. Detected if not set.";
+    "test_report": Path, "JUnit XML file that the test command writes, if its output does not name the tests.";
+    "coverage": Table(COVERAGE), "How coverage is measured.";
+    "agent": Each(AGENTS), "Name of an agent that the server offers, for all roles or by role. Default: the server's.";
+    "model": Each(MODELS),
+        "`fast`, `strong`, or a name that the server allows, for all roles or by role. Default: `fast` for the Player, else `strong`.";
+    "agent_turns": Whole(1, 1_000), "Model calls in one run of an agent, if its program counts them.";
+    "timeouts": Each(TIMEOUTS), "Longest run of an agent, for all roles or by role: seconds, or `20m`.";
+    "budget": Table(BUDGET), "What may be spent; 0 means no limit.";
+    "protected_paths": Paths, "More paths that no Player may change.";
+    "commands": Table(COMMANDS), "Who is obeyed.";
+    "network": Table(NETWORK), "What commands and agents may reach.";
+};
 
-static CHECKS: &[Key] = &[now(
-    "depth",
-    Shape::OneOf(&["quick", "standard", "thorough"]),
-    "Time for experiments: a fifth of the plain test run, as long, or ten times as long. At least 20 seconds.",
-)];
+static CHECKS: &[Key] = &keys! {
+    "depth": OneOf(&["quick", "standard", "thorough"]),
+        "Time for experiments: a fifth of the plain test run, as long, or ten times as long. At least 20 seconds.";
+};
 
-static COVERAGE: &[Key] = &[
-    now("command", Shape::Command, "Command that measures the coverage."),
-    now(
-        "file",
-        Shape::Path,
-        "File that the command writes: lcov, Cobertura or cargo-llvm-cov JSON.",
-    ),
-    now(
-        "threshold",
-        Shape::Number(0.0, 100.0),
-        "Lowest coverage of the changed lines, in percent.",
-    ),
-];
+static COVERAGE: &[Key] = &keys! {
+    "command": Command, "Command that measures the coverage.";
+    "file": Path, "File that the command writes: lcov, Cobertura or cargo-llvm-cov JSON.";
+    "threshold": Number(0.0, 100.0), "Lowest coverage of the changed lines, in percent.";
+};
 
-static AGENTS: &[Key] = &by_role(Shape::Agent);
-static MODELS: &[Key] = &by_role(Shape::Model);
-static TIMEOUTS: &[Key] = &by_role(Shape::Duration);
+static AGENTS: &[Key] = &by_role(Agent);
+static MODELS: &[Key] = &by_role(Model);
+static TIMEOUTS: &[Key] = &by_role(Duration);
 
 const fn by_role(shape: Shape) -> [Key; 4] {
-    [
-        now("planner", shape, "The planner's."),
-        now("designer", shape, "The designer's."),
-        now("player", shape, "The Player's."),
-        now("coach", shape, "The Coach's."),
-    ]
+    keys! {
+        "planner": shape, "The planner's.";
+        "designer": shape, "The designer's.";
+        "player": shape, "The Player's.";
+        "coach": shape, "The Coach's.";
+    }
 }
 
-static BUDGET: &[Key] = &[
-    now(
-        "usd_per_task",
-        Shape::Number(0.0, 100_000.0),
-        "US dollars for one task.",
-    ),
-    now(
-        "usd_per_feature",
-        Shape::Number(0.0, 100_000.0),
-        "US dollars for one Feature.",
-    ),
-    now(
-        "tokens_per_task",
-        Shape::Whole(0, 1_000_000_000_000),
-        "Tokens for one task.",
-    ),
-    now(
-        "tokens_per_feature",
-        Shape::Whole(0, 1_000_000_000_000),
-        "Tokens for one Feature.",
-    ),
-    now(
-        "hours_per_task",
-        Shape::Number(0.0, 10_000.0),
-        "Hours of agent time for one task.",
-    ),
-    now(
-        "hours_per_feature",
-        Shape::Number(0.0, 10_000.0),
-        "Hours of agent time for one Feature.",
-    ),
-];
+static BUDGET: &[Key] = &keys! {
+    "usd_per_task": Number(0.0, 100_000.0), "US dollars for one task.";
+    "usd_per_feature": Number(0.0, 100_000.0), "US dollars for one Feature.";
+    "tokens_per_task": Whole(0, 1_000_000_000_000), "Tokens for one task.";
+    "tokens_per_feature": Whole(0, 1_000_000_000_000), "Tokens for one Feature.";
+    "hours_per_task": Number(0.0, 10_000.0), "Hours of agent time for one task.";
+    "hours_per_feature": Number(0.0, 10_000.0), "Hours of agent time for one Feature.";
+};
 
-static COMMANDS: &[Key] = &[now(
-    "permission",
-    Shape::OneOf(&["write", "maintain", "admin"]),
-    "Lowest permission of people who may use commands.",
-)];
+static COMMANDS: &[Key] = &keys! {
+    "permission": OneOf(&["write", "maintain", "admin"]), "Lowest permission of people who may use commands.";
+};
 
-static NETWORK: &[Key] = &[now(
-    "allow",
-    Shape::Hosts,
-    "Hosts that commands and agents may reach by HTTPS, if the server allows them too.",
-)];
+static NETWORK: &[Key] = &keys! {
+    "allow": Hosts, "Hosts that commands and agents may reach by HTTPS, if the server allows them too.";
+};
 
 /// The JSON Schema of `.github/autobuild.yml`, for editors and for the page of settings.
 pub fn json_schema() -> Json {
-    let mut schema = shapes::schema(&Shape::Table(KEYS));
+    let mut schema = shapes::schema(&Table(KEYS));
     let usual = json!(RepositorySettings::default());
     add_defaults(&mut schema, &usual);
     if let Some(object) = schema.as_object_mut() {

@@ -141,26 +141,19 @@ impl RoleTimeouts {
 }
 
 /// The people whose commands AutoBuild follows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Commands {
     /// The least permission on the repository that a command needs.
     pub permission: Permission,
 }
 
-impl Default for Commands {
-    fn default() -> Self {
-        Self {
-            permission: Permission::Write,
-        }
-    }
-}
-
 /// A permission on a repository, lowest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
     /// May push.
+    #[default]
     Write,
     /// May push and manage.
     Maintain,

@@ -38,6 +38,16 @@ pub struct ByRole<T> {
 }
 
 impl<T> ByRole<T> {
+    /// Makes a value for each role.
+    pub fn each(mut make: impl FnMut(Role) -> T) -> Self {
+        Self {
+            planner: make(Role::Planner),
+            designer: make(Role::Designer),
+            player: make(Role::Player),
+            coach: make(Role::Coach),
+        }
+    }
+
     /// Returns the value for `role`.
     pub fn of(&self, role: Role) -> &T {
         match role {

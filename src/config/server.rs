@@ -3,16 +3,16 @@
 use crate::config::{
     agent::AgentCommand,
     budgets::MonthlyBudget,
+    credentials::{App, AppKey, OAuthClient},
     github_address::GithubAddress,
     models::ModelSettings,
     network::NetworkCeiling,
-    repository::RepositorySettings,
-    role::Role,
+    role::ByRole,
     server_parse::Parser,
     server_sandbox::SandboxSettings,
+    shapes::Offer,
     variables::{Found, Given, ServerMistake},
 };
-use domain::ids::AppId;
 use secrecy::SecretString;
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
 use url::Url;
@@ -31,7 +31,7 @@ pub struct ServerSettings {
     /// The AutoBuild App; `None` if it does not exist yet.
     pub app: Option<App>,
     /// The Coach App.
-    pub coach_app: Option<CoachApp>,
+    pub coach_app: Option<AppKey>,
     /// The source of the Apps' credentials.
     pub apps_from: AppsFrom,
     /// The OAuth client with which people sign in with the AutoBuild App.
@@ -57,7 +57,7 @@ pub struct ServerSettings {
     /// The models' APIs, keys and names.
     pub models: ModelSettings,
     /// The agent of each role.
-    pub(crate) agents: BTreeMap<Role, AgentCommand>,
+    pub(crate) agents: ByRole<AgentCommand>,
     /// The agents that repositories may name.
     pub(crate) named_agents: BTreeMap<String, AgentCommand>,
 }
@@ -69,37 +69,6 @@ pub enum AppsFrom {
     Settings,
     /// The set-up, which keeps or will keep them in the data folder.
     SetUp,
-}
-
-/// An App's OAuth client, with which people sign in.
-#[derive(Clone, Debug)]
-pub struct OAuthClient {
-    /// The client id.
-    pub id: String,
-    /// The client secret.
-    pub secret: SecretString,
-}
-
-/// The credentials of the AutoBuild App.
-#[derive(Clone, Debug)]
-pub struct App {
-    /// The App's id.
-    pub id: AppId,
-    /// The App's private key, as PEM.
-    pub private_key: SecretString,
-    /// The secret that signs the App's webhooks.
-    pub webhook_secret: SecretString,
-    /// The previous webhook secret, still accepted while the secret is being changed.
-    pub previous_webhook_secret: Option<SecretString>,
-}
-
-/// The credentials of the Coach App.
-#[derive(Clone, Debug)]
-pub struct CoachApp {
-    /// The App's id.
-    pub id: AppId,
-    /// The App's private key, as PEM.
-    pub private_key: SecretString,
 }
 
 /// The format of log lines.
@@ -117,18 +86,11 @@ impl ServerSettings {
         Parser::new(Found::gather(given)).settings(given.environment)
     }
 
-    /// Returns the agent of `role` for a repository: the one that the repository names, else the server's for the role,
-    /// else Claude Code.
-    ///
-    /// If the repository names an agent that the server no longer offers, the server's choice is used.
-    pub fn agent(&self, role: Role, repository: &RepositorySettings) -> &AgentCommand {
-        let named = repository
-            .agent
-            .of(role)
-            .as_ref()
-            .and_then(|name| self.named_agents.get(name));
-        named
-            .or_else(|| self.agents.get(&role))
-            .unwrap_or(&AgentCommand::Claude)
+    /// Returns the agents and models that a repository may name.
+    pub fn offer(&self) -> Offer {
+        Offer {
+            agents: self.named_agents.keys().cloned().collect(),
+            models: self.models.allowed.clone(),
+        }
     }
 }

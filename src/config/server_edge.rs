@@ -7,20 +7,11 @@ use crate::config::{
     server::{AppsFrom, ServerSettings},
     server_parse::Parser,
     server_sandbox::SandboxSettings,
-    variables::{Found, Given, PREFIX, ServerMistake, Source},
+    variables::{Found, Given, PREFIX, ServerMistake, Source, mistake},
 };
 use std::{fs::File, io, io::Read, path::Path};
 
 const MAX_BYTES: u64 = 1024 * 1024;
-
-/// The prefixes of settings about models.
-const MODELS: [&str; 3] = ["AUTOBUILD_ANTHROPIC_", "AUTOBUILD_OPENAI_", "AUTOBUILD_MODEL"];
-
-/// The prefix of settings about the network.
-const NETWORK: &str = "AUTOBUILD_NETWORK_";
-
-/// The prefix of settings about the sandbox.
-const SANDBOX: &str = "AUTOBUILD_SANDBOX_";
 
 /// The variables from which the platform's data folder follows.
 const FOLDERS: [&str; 2] = ["XDG_DATA_HOME", "HOME"];
@@ -47,61 +38,59 @@ pub fn read_settings_file(path: &Path) -> io::Result<String> {
     }
 }
 
+/// The flags of a command, each with the name of its setting.
+pub type Flags<'a> = &'a [(&'a str, Option<String>)];
+
 impl ModelSettings {
-    /// Reads the settings on models from this process's environment and ignores all others.
-    ///
-    /// # Errors
-    ///
-    /// Every mistake in these settings.
+    /// Reads the settings on models from this process's environment; the error is every mistake in them.
     pub fn of_process() -> Result<Self, Vec<ServerMistake>> {
-        Parser::new(found_of(&MODELS)).only_models()
+        only(
+            &["AUTOBUILD_ANTHROPIC_", "AUTOBUILD_OPENAI_", "AUTOBUILD_MODEL"],
+            Parser::models,
+        )
     }
 }
 
 impl NetworkCeiling {
-    /// Reads the settings on the network from this process's environment and ignores all others.
-    ///
-    /// # Errors
-    ///
-    /// Every mistake in these settings.
+    /// Reads the settings on the network from this process's environment; the error is every mistake in them.
     pub fn of_process() -> Result<Self, Vec<ServerMistake>> {
-        Parser::new(found_of(&[NETWORK])).only_network()
+        only(&["AUTOBUILD_NETWORK_"], Parser::network)
     }
 }
 
 impl SandboxSettings {
-    /// Reads the settings on the sandbox from this process's environment and ignores all others.
-    ///
-    /// # Errors
-    ///
-    /// Every mistake in these settings.
+    /// Reads the settings on the sandbox from this process's environment; the error is every mistake in them.
     pub fn of_process() -> Result<Self, Vec<ServerMistake>> {
-        Parser::new(found_of(&[SANDBOX])).only_sandbox()
+        only(&["AUTOBUILD_SANDBOX_"], Parser::sandbox)
     }
 }
 
-/// Returns the variables of the environment whose names begin with one of the prefixes.
-fn found_of(prefixes: &[&str]) -> Found {
-    let named: Vec<(String, String)> = process_environment()
-        .into_iter()
-        .filter(|(name, _)| prefixes.iter().any(|prefix| name.starts_with(prefix)))
-        .collect();
-    Found::gather(&Given {
+/// Reads the variables whose names begin with one of the prefixes.
+fn only<T>(prefixes: &[&str], read: impl FnOnce(&mut Parser) -> T) -> Result<T, Vec<ServerMistake>> {
+    let mut named = process_environment();
+    named.retain(|(name, _)| prefixes.iter().any(|prefix| name.starts_with(prefix)));
+    let mut parser = Parser::new(Found::gather(&Given {
         flags: &[],
         environment: &named,
         file: None,
         read: &read_settings_file,
-    })
+    }));
+    let value = read(&mut parser);
+    parser.end(value)
 }
 
 impl ServerSettings {
-    /// Reads the settings of this process. `flags` are pairs (`AUTOBUILD_…`, value) and take precedence over the
-    /// environment, which takes precedence over the file that `--config` or `AUTOBUILD_CONFIG` names.
+    /// Reads the settings of this process. The flags take precedence over the environment, which takes precedence over
+    /// the file that `--config` or `AUTOBUILD_CONFIG` names.
     ///
     /// # Errors
     ///
     /// Every mistake, with its setting's name and its origin.
-    pub fn of_process(flags: &[(String, String)]) -> Result<Self, Vec<ServerMistake>> {
+    pub fn of_process(flags: Flags<'_>) -> Result<Self, Vec<ServerMistake>> {
+        let given = flags
+            .iter()
+            .filter_map(|(name, value)| Some(((*name).to_owned(), value.clone()?)));
+        let flags: Vec<(String, String)> = given.collect();
         let environment = process_environment();
         let named = |pairs: &[(String, String)]| {
             let config = pairs
@@ -109,19 +98,16 @@ impl ServerSettings {
                 .find(|(name, value)| name == "AUTOBUILD_CONFIG" && !value.is_empty());
             config.map(|(_, path)| path.clone())
         };
-        let path = named(flags).or_else(|| named(&environment));
+        let path = named(&flags).or_else(|| named(&environment));
         let file = path.map(|path| {
             read_settings_file(Path::new(&path)).map_err(|error| {
-                vec![ServerMistake {
-                    source: Source::Nowhere,
-                    name: "AUTOBUILD_CONFIG".to_owned(),
-                    problem: format!("the file {path} cannot be read: {error}"),
-                }]
+                let problem = format!("the file {path} cannot be read: {error}");
+                vec![mistake("CONFIG", Source::Nowhere, problem)]
             })
         });
         let file = file.transpose()?;
         let settings = Self::load(&Given {
-            flags,
+            flags: &flags,
             environment: &environment,
             file: file.as_deref(),
             read: &read_settings_file,
@@ -135,11 +121,7 @@ impl ServerSettings {
             return Ok(self);
         }
         self.apps_from = AppsFrom::SetUp;
-        let mistake = |name: &str, problem: String| ServerMistake {
-            source: Source::Nowhere,
-            name: format!("{PREFIX}{name}"),
-            problem,
-        };
+        let mistake = |name: &str, problem: String| mistake(name, Source::Nowhere, problem);
         let kept = KeptApps::read(&self.data_dir).map_err(|error| mistake("DATA_DIR", error.to_string()))?;
         let Some(kept) = kept else { return Ok(self) };
         if !self.github.is_usual() && self.github != kept.github() {

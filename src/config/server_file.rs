@@ -1,7 +1,7 @@
 //! Reads the server's TOML file into the same entries that the environment gives, with their line numbers.
 
-use crate::config::variables::{Entry, PREFIX, ServerMistake, Source, Value};
-use std::{collections::BTreeMap, ops::Range};
+use crate::config::variables::{Entry, Found, PREFIX, ServerMistake, Source, Value};
+use std::ops::Range;
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -9,36 +9,26 @@ use toml::{
 
 const MAX_BYTES: usize = 256 * 1024;
 
-/// The file's entries, and the mistakes found in them.
-#[derive(Default)]
-pub(crate) struct ServerFile {
-    pub(crate) entries: Vec<Entry>,
-    pub(crate) agents: BTreeMap<String, Value>,
-    pub(crate) agent_environment: Vec<String>,
-    pub(crate) mistakes: Vec<ServerMistake>,
-}
-
-/// Reads the file. Besides the settings it may hold `agent_environment`, a list of names of variables that agents get,
-/// and tables `[agents.<name>]` with one key, `run`.
-pub(crate) fn read(text: &str) -> ServerFile {
-    let mut file = Reader {
-        text,
-        found: ServerFile::default(),
-    };
+/// Reads the file and returns its settings. Besides them it may hold `agent_environment`, a list of names of variables
+/// that agents get, and tables `[agents.<name>]` with one key, `run`; these and all mistakes are added to `found`.
+pub(crate) fn read(text: &str, found: &mut Found) -> Vec<Entry> {
+    let entries = Vec::new();
+    let mut file = Reader { text, found, entries };
     if text.len() > MAX_BYTES {
         file.wrong(0..0, "the file", format!("is larger than {MAX_BYTES} bytes"));
-        return file.found;
+        return file.entries;
     }
     match DeTable::parse(text) {
         Ok(table) => file.table(table.get_ref()),
         Err(error) => file.wrong(error.span().unwrap_or(0..0), "the file", error.message().to_owned()),
     }
-    file.found
+    file.entries
 }
 
 struct Reader<'a> {
     text: &'a str,
-    found: ServerFile,
+    found: &'a mut Found,
+    entries: Vec<Entry>,
 }
 
 impl Reader<'_> {
@@ -52,7 +42,7 @@ impl Reader<'_> {
                     Some(value) => {
                         let upper = name.to_ascii_uppercase();
                         let name = upper.strip_prefix(PREFIX).unwrap_or(&upper).to_owned();
-                        self.found.entries.push(Entry { name, value });
+                        self.entries.push(Entry { name, value });
                     }
                     None => {
                         let problem = format!("must be a text or a number, not {}", value.get_ref().type_str());
@@ -73,10 +63,8 @@ impl Reader<'_> {
             DeValue::Integer(number) if number.radix() == 10 => number.as_str().to_owned(),
             _ => return None,
         };
-        Some(Value {
-            text,
-            source: self.source(value.span()),
-        })
+        let source = self.source(value.span());
+        Some(Value { text, source })
     }
 
     fn agents(&mut self, agents: &DeTable<'_>) {
@@ -98,17 +86,15 @@ impl Reader<'_> {
             }
             match keys.get("run").map(|run| (run.get_ref().as_str(), run.span())) {
                 Some((Some(text), span)) => {
-                    let value = Value {
-                        text: text.to_owned(),
-                        source: self.source(span),
-                    };
-                    self.found.agents.insert(name.get_ref().to_string(), value);
+                    let (text, source) = (text.to_owned(), self.source(span));
+                    self.found
+                        .agents
+                        .insert(name.get_ref().to_string(), Value { text, source });
                 }
-                _ => self.wrong(
-                    name.span(),
-                    &shown,
-                    "needs run, for example \"command:my-agent\"".to_owned(),
-                ),
+                _ => {
+                    let problem = "needs run, for example \"command:my-agent\"".to_owned();
+                    self.wrong(name.span(), &shown, problem);
+                }
             }
         }
     }
@@ -135,9 +121,8 @@ impl Reader<'_> {
     }
 
     fn wrong(&mut self, span: Range<usize>, name: &str, problem: String) {
-        let source = self.source(span);
         self.found.mistakes.push(ServerMistake {
-            source,
+            source: self.source(span),
             name: name.chars().take(80).collect(),
             problem: problem.chars().take(300).collect(),
         });

@@ -2,13 +2,12 @@
 
 use crate::config::{
     agent::AgentCommand,
-    github_address::{GithubAddress, NotAnAddress, safe_address, web_address},
-    models::ModelSettings,
+    credentials::{App, AppKey, OAuthClient},
+    github_address::{GithubAddress, safe_address, web_address},
     network,
     network::NetworkCeiling,
-    role::Role,
-    server::{App, AppsFrom, CoachApp, LogFormat, OAuthClient, ServerSettings},
-    server_sandbox::SandboxSettings,
+    role::ByRole,
+    server::{AppsFrom, LogFormat, ServerSettings},
     variables::{Found, PREFIX, ServerMistake, Source, Value, mistake},
 };
 use domain::ids::AppId;
@@ -33,8 +32,8 @@ impl Parser {
     /// Returns the settings, or every mistake.
     pub(crate) fn settings(mut self, environment: &[(String, String)]) -> Result<ServerSettings, Vec<ServerMistake>> {
         let listen = self.parse("LISTEN", |text| {
-            text.parse::<SocketAddr>()
-                .map_err(|_| "is not an address with a port, such as 127.0.0.1:8080")
+            let address = text.parse::<SocketAddr>();
+            address.map_err(|_| "is not an address with a port, such as 127.0.0.1:8080")
         });
         let public_url = self.parse("PUBLIC_URL", web_address);
         let github = self.github();
@@ -49,63 +48,41 @@ impl Parser {
             "json" => Ok(LogFormat::Json),
             _ => Err("must be text or json"),
         });
-        let budget = self.budget();
-        let sandbox = self.sandbox();
-        let (network, models) = (self.network(), self.models());
+        let (budget, sandbox, network, models) = (self.budget(), self.sandbox(), self.network(), self.models());
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
-        match (database_url, data_dir, github) {
-            (Some(database_url), Some(data_dir), Some(github)) if self.found.mistakes.is_empty() => {
-                Ok(ServerSettings {
-                    listen: listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
-                    database_url,
-                    data_dir,
-                    github,
-                    app,
-                    coach_app,
-                    apps_from: AppsFrom::Settings,
-                    oauth,
-                    public_url,
-                    budget,
-                    write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
-                    network,
-                    admin_token,
-                    log: log.unwrap_or_else(|| "info,octocrab=off".to_owned()),
-                    log_format: log_format.unwrap_or(LogFormat::Text),
-                    sandbox,
-                    agent_environment: self.found.agent_environment,
-                    models,
-                    agents,
-                    named_agents,
-                })
-            }
-            _ => Err(self.found.mistakes),
-        }
+        let (Some(database_url), Some(data_dir), Some(github)) = (database_url, data_dir, github) else {
+            return Err(self.found.mistakes);
+        };
+        let agent_environment = std::mem::take(&mut self.found.agent_environment);
+        self.end(ServerSettings {
+            listen: listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
+            database_url,
+            data_dir,
+            github,
+            app,
+            coach_app,
+            apps_from: AppsFrom::Settings,
+            oauth,
+            public_url,
+            budget,
+            write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
+            network,
+            admin_token,
+            log: log.unwrap_or_else(|| "info,octocrab=off".to_owned()),
+            log_format: log_format.unwrap_or(LogFormat::Text),
+            sandbox,
+            agent_environment,
+            models,
+            agents,
+            named_agents,
+        })
     }
 
-    /// Returns only the settings on models, or every mistake in them.
-    pub(crate) fn only_models(mut self) -> Result<ModelSettings, Vec<ServerMistake>> {
-        let models = self.models();
+    /// Returns the value, or every mistake so far.
+    pub(crate) fn end<T>(self, value: T) -> Result<T, Vec<ServerMistake>> {
         match self.found.mistakes.is_empty() {
-            true => Ok(models),
-            false => Err(self.found.mistakes),
-        }
-    }
-
-    /// Returns only the settings on the network, or every mistake in them.
-    pub(crate) fn only_network(mut self) -> Result<NetworkCeiling, Vec<ServerMistake>> {
-        let network = self.network();
-        match self.found.mistakes.is_empty() {
-            true => Ok(network),
-            false => Err(self.found.mistakes),
-        }
-    }
-
-    /// Returns only the settings on the sandbox, or every mistake in them.
-    pub(crate) fn only_sandbox(mut self) -> Result<SandboxSettings, Vec<ServerMistake>> {
-        let sandbox = self.sandbox();
-        match self.found.mistakes.is_empty() {
-            true => Ok(sandbox),
+            true => Ok(value),
             false => Err(self.found.mistakes),
         }
     }
@@ -133,7 +110,7 @@ impl Parser {
         self.text(name).map(|value| SecretString::from(value.text))
     }
 
-    fn network(&mut self) -> NetworkCeiling {
+    pub(crate) fn network(&mut self) -> NetworkCeiling {
         let usual = NetworkCeiling::default();
         NetworkCeiling {
             allow: self.parse("NETWORK_ALLOW", network::allow).unwrap_or(usual.allow),
@@ -144,8 +121,7 @@ impl Parser {
     fn github(&mut self) -> Option<GithubAddress> {
         let api = self.parse("GITHUB_API_URL", safe_address);
         let web = self.parse("GITHUB_URL", safe_address);
-        let completed: Result<GithubAddress, NotAnAddress> = GithubAddress::complete(api, web);
-        completed
+        GithubAddress::complete(api, web)
             .map_err(|problem| self.wrong("GITHUB_URL", Source::Nowhere, problem))
             .ok()
     }
@@ -194,11 +170,13 @@ impl Parser {
         None
     }
 
-    fn app_id(&mut self, name: &'static str) -> Option<AppId> {
-        self.parse(name, |text| match text.parse::<u64>() {
+    fn app_key(&mut self, id: &'static str, private_key: &'static str) -> Option<AppKey> {
+        let id = self.parse(id, |text| match text.parse::<u64>() {
             Ok(id) if id > 0 => Ok(AppId(id)),
             _ => Err("must be the App's numeric id"),
-        })
+        });
+        let private_key = self.private_key(private_key)?;
+        Some(AppKey { id: id?, private_key })
     }
 
     /// Reports the missing names of `needed` as mistakes if at least one of them is given.
@@ -209,33 +187,24 @@ impl Parser {
         }
         for name in missing {
             let others: Vec<String> = given.iter().map(|name| format!("{PREFIX}{name}")).collect();
-            self.wrong(
-                name,
-                Source::Nowhere,
-                format!("is missing beside {}", others.join(", ")),
-            );
+            let problem = format!("is missing beside {}", others.join(", "));
+            self.wrong(name, Source::Nowhere, problem);
         }
         Some(())
     }
 
     fn app(&mut self) -> Option<App> {
         self.missing(&["APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET"])?;
-        let (id, private_key) = (self.app_id("APP_ID"), self.private_key("PRIVATE_KEY"));
         Some(App {
-            id: id?,
-            private_key: private_key?,
+            key: self.app_key("APP_ID", "PRIVATE_KEY")?,
             webhook_secret: self.secret("WEBHOOK_SECRET")?,
             previous_webhook_secret: self.secret("WEBHOOK_SECRET_PREVIOUS"),
         })
     }
 
-    fn coach_app(&mut self) -> Option<CoachApp> {
+    fn coach_app(&mut self) -> Option<AppKey> {
         self.missing(&["COACH_APP_ID", "COACH_PRIVATE_KEY"])?;
-        let (id, private_key) = (self.app_id("COACH_APP_ID"), self.private_key("COACH_PRIVATE_KEY"));
-        Some(CoachApp {
-            id: id?,
-            private_key: private_key?,
-        })
+        self.app_key("COACH_APP_ID", "COACH_PRIVATE_KEY")
     }
 
     fn oauth(&mut self) -> Option<OAuthClient> {
@@ -263,32 +232,26 @@ impl Parser {
         named
     }
 
-    fn agents(&mut self, named: &BTreeMap<String, AgentCommand>) -> BTreeMap<Role, AgentCommand> {
+    fn agents(&mut self, named: &BTreeMap<String, AgentCommand>) -> ByRole<AgentCommand> {
         let read = |text: &str| match named.get(text) {
             Some(agent) => Ok(agent.clone()),
             None => text.parse::<AgentCommand>(),
         };
         let all = self.parse("AGENT", read).unwrap_or(AgentCommand::Claude);
-        let mut agents = BTreeMap::new();
-        for (role, name) in [
-            (Role::Planner, "AGENT_PLANNER"),
-            (Role::Designer, "AGENT_DESIGNER"),
-            (Role::Player, "AGENT_PLAYER"),
-            (Role::Coach, "AGENT_COACH"),
-        ] {
-            agents.insert(role, self.parse(name, read).unwrap_or_else(|| all.clone()));
+        let mut own = |name| self.parse(name, read).unwrap_or_else(|| all.clone());
+        ByRole {
+            planner: own("AGENT_PLANNER"),
+            designer: own("AGENT_DESIGNER"),
+            player: own("AGENT_PLAYER"),
+            coach: own("AGENT_COACH"),
         }
-        agents
     }
 }
 
 fn spacing(text: &str) -> Result<Duration, String> {
-    match text.parse::<u64>() {
-        Ok(ms) if ms <= MAX_SPACING_MS => Ok(Duration::from_millis(ms)),
-        _ => Err(format!(
-            "must be a whole number of milliseconds from 0 to {MAX_SPACING_MS}"
-        )),
-    }
+    let ms = text.parse::<u64>().ok().filter(|ms| *ms <= MAX_SPACING_MS);
+    ms.map(Duration::from_millis)
+        .ok_or_else(|| format!("must be a whole number of milliseconds from 0 to {MAX_SPACING_MS}"))
 }
 
 /// Refuses a short token: whoever guesses it has access to everything.
@@ -312,9 +275,7 @@ fn log_filter(text: &str) -> Result<String, &'static str> {
 mod tests {
     use crate::config::{
         Role,
-        repository::RepositorySettings,
         server::ServerSettings,
-        shapes::Offer,
         variables::{Given, PREFIX, Usual, VARIABLES},
     };
     use secrecy::ExposeSecret;
@@ -406,8 +367,8 @@ mod tests {
         .unwrap();
         let app = settings.app.as_ref().unwrap();
         let coach = settings.coach_app.as_ref().unwrap();
-        assert_eq!(app.private_key.expose_secret(), coach.private_key.expose_secret());
-        assert_eq!(app.private_key.expose_secret().lines().count(), 3);
+        assert_eq!(app.key.private_key.expose_secret(), coach.private_key.expose_secret());
+        assert_eq!(app.key.private_key.expose_secret().lines().count(), 3);
         assert_eq!(app.webhook_secret.expose_secret(), "hush-1");
         let shown = format!("{settings:?}");
         assert!(!shown.contains("hush") && !shown.contains("MIIsecret"), "{shown}");
@@ -431,23 +392,11 @@ mod tests {
         let file = "agent = \"house\"\nagent_environment = [\"ANTHROPIC_API_KEY\"]\n\
                     [agents.house]\nrun = \"command:house --all\"\n[agents.quick]\nrun = \"scripted:steps.yaml\"\n";
         let settings = load(&[], &[("AUTOBUILD_AGENT_COACH", "command:judge")], Some(file)).unwrap();
-        assert_eq!(settings.named_agents.keys().collect::<Vec<_>>(), ["house", "quick"]);
         assert_eq!(settings.agent_environment, ["ANTHROPIC_API_KEY"]);
-        let offer = Offer {
-            agents: settings.named_agents.keys().cloned().collect(),
-            models: settings.models.allowed.clone(),
-        };
-        let repository = RepositorySettings::parse("agent: {planner: quick}", &offer).unwrap();
-        let chosen = Role::ALL.map(|role| settings.agent(role, &repository).to_string());
-        assert_eq!(
-            chosen,
-            [
-                "scripted:steps.yaml",
-                "command:house --all",
-                "command:house --all",
-                "command:judge"
-            ]
-        );
+        assert_eq!(settings.offer().agents, ["house", "quick"]);
+        let chosen = Role::ALL.map(|role| settings.agents.of(role).to_string());
+        let house = "command:house --all";
+        assert_eq!(chosen, [house, house, house, "command:judge"]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use domain::{
 use ignore::gitignore::GitignoreBuilder;
 use serde_json::{Value as Json, json};
 
+const MAX_MISTAKES: usize = 50;
 const MAX_LIST: usize = 200;
 const MAX_ITEM: usize = 300;
 const MAX_SECONDS: i64 = 24 * 3_600;
@@ -52,28 +53,19 @@ pub(crate) enum Shape {
 }
 
 /// A mistake in one value.
-pub(crate) struct Problem {
-    pub(crate) place: Position,
-    pub(crate) text: String,
+struct Problem {
+    place: Position,
+    text: String,
 }
 
 /// Converts one value to the JSON that the settings' type deserializes.
-pub(crate) fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, Problem> {
+fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, Problem> {
     match shape {
         Shape::Text(max) => text(node, *max).map(Json::from),
         Shape::Command => command(node),
-        Shape::Whole(min, max) => {
-            let value = node.whole().filter(|value| (*min..=*max).contains(value));
-            value.map(Json::from).ok_or_else(|| unfit(node))
-        }
-        Shape::Number(min, max) => {
-            let value = node.number().filter(|value| (*min..=*max).contains(value));
-            value.map(Json::from).ok_or_else(|| unfit(node))
-        }
-        Shape::OneOf(words) => {
-            let word = node.text().filter(|word| words.contains(word));
-            word.map(Json::from).ok_or_else(|| unfit(node))
-        }
+        Shape::Whole(min, max) => fit(node, node.whole().filter(|value| (*min..=*max).contains(value))),
+        Shape::Number(min, max) => fit(node, node.number().filter(|value| (*min..=*max).contains(value))),
+        Shape::OneOf(words) => fit(node, node.text().filter(|word| words.contains(word))),
         Shape::Approval => match (node.text(), node.whole()) {
             (Some(word @ ("never" | "always")), _) => Ok(word.into()),
             (_, Some(from @ 1..=10)) => Ok(json!({ "from": from })),
@@ -81,7 +73,7 @@ pub(crate) fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, 
         },
         Shape::Agent => agent(node, &offered.agents),
         Shape::Model => model(node, offered),
-        Shape::Duration => duration(node),
+        Shape::Duration => fit(node, duration(node)),
         Shape::Path => path(node),
         Shape::Paths => list(node, path_pattern),
         Shape::Hosts => list(node, host),
@@ -91,7 +83,7 @@ pub(crate) fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, 
 }
 
 /// Describes the valid values in words.
-pub(crate) fn valid(shape: &Shape, offered: &Offer) -> String {
+fn valid(shape: &Shape, offered: &Offer) -> String {
     match shape {
         Shape::Text(max) => format!("a text of 1 to {max} characters on one line"),
         Shape::Command => "a command on one line, as in a CI file".to_owned(),
@@ -108,7 +100,7 @@ pub(crate) fn valid(shape: &Shape, offered: &Offer) -> String {
             format!("a list of at most {MAX_LIST} patterns of paths within the repository, such as `docs/**`")
         }
         Shape::Hosts => format!("a list of at most {MAX_LIST} host names, such as `example.com` or `*.example.com`"),
-        Shape::Table(keys) | Shape::Each(keys) => or(&keys.iter().map(|key| key.name).collect::<Vec<_>>()),
+        Shape::Table(keys) | Shape::Each(keys) => names(keys),
     }
 }
 
@@ -164,6 +156,11 @@ fn unfit(node: &Node) -> Problem {
     problem(node, format!("{shown} is not valid here"))
 }
 
+/// Returns the value, or the problem of a node without a fitting one.
+fn fit(node: &Node, value: Option<impl Into<Json>>) -> Result<Json, Problem> {
+    value.map(Into::into).ok_or_else(|| unfit(node))
+}
+
 fn text(node: &Node, max: usize) -> Result<&str, Problem> {
     let Some(text) = node.text() else {
         let found = node.kind();
@@ -193,14 +190,12 @@ fn command(node: &Node) -> Result<Json, Problem> {
 
 fn agent(node: &Node, offered: &[String]) -> Result<Json, Problem> {
     let name = text(node, MAX_ITEM)?;
-    match offered.iter().any(|known| known == name) {
-        true => Ok(name.into()),
-        false if name.contains(':') || name.contains(char::is_whitespace) => Err(problem(
-            node,
-            "a repository names one of the server's agents, never a command line".to_owned(),
-        )),
-        false => Err(problem(node, "this server offers no agent of that name".to_owned())),
-    }
+    let wrong = match name.contains(':') || name.contains(char::is_whitespace) {
+        _ if offered.iter().any(|known| known == name) => return Ok(name.into()),
+        true => "a repository names one of the server's agents, never a command line",
+        false => "this server offers no agent of that name",
+    };
+    Err(problem(node, wrong.to_owned()))
 }
 
 fn model(node: &Node, offered: &Offer) -> Result<Json, Problem> {
@@ -211,12 +206,10 @@ fn model(node: &Node, offered: &Offer) -> Result<Json, Problem> {
     }
 }
 
-fn duration(node: &Node) -> Result<Json, Problem> {
+fn duration(node: &Node) -> Option<i64> {
     let given = node.text().map(str::trim);
-    match node.whole().or_else(|| given.and_then(seconds)) {
-        Some(seconds @ 1..=MAX_SECONDS) => Ok(seconds.into()),
-        _ => Err(unfit(node)),
-    }
+    let found = node.whole().or_else(|| given.and_then(seconds));
+    found.filter(|seconds| (1..=MAX_SECONDS).contains(seconds))
 }
 
 fn seconds(text: &str) -> Option<i64> {
@@ -278,8 +271,6 @@ fn or(words: &[&str]) -> String {
     }
 }
 
-const MAX_MISTAKES: usize = 50;
-
 /// One key of a settings file.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
@@ -289,9 +280,7 @@ pub(crate) struct Key {
 
 /// The state of reading: what the server offers, and the mistakes so far.
 pub(crate) struct Reading<'a> {
-    /// The names that the server offers.
     pub(crate) offered: &'a Offer,
-    /// The mistakes found so far.
     pub(crate) mistakes: Vec<SettingsMistake>,
 }
 
@@ -300,7 +289,8 @@ impl Reading<'_> {
     pub(crate) fn table(&mut self, path: &str, keys: &'static [Key], node: &Node) -> Json {
         let mut found = serde_json::Map::new();
         let Some(entries) = node.entries() else {
-            self.wrong(path, node, &names(keys));
+            let said = format!("expected a table, found {}", node.kind());
+            self.wrong(node.at(), path, said, names(keys));
             return Json::Object(found);
         };
         for (name, value) in entries {
@@ -320,70 +310,41 @@ impl Reading<'_> {
     }
 
     fn value(&mut self, path: &str, key: &'static Key, node: &Node) -> Option<Json> {
-        match &key.shape {
-            Shape::Table(keys) => Some(self.table(path, keys, node)),
-            Shape::Each(keys) if node.entries().is_some() => Some(self.table(path, keys, node)),
-            Shape::Each(keys) => {
-                let first = keys.first()?;
-                let value = self.value(path, first, node)?;
-                Some(
-                    keys.iter()
-                        .map(|key| (key.name.to_owned(), value.clone()))
-                        .collect::<serde_json::Map<_, _>>()
-                        .into(),
-                )
-            }
-            shape @ (Shape::Text(_)
-            | Shape::Command
-            | Shape::Whole(..)
-            | Shape::Number(..)
-            | Shape::OneOf(_)
-            | Shape::Approval
-            | Shape::Agent
-            | Shape::Model
-            | Shape::Duration
-            | Shape::Path
-            | Shape::Paths
-            | Shape::Hosts) => match read(shape, node, self.offered) {
-                Ok(json) => Some(json),
-                Err(problem) => {
-                    self.push(SettingsMistake::Invalid {
-                        place: problem.place,
-                        key: path.to_owned(),
-                        said: problem.text,
-                        valid: valid(shape, self.offered),
-                    });
-                    None
-                }
-            },
+        if let Shape::Table(keys) = key.shape {
+            return Some(self.table(path, keys, node));
         }
-    }
-
-    fn wrong(&mut self, path: &str, node: &Node, valid: &str) {
-        self.push(SettingsMistake::Invalid {
-            place: node.at(),
-            key: path.to_owned(),
-            said: format!("expected a table, found {}", node.kind()),
-            valid: valid.to_owned(),
-        });
+        if let Shape::Each(keys) = key.shape {
+            if node.entries().is_some() {
+                return Some(self.table(path, keys, node));
+            }
+            let value = self.value(path, keys.first()?, node)?;
+            let for_each = keys.iter().map(|key| (key.name.to_owned(), value.clone()));
+            return Some(Json::Object(for_each.collect()));
+        }
+        let found = read(&key.shape, node, self.offered);
+        found
+            .map_err(|Problem { place, text }| self.wrong(place, path, text, valid(&key.shape, self.offered)))
+            .ok()
     }
 
     fn unknown(&mut self, path: &str, key: &domain::node::Key, keys: &'static [Key]) {
-        let meant = nearest(&key.name, keys.iter().map(|key| key.name));
-        self.push(SettingsMistake::Invalid {
-            place: key.at(),
-            key: path.chars().take(100).collect(),
-            said: match meant {
-                Some(name) => format!("there is no such setting, did you mean `{name}`?"),
-                None => "there is no such setting".to_owned(),
-            },
-            valid: names(keys),
-        });
+        let said = match nearest(&key.name, keys.iter().map(|key| key.name)) {
+            Some(name) => format!("there is no such setting, did you mean `{name}`?"),
+            None => "there is no such setting".to_owned(),
+        };
+        let path: String = path.chars().take(100).collect();
+        self.wrong(key.at(), &path, said, names(keys));
     }
 
-    fn push(&mut self, mistake: SettingsMistake) {
+    fn wrong(&mut self, place: Position, path: &str, said: String, valid: String) {
         if self.mistakes.len() < MAX_MISTAKES {
-            self.mistakes.push(mistake);
+            let key = path.to_owned();
+            self.mistakes.push(SettingsMistake::Invalid {
+                place,
+                key,
+                said,
+                valid,
+            });
         }
     }
 }

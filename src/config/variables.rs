@@ -1,6 +1,6 @@
 //! The names of the server's settings, and the merge of their values from flags, environment and file.
 
-use crate::config::{agent, server_file};
+use crate::config::server_file;
 use domain::nearest::nearest;
 use std::{collections::BTreeMap, fmt, io, path::Path};
 
@@ -11,7 +11,7 @@ pub const PREFIX: &str = "AUTOBUILD_";
 pub struct Variable {
     /// The setting's name without the prefix. In the file it is written in lower case, with or without the prefix.
     pub name: &'static str,
-    /// Whether the value is secret, plain or the file's name.
+    /// Whether the value is secret.
     pub kind: Kind,
     /// The default.
     pub usual: Usual,
@@ -26,8 +26,6 @@ pub enum Kind {
     Plain,
     /// A value that is never shown; it may also be given as `<NAME>_FILE`, the path of a file that holds it.
     Secret,
-    /// The path of the settings file, which is read before everything else.
-    File,
 }
 
 /// The default of a setting.
@@ -41,277 +39,77 @@ pub enum Usual {
     Said(&'static str),
 }
 
-const fn variable(name: &'static str, kind: Kind, usual: Usual, about: &'static str) -> Variable {
-    Variable {
-        name,
-        kind,
-        usual,
-        about,
-    }
+macro_rules! variables {
+    ($($name:literal: $kind:ident, $usual:ident $(($default:literal))?, $about:literal;)*) => {
+        &[$(Variable { name: $name, kind: Kind::$kind, usual: Usual::$usual $(($default))?, about: $about }),*]
+    };
 }
 
 /// Every setting of the server.
-pub static VARIABLES: &[Variable] = &[
-    variable(
-        "CONFIG",
-        Kind::File,
-        Usual::Nothing,
-        "The settings file; also `--config`.",
-    ),
-    variable(
-        "LISTEN",
-        Kind::Plain,
-        Usual::Value("127.0.0.1:8080"),
-        "Address of the HTTP server; also `--listen`.",
-    ),
-    variable(
-        "PUBLIC_URL",
-        Kind::Plain,
-        Usual::Nothing,
-        "Address that GitHub and browsers reach. The set-up proposes it.",
-    ),
-    variable(
-        "DATABASE_URL",
-        Kind::Secret,
-        Usual::Said("SQLite in the data folder"),
-        "Where the database is: `sqlite:FILE` or `postgres://…`.",
-    ),
-    variable(
-        "DATA_DIR",
-        Kind::Plain,
-        Usual::Said("`$XDG_DATA_HOME/autobuild`, else `~/.local/share/autobuild`"),
-        "Folder of the database, mirrors and checkouts.",
-    ),
-    variable(
-        "GITHUB_API_URL",
-        Kind::Plain,
-        Usual::Value("https://api.github.com"),
-        "Address of GitHub's API.",
-    ),
-    variable(
-        "GITHUB_URL",
-        Kind::Plain,
-        Usual::Value("https://github.com"),
-        "Address of GitHub. For GitHub Enterprise Server, one of the two is enough. Plain `http` is allowed on loopback only.",
-    ),
-    variable("APP_ID", Kind::Plain, Usual::Nothing, "Id of the AutoBuild App."),
-    variable("PRIVATE_KEY", Kind::Secret, Usual::Nothing, "Its private key, as PEM."),
-    variable("WEBHOOK_SECRET", Kind::Secret, Usual::Nothing, "Its webhook secret."),
-    variable(
-        "WEBHOOK_SECRET_PREVIOUS",
-        Kind::Secret,
-        Usual::Nothing,
-        "The old webhook secret, while you change it.",
-    ),
-    variable(
-        "COACH_APP_ID",
-        Kind::Plain,
-        Usual::Nothing,
-        "Id of the Coach App. Without it, reviews are comment reviews.",
-    ),
-    variable(
-        "COACH_PRIVATE_KEY",
-        Kind::Secret,
-        Usual::Nothing,
-        "Its private key, as PEM.",
-    ),
-    variable(
-        "CLIENT_ID",
-        Kind::Plain,
-        Usual::Nothing,
-        "Client id of the AutoBuild App, with which people sign in.",
-    ),
-    variable("CLIENT_SECRET", Kind::Secret, Usual::Nothing, "Its client secret."),
-    variable("AGENT", Kind::Plain, Usual::Value("claude"), agent::ABOUT),
-    variable(
-        "AGENT_PLANNER",
-        Kind::Plain,
-        Usual::Said("`AUTOBUILD_AGENT`"),
-        "Agent of the planner.",
-    ),
-    variable(
-        "AGENT_DESIGNER",
-        Kind::Plain,
-        Usual::Said("`AUTOBUILD_AGENT`"),
-        "Agent of the designer.",
-    ),
-    variable(
-        "AGENT_PLAYER",
-        Kind::Plain,
-        Usual::Said("`AUTOBUILD_AGENT`"),
-        "Agent of the Player.",
-    ),
-    variable(
-        "AGENT_COACH",
-        Kind::Plain,
-        Usual::Said("`AUTOBUILD_AGENT`"),
-        "Agent of the Coach.",
-    ),
-    variable(
-        "ANTHROPIC_API_KEY",
-        Kind::Secret,
-        Usual::Nothing,
-        "Key of Anthropic's API. `claude` needs it, unless the address below is set.",
-    ),
-    variable(
-        "ANTHROPIC_URL",
-        Kind::Plain,
-        Usual::Said("Anthropic's API"),
-        "A gateway instead of Anthropic's API.",
-    ),
-    variable(
-        "OPENAI_API_KEY",
-        Kind::Secret,
-        Usual::Nothing,
-        "Key of OpenAI's API. `codex` needs it, unless the address below is set.",
-    ),
-    variable(
-        "OPENAI_URL",
-        Kind::Plain,
-        Usual::Said("OpenAI's API"),
-        "A gateway instead of OpenAI's API.",
-    ),
-    variable(
-        "MODEL_FAST",
-        Kind::Plain,
-        Usual::Said("`claude=sonnet`; other agents choose"),
-        "Model for `fast`: one name, or one for each kind of agent, such as `claude=…, codex=…, acp=…`.",
-    ),
-    variable(
-        "MODEL_STRONG",
-        Kind::Plain,
-        Usual::Said("`claude=opus`; other agents choose"),
-        "Model for `strong`, written the same way.",
-    ),
-    variable(
-        "MODEL_FALLBACK",
-        Kind::Plain,
-        Usual::Nothing,
-        "Model to try once if the first is unknown, overloaded or limited.",
-    ),
-    variable(
-        "MODELS",
-        Kind::Plain,
-        Usual::Nothing,
-        "More model names that a repository may ask for, separated by commas.",
-    ),
-    variable(
-        "SANDBOX_MIN_LEVEL",
-        Kind::Plain,
-        Usual::Value("1"),
-        "Lowest isolation level that the service accepts, 0 to 3.",
-    ),
-    variable(
-        "SANDBOX_MAX_LEVEL",
-        Kind::Plain,
-        Usual::Value("3"),
-        "Highest isolation level that it uses.",
-    ),
-    variable(
-        "SANDBOX_MEMORY",
-        Kind::Plain,
-        Usual::Value("2GiB"),
-        "Memory of one run, with all that it starts.",
-    ),
-    variable(
-        "SANDBOX_PROCESSES",
-        Kind::Plain,
-        Usual::Value("1024"),
-        "Processes of one run at a time.",
-    ),
-    variable(
-        "SANDBOX_CPU",
-        Kind::Plain,
-        Usual::Value("4h"),
-        "Processor time of one run.",
-    ),
-    variable(
-        "SANDBOX_FILE",
-        Kind::Plain,
-        Usual::Value("4GiB"),
-        "Largest file of one run.",
-    ),
-    variable(
-        "SANDBOX_DISK",
-        Kind::Plain,
-        Usual::Value("10GiB"),
-        "Disk space of one run.",
-    ),
-    variable(
-        "NETWORK_ALLOW",
-        Kind::Plain,
-        Usual::Value("registries"),
-        "Hosts that sandboxes may reach at most: `example.com`, `*.example.com`, `registries` or `none`.",
-    ),
-    variable(
-        "NETWORK_PINNED",
-        Kind::Plain,
-        Usual::Nothing,
-        "Addresses of internal hosts: `host=address` or `host=address:port`.",
-    ),
-    variable(
-        "WRITE_SPACING_MS",
-        Kind::Plain,
-        Usual::Value("1000"),
-        "Milliseconds between two writes to GitHub, for each installation.",
-    ),
-    variable(
-        "BUDGET_USD_PER_MONTH",
-        Kind::Plain,
-        Usual::Value("0"),
-        "US dollars for each calendar month (UTC). In all budgets, 0 means no limit.",
-    ),
-    variable(
-        "BUDGET_USD_PER_INSTALLATION_MONTH",
-        Kind::Plain,
-        Usual::Value("0"),
-        "The same, for each installation.",
-    ),
-    variable(
-        "BUDGET_TOKENS_PER_MONTH",
-        Kind::Plain,
-        Usual::Value("0"),
-        "Tokens for each month.",
-    ),
-    variable(
-        "BUDGET_TOKENS_PER_INSTALLATION_MONTH",
-        Kind::Plain,
-        Usual::Value("0"),
-        "The same, for each installation.",
-    ),
-    variable(
-        "BUDGET_HOURS_PER_MONTH",
-        Kind::Plain,
-        Usual::Value("0"),
-        "Hours of agent time for each month.",
-    ),
-    variable(
-        "BUDGET_HOURS_PER_INSTALLATION_MONTH",
-        Kind::Plain,
-        Usual::Value("0"),
-        "The same, for each installation.",
-    ),
-    variable(
-        "ADMIN_TOKEN",
-        Kind::Secret,
-        Usual::Said("made and printed at start"),
-        "The administrator's token for the dashboard and `/metrics`; at least 20 characters.",
-    ),
-    variable(
-        "LOG",
-        Kind::Plain,
-        Usual::Value("info,octocrab=off"),
-        "Filter of the log on standard error.",
-    ),
-    variable("LOG_FORMAT", Kind::Plain, Usual::Value("text"), "`text` or `json`."),
-];
+pub static VARIABLES: &[Variable] = variables! {
+    "CONFIG": Plain, Nothing, "The settings file; also `--config`.";
+    "LISTEN": Plain, Value("127.0.0.1:8080"), "Address of the HTTP server; also `--listen`.";
+    "PUBLIC_URL": Plain, Nothing, "Address that GitHub and browsers reach. The set-up proposes it.";
+    "DATABASE_URL": Secret, Said("SQLite in the data folder"),
+        "Where the database is: `sqlite:FILE` or `postgres://…`.";
+    "DATA_DIR": Plain, Said("`$XDG_DATA_HOME/autobuild`, else `~/.local/share/autobuild`"),
+        "Folder of the database, mirrors and checkouts.";
+    "GITHUB_API_URL": Plain, Value("https://api.github.com"), "Address of GitHub's API.";
+    "GITHUB_URL": Plain, Value("https://github.com"),
+        "Address of GitHub. For GitHub Enterprise Server, one of the two is enough. Plain `http` is allowed on loopback only.";
+    "APP_ID": Plain, Nothing, "Id of the AutoBuild App.";
+    "PRIVATE_KEY": Secret, Nothing, "Its private key, as PEM.";
+    "WEBHOOK_SECRET": Secret, Nothing, "Its webhook secret.";
+    "WEBHOOK_SECRET_PREVIOUS": Secret, Nothing, "The old webhook secret, while you change it.";
+    "COACH_APP_ID": Plain, Nothing, "Id of the Coach App. Without it, reviews are comment reviews.";
+    "COACH_PRIVATE_KEY": Secret, Nothing, "Its private key, as PEM.";
+    "CLIENT_ID": Plain, Nothing, "Client id of the AutoBuild App, with which people sign in.";
+    "CLIENT_SECRET": Secret, Nothing, "Its client secret.";
+    "AGENT": Plain, Value("claude"),
+        "Agent of all roles: `claude`, `codex`, `acp:COMMAND`, `command:COMMAND` or `scripted:FILE`.";
+    "AGENT_PLANNER": Plain, Said("`AUTOBUILD_AGENT`"), "Agent of the planner.";
+    "AGENT_DESIGNER": Plain, Said("`AUTOBUILD_AGENT`"), "Agent of the designer.";
+    "AGENT_PLAYER": Plain, Said("`AUTOBUILD_AGENT`"), "Agent of the Player.";
+    "AGENT_COACH": Plain, Said("`AUTOBUILD_AGENT`"), "Agent of the Coach.";
+    "ANTHROPIC_API_KEY": Secret, Nothing, "Key of Anthropic's API. `claude` needs it, unless the address below is set.";
+    "ANTHROPIC_URL": Plain, Said("Anthropic's API"), "A gateway instead of Anthropic's API.";
+    "OPENAI_API_KEY": Secret, Nothing, "Key of OpenAI's API. `codex` needs it, unless the address below is set.";
+    "OPENAI_URL": Plain, Said("OpenAI's API"), "A gateway instead of OpenAI's API.";
+    "MODEL_FAST": Plain, Said("`claude=sonnet`; other agents choose"),
+        "Model for `fast`: one name, or one for each kind of agent, such as `claude=…, codex=…, acp=…`.";
+    "MODEL_STRONG": Plain, Said("`claude=opus`; other agents choose"), "Model for `strong`, written the same way.";
+    "MODEL_FALLBACK": Plain, Nothing, "Model to try once if the first is unknown, overloaded or limited.";
+    "MODELS": Plain, Nothing, "More model names that a repository may ask for, separated by commas.";
+    "SANDBOX_MIN_LEVEL": Plain, Value("1"), "Lowest isolation level that the service accepts, 0 to 3.";
+    "SANDBOX_MAX_LEVEL": Plain, Value("3"), "Highest isolation level that it uses.";
+    "SANDBOX_MEMORY": Plain, Value("2GiB"), "Memory of one run, with all that it starts.";
+    "SANDBOX_PROCESSES": Plain, Value("1024"), "Processes of one run at a time.";
+    "SANDBOX_CPU": Plain, Value("4h"), "Processor time of one run.";
+    "SANDBOX_FILE": Plain, Value("4GiB"), "Largest file of one run.";
+    "SANDBOX_DISK": Plain, Value("10GiB"), "Disk space of one run.";
+    "NETWORK_ALLOW": Plain, Value("registries"),
+        "Hosts that sandboxes may reach at most: `example.com`, `*.example.com`, `registries` or `none`.";
+    "NETWORK_PINNED": Plain, Nothing, "Addresses of internal hosts: `host=address` or `host=address:port`.";
+    "WRITE_SPACING_MS": Plain, Value("1000"), "Milliseconds between two writes to GitHub, for each installation.";
+    "BUDGET_USD_PER_MONTH": Plain, Value("0"),
+        "US dollars for each calendar month (UTC). In all budgets, 0 means no limit.";
+    "BUDGET_USD_PER_INSTALLATION_MONTH": Plain, Value("0"), "The same, for each installation.";
+    "BUDGET_TOKENS_PER_MONTH": Plain, Value("0"), "Tokens for each month.";
+    "BUDGET_TOKENS_PER_INSTALLATION_MONTH": Plain, Value("0"), "The same, for each installation.";
+    "BUDGET_HOURS_PER_MONTH": Plain, Value("0"), "Hours of agent time for each month.";
+    "BUDGET_HOURS_PER_INSTALLATION_MONTH": Plain, Value("0"), "The same, for each installation.";
+    "ADMIN_TOKEN": Secret, Said("made and printed at start"),
+        "The administrator's token for the dashboard and `/metrics`; at least 20 characters.";
+    "LOG": Plain, Value("info,octocrab=off"), "Filter of the log on standard error.";
+    "LOG_FORMAT": Plain, Value("text"), "`text` or `json`.";
+};
 
 /// Names without prefix of variables that AutoBuild sets for the programs it runs. A server that such a program starts
 /// inherits them; they are no settings.
 const SET_FOR_AGENTS: [&str; 5] = ["ROLE", "TASK", "TURN", "SCHEMA_FILE", "RUN_ID"];
 
 /// The origin of a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The command line.
     Flag,
@@ -389,61 +187,57 @@ impl Found {
     pub(crate) fn gather(given: &Given<'_>) -> Self {
         let mut found = Self::default();
         if let Some(text) = given.file {
-            let file = server_file::read(text);
-            found.mistakes.extend(file.mistakes);
-            found.agents = file.agents;
-            found.agent_environment = file.agent_environment;
-            found.layer(file.entries, given);
+            let entries = server_file::read(text, &mut found);
+            found.layer(entries, given);
         }
-        let entries = |pairs: &[(String, String)], source: Source| -> Vec<Entry> {
+        for (pairs, source) in [(given.environment, Source::Environment), (given.flags, Source::Flag)] {
             let named = pairs
                 .iter()
                 .filter_map(|(name, text)| Some((name.strip_prefix(PREFIX)?, text)));
-            named
-                // Compose files leave a variable out by setting it to the empty text.
-                .filter(|(name, text)| !text.trim().is_empty() && !SET_FOR_AGENTS.contains(name))
-                .map(|(name, text)| Entry {
-                    name: name.to_owned(),
-                    value: Value {
-                        text: text.clone(),
-                        source: source.clone(),
-                    },
-                })
-                .collect()
-        };
-        found.layer(entries(given.environment, Source::Environment), given);
-        found.layer(entries(given.flags, Source::Flag), given);
+            // Compose files leave a variable out by setting it to the empty text.
+            let set = named.filter(|(name, text)| !text.trim().is_empty() && !SET_FOR_AGENTS.contains(name));
+            let entries = set.map(|(name, text)| {
+                let (name, text) = (name.to_owned(), text.clone());
+                Entry {
+                    name,
+                    value: Value { text, source },
+                }
+            });
+            found.layer(entries.collect(), given);
+        }
         found
     }
 
     fn layer(&mut self, entries: Vec<Entry>, given: &Given<'_>) {
         let mut here: BTreeMap<&'static str, Value> = BTreeMap::new();
         for Entry { name, value } in entries {
-            let source = value.source.clone();
+            let source = value.source;
             let placed = match known(&name) {
-                Some(Known::Itself("CONFIG")) if matches!(source, Source::File { .. }) => Err(mistake(
-                    "CONFIG",
-                    source.clone(),
-                    "a settings file names no other".to_owned(),
-                )),
+                Some(Known::Itself("CONFIG")) if matches!(source, Source::File { .. }) => {
+                    Err(mistake("CONFIG", source, "a settings file names no other".to_owned()))
+                }
                 Some(Known::Itself(name)) => Ok((name, value)),
                 Some(Known::InFile(name)) => secret_from_file(name, value, given),
-                None => Err(unknown(&name, source.clone())),
+                None => Err(unknown(&name, source)),
             };
-            let doubled = match placed {
-                Ok((name, value)) => here.insert(name, value).map(|_| name),
-                Err(mistake) => {
-                    self.mistakes.push(mistake);
-                    None
+            match placed {
+                Ok((name, value)) => {
+                    if here.insert(name, value).is_some() {
+                        let problem = "is given twice; give it once, either itself or as a file".to_owned();
+                        self.mistakes.push(mistake(name, source, problem));
+                    }
                 }
-            };
-            if let Some(name) = doubled {
-                let problem = "is given twice; give it once, either itself or as a file".to_owned();
-                self.mistakes.push(mistake(name, source, problem));
+                Err(mistake) => self.mistakes.push(mistake),
             }
         }
         self.values.append(&mut here);
     }
+}
+
+/// The texts of the mistakes in one line or several.
+pub fn told(mistakes: &[ServerMistake], between: &str) -> String {
+    let texts: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+    texts.join(between)
 }
 
 /// Returns a mistake about the setting `name` (given without prefix).
@@ -487,22 +281,14 @@ fn secret_from_file(
     value: Value,
     given: &Given<'_>,
 ) -> Result<(&'static str, Value), ServerMistake> {
-    let path = value.text.trim().to_owned();
-    match (given.read)(Path::new(&path)) {
-        Ok(text) if text.trim().is_empty() => {
-            let problem = format!("the file {path} is empty");
-            Err(mistake(&format!("{name}_FILE"), value.source, problem))
+    let (path, source) = (value.text.trim(), value.source);
+    let problem = match (given.read)(Path::new(path)) {
+        Ok(text) if text.trim().is_empty() => format!("the file {path} is empty"),
+        Ok(text) => {
+            let text = text.trim_end_matches(['\n', '\r']).to_owned();
+            return Ok((name, Value { text, source }));
         }
-        Ok(text) => Ok((
-            name,
-            Value {
-                text: text.trim_end_matches(['\n', '\r']).to_owned(),
-                source: value.source,
-            },
-        )),
-        Err(error) => {
-            let problem = format!("the file {path} cannot be read: {error}");
-            Err(mistake(&format!("{name}_FILE"), value.source, problem))
-        }
-    }
+        Err(error) => format!("the file {path} cannot be read: {error}"),
+    };
+    Err(mistake(&format!("{name}_FILE"), source, problem))
 }

@@ -221,11 +221,7 @@ fn dollars(micros: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{Ran, gates, run};
-    use crate::{
-        agents::Record,
-        config::Role,
-        telemetry::{Ending, Fact},
-    };
+    use crate::{agents::Record, config::Role, telemetry::Fact};
     use domain::{
         blocked::AgentFailure,
         evidence::{Absence, Evidence, GateReport},
@@ -270,7 +266,7 @@ mod tests {
             failure: Some(&failure),
         });
         assert_eq!(span.path, ["7/42/1", "TASK-001", "3", "r1"]);
-        assert_eq!(span.ending, Ending::Failed("failed".to_owned()));
+        assert_eq!(span.failure.as_deref(), Some("failed"));
         let fact = |key: &str| {
             span.facts
                 .iter()

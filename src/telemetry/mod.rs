@@ -58,19 +58,10 @@ pub struct Span {
     pub from: Millis,
     /// The time at which it ended; a time before `from` is sent as `from`.
     pub to: Millis,
-    /// How it ended.
-    pub ending: Ending,
+    /// The kind of failure, as AutoBuild names it; `None` if it succeeded.
+    pub failure: Option<String>,
     /// Its attributes.
     pub facts: Vec<(&'static str, Fact)>,
-}
-
-/// How a span ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// It succeeded.
-    Well,
-    /// It failed. The word names a kind of failure that AutoBuild knows.
-    Failed(String),
 }
 
 /// The value of a span attribute.
@@ -94,7 +85,7 @@ impl Span {
             name: name.to_owned(),
             from,
             to,
-            ending: Ending::Well,
+            failure: None,
             facts: Vec::new(),
         }
     }
@@ -117,7 +108,7 @@ impl Span {
     /// Marks the span as failed.
     #[must_use]
     pub fn failed(mut self, word: &str) -> Self {
-        self.ending = Ending::Failed(word.to_owned());
+        self.failure = Some(word.to_owned());
         self.text("error.type", word)
     }
 }

@@ -1,7 +1,7 @@
 //! Encodes spans as OTLP/JSON (`ExportTraceServiceRequest`). OTLP/JSON writes ids in hexadecimal, and times and whole
 //! numbers as strings.
 
-use crate::telemetry::{Ending, Fact, Span, span_id, trace_id};
+use crate::telemetry::{Fact, Span, span_id, trace_id};
 use domain::ids::Millis;
 use serde_json::{Value, json};
 
@@ -18,10 +18,7 @@ pub(super) fn request(service: &str, instance: &str, spans: &[Span]) -> Value {
         ("service.version", env!("CARGO_PKG_VERSION")),
         ("service.instance.id", instance),
     ];
-    let resource: Vec<Value> = resource
-        .iter()
-        .map(|(key, text)| json!({"key": key, "value": {"stringValue": text}}))
-        .collect();
+    let resource = resource.map(|(key, text)| json!({"key": key, "value": {"stringValue": text}}));
     let spans: Vec<Value> = spans.iter().map(span).collect();
     json!({"resourceSpans": [{
         "resource": {"attributes": resource},
@@ -31,19 +28,16 @@ pub(super) fn request(service: &str, instance: &str, spans: &[Span]) -> Value {
 
 fn span(span: &Span) -> Value {
     let feature = span.path.first().map(String::as_str).unwrap_or_default();
-    let parent = span.path.split_last().map(|(_, parent)| parent).unwrap_or_default();
-    let parent = if parent.is_empty() {
-        String::new()
-    } else {
-        span_id(parent)
+    let parent = match span.path.split_last() {
+        None | Some((_, [])) => String::new(),
+        Some((_, parent)) => span_id(parent),
     };
-    let status = match &span.ending {
-        Ending::Well => json!({"code": OK}),
-        Ending::Failed(word) => json!({"code": ERROR, "message": word}),
+    let status = match &span.failure {
+        None => json!({"code": OK}),
+        Some(word) => json!({"code": ERROR, "message": word}),
     };
-    let facts: Vec<Value> = span
-        .facts
-        .iter()
+    let facts = span.facts.iter();
+    let facts: Vec<Value> = facts
         .map(|(key, fact)| json!({"key": key, "value": value(fact)}))
         .collect();
     json!({

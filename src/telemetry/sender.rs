@@ -37,14 +37,8 @@ pub(super) struct Sender {
     settings: TelemetrySettings,
     instance: String,
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
-    troubled: Trouble,
-}
-
-/// Whether a failure was logged already. It is logged once, not for every batch.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Trouble {
-    None,
-    Said,
+    /// Whether a failure was logged already. It is logged once, not for every batch.
+    has_complained: bool,
 }
 
 /// The reason why the collector did not accept a batch.
@@ -78,7 +72,7 @@ impl Sender {
             settings,
             instance: instance.to_owned(),
             client: Client::builder(TokioExecutor::new()).build(https),
-            troubled: Trouble::None,
+            has_complained: false,
         })
     }
 
@@ -121,24 +115,21 @@ impl Sender {
         }
         let request = otlp::request(&self.settings.service, &self.instance, &spans);
         let body = Bytes::from(request.to_string());
-        let mut tries = 1;
-        loop {
+        for tries in 1.. {
             match self.once(body.clone()).await {
                 Ok(()) => {
-                    self.troubled = Trouble::None;
+                    self.has_complained = false;
                     return;
                 }
                 Err(error) if error.may_pass() && tries < TRIES => tokio::time::sleep(PAUSE).await,
                 Err(error) => return self.complain(spans.len(), &error),
             }
-            tries += 1;
         }
     }
 
     fn complain(&mut self, spans: usize, error: &NotTaken) {
-        if self.troubled == Trouble::None {
+        if !std::mem::replace(&mut self.has_complained, true) {
             tracing::warn!(%error, "the OpenTelemetry collector took none of {spans} spans; they are lost");
-            self.troubled = Trouble::Said;
         }
     }
 

@@ -24,7 +24,7 @@ pub struct TelemetryMistake {
     /// The name of the variable.
     pub variable: &'static str,
     /// What is wrong, without the value, which may be secret.
-    pub problem: String,
+    pub problem: &'static str,
 }
 
 impl fmt::Debug for TelemetrySettings {
@@ -43,9 +43,8 @@ impl TelemetrySettings {
     /// Returns the first variable with an invalid value.
     pub fn of(get: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, TelemetryMistake> {
         let given = |name: &str| {
-            get(name)
-                .map(|value| value.trim().to_owned())
-                .filter(|value| !value.is_empty())
+            let value = get(name)?.trim().to_owned();
+            (!value.is_empty()).then_some(value)
         };
         let off = given("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
         if off || given("OTEL_TRACES_EXPORTER").is_some_and(|value| value == "none") {
@@ -82,13 +81,9 @@ fn endpoint(given: Get<'_>) -> Result<Option<Url>, TelemetryMistake> {
         (None, Some(base)) => (BASE, format!("{}/v1/traces", base.trim_end_matches('/'))),
         (None, None) => return Ok(None),
     };
-    let mistake = |problem: &str| TelemetryMistake {
-        variable,
-        problem: problem.to_owned(),
-    };
-    let url: Url = text
-        .parse()
-        .map_err(|_| mistake("it is no address; valid: http://localhost:4318"))?;
+    let mistake = |problem| TelemetryMistake { variable, problem };
+    let url = text.parse::<Url>();
+    let url = url.map_err(|_| mistake("it is no address; valid: http://localhost:4318"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(mistake("it must begin with http:// or https://"));
     }
@@ -101,15 +96,12 @@ fn endpoint(given: Get<'_>) -> Result<Option<Url>, TelemetryMistake> {
 fn headers(given: Get<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, TelemetryMistake> {
     const OWN: &str = "OTEL_EXPORTER_OTLP_TRACES_HEADERS";
     const BASE: &str = "OTEL_EXPORTER_OTLP_HEADERS";
-    let (variable, text) = match (given(OWN), given(BASE)) {
-        (Some(own), _) => (OWN, own),
-        (None, Some(base)) => (BASE, base),
-        (None, None) => return Ok(Vec::new()),
+    let first = [OWN, BASE].into_iter().find_map(|name| Some((name, given(name)?)));
+    let Some((variable, text)) = first else {
+        return Ok(Vec::new());
     };
-    let mistake = || TelemetryMistake {
-        variable,
-        problem: "it must be a list of `name=value`, with commas between".to_owned(),
-    };
+    let problem = "it must be a list of `name=value`, with commas between";
+    let mistake = || TelemetryMistake { variable, problem };
     let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
     let pair = |pair: &str| {
         let (name, value) = pair.split_once('=').ok_or_else(mistake)?;
@@ -145,9 +137,12 @@ fn timeout(given: Get<'_>) -> Result<Duration, TelemetryMistake> {
     let Some(text) = given(NAME) else { return Ok(TIMEOUT) };
     match text.parse::<u64>() {
         Ok(milliseconds) if milliseconds > 0 => Ok(Duration::from_millis(milliseconds.min(60_000))),
-        Ok(_) | Err(_) => Err(TelemetryMistake {
-            variable: NAME,
-            problem: "it must be a number of milliseconds".to_owned(),
-        }),
+        Ok(_) | Err(_) => {
+            let problem = "it must be a number of milliseconds";
+            Err(TelemetryMistake {
+                variable: NAME,
+                problem,
+            })
+        }
     }
 }

@@ -109,7 +109,7 @@ fn variables() -> String {
     let rows = VARIABLES.iter().map(|variable| {
         let secret = match variable.kind {
             Kind::Secret => " \\*",
-            Kind::Plain | Kind::File => "",
+            Kind::Plain => "",
         };
         let usual = match variable.usual {
             Usual::Nothing => String::new(),

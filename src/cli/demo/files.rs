@@ -32,7 +32,6 @@ pub(super) struct DemoFiles {
     own: Option<PathBuf>,
     /// The first work of the agents, as `autobuild trace` names it; `None` if no agent worked.
     pub traced: Option<String>,
-    /// The time for which the files remain.
     pub staying: Staying,
 }
 
@@ -100,25 +99,20 @@ impl DemoFiles {
             return;
         }
         ended.print(terminal);
-        match self.staying {
-            Staying::Until => {
-                terminal.exact("");
-                let gone = "Nothing of the sample is kept once the demo ends; --once keeps it.";
-                terminal.line("", "", gone, Tone::Quiet);
-            }
-            Staying::Empty => {
-                terminal.exact("");
-                terminal.line("", "", "Nothing is kept, since there is no work yet.", Tone::Quiet);
-            }
+        let gone = match self.staying {
+            Staying::Until => "Nothing of the sample is kept once the demo ends; --once keeps it.",
+            Staying::Empty => "Nothing is kept, since there is no work yet.",
             Staying::Kept => {
                 terminal.exact(&format!("\n  repository  {}", self.repository.display()));
                 terminal.exact(&format!("  transcript  {}", self.transcript.display()));
                 if let Some(trace) = self.trace() {
                     terminal.exact(&format!("  agents      {trace}"));
                 }
-                self.print_fetches(ended, terminal);
+                return self.print_fetches(ended, terminal);
             }
-        }
+        };
+        terminal.exact("");
+        terminal.line("", "", gone, Tone::Quiet);
     }
 
     /// Prints once more, at the end, how to fetch the work.

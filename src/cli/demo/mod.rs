@@ -28,7 +28,6 @@ use crate::{
 use clap::Args;
 use domain::{ids::RepoId, secret::Secrets};
 use forge::Saving;
-use git::InstalledGit;
 use page_parts::session::with_key;
 use serde_json::Map;
 use std::{path::PathBuf, process::ExitCode};
@@ -73,17 +72,6 @@ pub(super) struct Demo {
 }
 
 pub(super) async fn demo(demo: Demo) -> ExitCode {
-    match InstalledGit::look().await {
-        Ok(git) => {
-            if let Some(warning) = git.warning() {
-                eprintln!("autobuild demo: {warning}");
-            }
-        }
-        Err(unusable) => {
-            eprintln!("autobuild demo: {unusable}");
-            return ExitCode::FAILURE;
-        }
-    }
     let secrets = Secrets::new(&agents_secrets(&KEYS.map(str::to_owned)));
     let filter = if demo.verbose { "info" } else { "error" };
     let terminal = Terminal::open(demo.json);
@@ -99,6 +87,7 @@ pub(super) async fn demo(demo: Demo) -> ExitCode {
 }
 
 async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Result<ExitCode> {
+    local::session::look_for_git("demo").await?;
     let mut material = Material::gather(demo.repo.as_deref(), demo.issue.as_deref(), demo.agent.as_deref())?;
     material.can_be_imported().await?;
     material.access = models::access(demo.use_my_login)?;

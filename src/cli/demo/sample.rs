@@ -5,7 +5,6 @@ use crate::{
     cli::stage::{Cast, issue::IssueText, repository_name},
     config::{AgentCommand, KNOWN_AGENTS, ModelSettings},
 };
-
 use anyhow::Context;
 use forge::RepoSource;
 use git::OwnRepository;
@@ -33,9 +32,7 @@ const AGENTS: &str = include_str!("sample/agents.yml");
 pub(super) struct Material {
     /// The repository to import; `None` for the sample's.
     pub repository: Option<PathBuf>,
-    /// The issue's title.
     pub title: String,
-    /// The issue's body.
     pub body: String,
     /// The agent of all roles; `None` for the sample's script.
     pub agent: Option<AgentCommand>,
@@ -53,11 +50,10 @@ impl Material {
         let repository = repo
             .map(|path| repository_at(path).with_context(|| format!("--repo {} cannot be opened", path.display())))
             .transpose()?;
-        let (title, body) = match issue {
+        let IssueText { title, body } = match issue {
             Some(path) => IssueText::read(path).with_context(|| format!("--issue {}", path.display()))?,
             None => IssueText::of(ISSUE)?,
-        }
-        .parts();
+        };
         Ok(Self {
             repository,
             title,
@@ -102,16 +98,14 @@ impl Material {
 
     /// Returns the repository's name on the forge.
     pub(super) fn name(&self) -> String {
-        self.repository
-            .as_deref()
-            .map_or_else(|| "tally".to_owned(), repository_name)
+        let own = self.repository.as_deref();
+        own.map_or_else(|| "tally".to_owned(), repository_name)
     }
 
     /// Returns the source of the forge's repository.
     pub(super) fn source(&self) -> RepoSource<'_> {
-        self.repository
-            .as_deref()
-            .map_or(RepoSource::Files(REPOSITORY), RepoSource::Local)
+        let own = self.repository.as_deref();
+        own.map_or(RepoSource::Files(REPOSITORY), RepoSource::Local)
     }
 
     /// `true` if the sample's scripted person acts too.

@@ -1,7 +1,7 @@
 //! Checks the Apps on GitHub: credentials, clock, webhook, deliveries, installations.
 
 use crate::{
-    cli::doctor::look::{Unasked, asked},
+    cli::doctor::look::{Unasked, asked, untold},
     github::{
         AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Client, GithubError, HookDelivery, Identity,
         Installation, lacking,
@@ -188,11 +188,6 @@ fn doubt(url: &Url) -> Option<&'static str> {
         _ if url.scheme() != "https" => Some("is not encrypted"),
         _ => None,
     }
-}
-
-/// Returns the row for a question that GitHub did not answer, although it answered others.
-fn untold(topic: Topic, why: &Unasked) -> Row {
-    Row::warning(topic, format!("GitHub did not say: {why}"), "try again in a moment")
 }
 
 fn webhook(address: &Result<Option<String>, Unasked>) -> Row {

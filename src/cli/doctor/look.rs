@@ -1,7 +1,10 @@
 //! The sources of the rows, and the time limits.
 
 use crate::{config::ServerSettings, engine::Engine, github::GithubError};
-use domain::ids::RepoName;
+use domain::{
+    diagnosis::{Row, Topic},
+    ids::RepoName,
+};
 use std::time::Duration;
 
 /// The time limit for GitHub and the database.
@@ -12,11 +15,9 @@ pub(super) const SLOW_PATIENCE: Duration = Duration::from_secs(20);
 /// The sources of a service's rows.
 #[derive(Clone, Copy)]
 pub(in crate::cli) struct Look<'a> {
-    /// The service's settings.
     pub(in crate::cli) settings: &'a ServerSettings,
     /// The service, if it runs in this process.
     pub(in crate::cli) running: Option<&'a Engine>,
-    /// The repository to check.
     pub(in crate::cli) repo: Option<&'a RepoName>,
 }
 
@@ -27,6 +28,11 @@ pub(super) async fn asked<T>(question: impl Future<Output = Result<T, GithubErro
         Ok(answered) => Ok(answered?),
         Err(_) => Err(Unasked::Late),
     }
+}
+
+/// Returns the row for a question that GitHub did not answer, although it answered others.
+pub(super) fn untold(topic: Topic, why: &Unasked) -> Row {
+    Row::warning(topic, format!("GitHub did not say: {why}"), "try again in a moment")
 }
 
 /// The reason why GitHub gave no answer.

@@ -31,11 +31,11 @@ pub(super) fn program(file: &Path) -> Row {
     let file = file.display().to_string();
     match file.strip_suffix(REPLACED) {
         None => Row::ok(Topic::Program, format!("{version} ({file})")),
-        Some(file) => Row::warning(
-            Topic::Program,
-            format!("{version}, and {file} was replaced or removed since this process started"),
-            "start it again: sandboxes are started from that file",
-        ),
+        Some(file) => {
+            let found = format!("{version}, and {file} was replaced or removed since this process started");
+            let remedy = "start it again: sandboxes are started from that file";
+            Row::warning(Topic::Program, found, remedy)
+        }
     }
 }
 
@@ -126,40 +126,34 @@ fn database(found: &anyhow::Result<FoundDatabase>, remedy: &str) -> Row {
 /// Returns the rows of the isolation, and of the agents, which are tried in it.
 pub(super) async fn foreign_programs(look: &Look<'_>) -> Vec<Row> {
     let agents = service::agents(look.settings);
-    if let Some(engine) = look.running {
-        let mut rows = vec![isolation(engine.sandbox.level(), engine.sandbox.missing())];
-        rows.extend(check_agents(&agents, &engine.sandbox).await);
-        return rows;
-    }
-    let mut options = service::sandbox(look.settings);
-    options.hidden.push(look.settings.data_dir.clone());
-    match probed(options, look.settings.sandbox.bounds).await {
-        Ok(sandbox) => {
-            let mut rows = vec![isolation(sandbox.level(), sandbox.missing())];
-            rows.extend(check_agents(&agents, &sandbox).await);
-            rows
+    let probed_now;
+    let sandbox = match look.running {
+        Some(engine) => &engine.sandbox,
+        None => {
+            let mut options = service::sandbox(look.settings);
+            options.hidden.push(look.settings.data_dir.clone());
+            probed_now = match probed(options, look.settings.sandbox.bounds).await {
+                Ok(sandbox) => sandbox,
+                Err(row) => return vec![row],
+            };
+            &probed_now
         }
-        Err(row) => vec![row],
-    }
+    };
+    let mut rows = vec![isolation(sandbox.level(), sandbox.missing())];
+    rows.extend(check_agents(&agents, sandbox).await);
+    rows
 }
 
 /// Returns the sandbox that this machine offers, or the row that says why there is none.
 pub(super) async fn probed(options: SandboxOptions, bounds: domain::isolation::Bounds) -> Result<Sandbox, Row> {
     let probed = tokio::time::timeout(SLOW_PATIENCE, Sandbox::probe(options, bounds)).await;
     let remedy = "see docs/isolation.md; AUTOBUILD_SANDBOX_MIN_LEVEL is the lowest level that you accept";
-    match probed {
-        Ok(Ok(sandbox)) => Ok(sandbox),
-        Ok(Err(error)) => Err(Row::broken(
-            Topic::Isolation,
-            format!("{:#}", anyhow::Error::from(error)),
-            remedy,
-        )),
-        Err(_) => Err(Row::broken(
-            Topic::Isolation,
-            "it could not be tried out within 20 seconds",
-            remedy,
-        )),
-    }
+    let found = match probed {
+        Ok(Ok(sandbox)) => return Ok(sandbox),
+        Ok(Err(error)) => format!("{:#}", anyhow::Error::from(error)),
+        Err(_) => "it could not be tried out within 20 seconds".to_owned(),
+    };
+    Err(Row::broken(Topic::Isolation, found, remedy))
 }
 
 pub(super) fn isolation(level: Level, missing: &str) -> Row {
@@ -181,20 +175,20 @@ async fn check_agents(agents: &Agents, sandbox: &Sandbox) -> Vec<Row> {
         Ok(home) => home,
         Err(error) => {
             let found = format!("no folder for temporary files can be made: {error}");
-            return vec![Row::broken(
-                Topic::Agent,
-                found,
-                "make space, or let TMPDIR name another folder",
-            )];
+            let remedy = "make space, or let TMPDIR name another folder";
+            return vec![Row::broken(Topic::Agent, found, remedy)];
         }
     };
-    let checks = assemble::offered(agents).into_iter().map(async |command| {
-        let checking = assemble::check_agent(command, agents, sandbox, home.path());
+    let checks = agents.offered().into_iter().map(async |command| {
+        let checking = agents.check(command, sandbox, home.path());
         let checked = tokio::time::timeout(SLOW_PATIENCE, checking).await;
-        let late = |_| Err(anyhow::anyhow!("its program does not answer within 20 seconds"));
-        agent(&command.to_string(), &checked.unwrap_or_else(late))
+        agent(&command.to_string(), &checked.unwrap_or_else(|_| Err(silent())))
     });
     futures_util::future::join_all(checks).await
+}
+
+fn silent() -> anyhow::Error {
+    anyhow::anyhow!("its program does not answer within 20 seconds")
 }
 
 /// Returns the row of the agent that `run` would use: with a key, or else with the log-in of the person who runs it.
@@ -218,14 +212,9 @@ pub(super) async fn own_agent(command: &AgentCommand, sandbox: &Sandbox) -> Row 
         let remedy = "set the key, or add --use-my-login to run it with your own log-in";
         anyhow::Ok(Row::warning(Topic::Agent, format!("{error:#}"), remedy).of(&name))
     };
-    match tokio::time::timeout(SLOW_PATIENCE, tried).await {
-        Ok(Ok(row)) => row,
-        Ok(Err(error)) => agent(&name, &Err(error)),
-        Err(_) => agent(
-            &name,
-            &Err(anyhow::anyhow!("its program does not answer within 20 seconds")),
-        ),
-    }
+    let row = tokio::time::timeout(SLOW_PATIENCE, tried).await;
+    row.unwrap_or_else(|_| Err(silent()))
+        .unwrap_or_else(|error| agent(&name, &Err(error)))
 }
 
 pub(super) fn agent(name: &str, checked: &anyhow::Result<()>) -> Row {

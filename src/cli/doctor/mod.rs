@@ -12,20 +12,22 @@ mod workflows;
 pub(super) use look::Look;
 
 use crate::{
-    cli::{assemble, own_agent, service, stage::terminal::Terminal},
-    config::{Offer, SandboxSettings, ServerMistake, ServerSettings},
+    cli::{
+        assemble, own_agent, service,
+        stage::terminal::{Terminal, print},
+    },
+    config::{AppKey, Flags, SandboxSettings, ServerMistake, ServerSettings},
     github::{App, Client, GithubUrls},
 };
 use clap::Args;
 use domain::{
     diagnosis,
     diagnosis::{Row, Standing, Topic},
-    ids::{AppId, RepoName},
+    ids::RepoName,
     secret::Secrets,
 };
 use git::InstalledGit;
 use sandbox::SandboxOptions;
-use secrecy::SecretString;
 use std::process::ExitCode;
 
 /// What `doctor` takes.
@@ -48,31 +50,20 @@ pub(super) struct DoctorCommand {
 }
 
 pub(super) async fn doctor(command: DoctorCommand) -> ExitCode {
-    let flags: Vec<(String, String)> = command
-        .config
-        .map(|path| ("AUTOBUILD_CONFIG".to_owned(), path))
-        .into_iter()
-        .collect();
-    let read = ServerSettings::of_process(&flags);
+    let read = ServerSettings::of_process(&[("AUTOBUILD_CONFIG", command.config)]);
     let secrets = secrets(&read);
     let rows = match &read {
         Ok(settings) if settings.app.is_none() => on_a_laptop(command.repo.as_ref()).await,
         read => of_a_start(read, command.repo.as_ref()).await,
     };
-    shown(
-        "doctor",
-        &rows,
-        &secrets,
-        &Terminal::open(command.json),
-        command.json.then_some(Json),
-    )
+    shown("doctor", &rows, &secrets, command.json)
 }
 
 /// Prints the same rows for `serve --check`, before a start of the service.
-pub(super) async fn check(flags: &[(String, String)]) -> ExitCode {
+pub(super) async fn check(flags: Flags<'_>) -> ExitCode {
     let read = ServerSettings::of_process(flags);
     let rows = of_a_start(&read, None).await;
-    shown("serve", &rows, &secrets(&read), &Terminal::open(false), None)
+    shown("serve", &rows, &secrets(&read), false)
 }
 
 fn secrets(read: &Result<ServerSettings, Vec<ServerMistake>>) -> Secrets {
@@ -82,17 +73,14 @@ fn secrets(read: &Result<ServerSettings, Vec<ServerMistake>>) -> Secrets {
     }
 }
 
-/// The marker for rows printed as JSON.
-#[derive(Clone, Copy)]
-struct Json;
-
-fn shown(command: &str, rows: &[Row], secrets: &Secrets, terminal: &Terminal, json: Option<Json>) -> ExitCode {
+fn shown(command: &str, rows: &[Row], secrets: &Secrets, json: bool) -> ExitCode {
     let rows: Vec<Row> = rows.iter().map(|row| row.masked(|text| secrets.mask(text))).collect();
+    let terminal = Terminal::open(json);
     let text = match json {
-        Some(Json) => format!("{}\n", diagnosis::report(&rows)),
-        None => table::table(&rows, terminal.columns(), |text, tone| terminal.in_tone(text, tone)),
+        true => format!("{}\n", diagnosis::report(&rows)),
+        false => table::table(&rows, terminal.columns(), |text, tone| terminal.in_tone(text, tone)),
     };
-    if let Err(error) = table::print(&text) {
+    if let Err(error) = print(&text) {
         eprintln!("autobuild {command}: standard output cannot be written: {error}");
         return ExitCode::FAILURE;
     }
@@ -105,11 +93,7 @@ fn shown(command: &str, rows: &[Row], secrets: &Secrets, terminal: &Terminal, js
 /// Logs the short form for a service: the rows that are not OK, and a summary line.
 pub(super) fn tell(rows: &[Row], secrets: &Secrets) {
     for row in rows.iter().map(|row| row.masked(|text| secrets.mask(text))) {
-        let remedy = row
-            .remedy
-            .iter()
-            .map(|remedy| format!(" -> {remedy}"))
-            .collect::<String>();
+        let remedy: String = row.remedy.iter().map(|remedy| format!(" -> {remedy}")).collect();
         match row.standing {
             Standing::Ok => {}
             Standing::Warning => tracing::warn!("{}: {}{remedy}", row.what(), row.found),
@@ -121,28 +105,28 @@ pub(super) fn tell(rows: &[Row], secrets: &Secrets) {
 
 /// Returns the rows for a service that is about to start.
 pub(super) async fn of_a_start(read: &Result<ServerSettings, Vec<ServerMistake>>, repo: Option<&RepoName>) -> Vec<Row> {
-    let git = machine::git(&InstalledGit::look().await);
-    let mut rows = vec![machine::this_program(), git];
+    let mut rows = program_and_git().await;
     rows.extend(machine::settings(read));
     if let Ok(settings) = read {
-        let running = None;
-        rows.extend(
-            with(&Look {
-                settings,
-                running,
-                repo,
-            })
-            .await,
-        );
+        let look = Look {
+            settings,
+            running: None,
+            repo,
+        };
+        rows.extend(with(&look).await);
     }
     rows
 }
 
 /// Returns the rows for the running service.
 pub(super) async fn of_a_service(look: &Look<'_>) -> Vec<Row> {
-    let mut rows = vec![machine::this_program(), machine::git(&InstalledGit::look().await)];
+    let mut rows = program_and_git().await;
     rows.extend(with(look).await);
     rows
+}
+
+async fn program_and_git() -> Vec<Row> {
+    vec![machine::this_program(), machine::git(&InstalledGit::look().await)]
 }
 
 async fn with(look: &Look<'_>) -> Vec<Row> {
@@ -161,15 +145,12 @@ async fn on_github(look: &Look<'_>) -> Vec<Row> {
     let Some(app) = &look.settings.app else {
         return vec![apps::no_app()];
     };
-    let main = match client(look.settings, app.id, &app.private_key) {
+    let client = |key| client(look.settings, key);
+    let main = match client(&app.key) {
         Ok(client) => client,
         Err(error) => return vec![apps::unusable(apps::AUTOBUILD, &error)],
     };
-    let coach = look.settings.coach_app.as_ref();
-    match coach
-        .map(|coach| client(look.settings, coach.id, &coach.private_key))
-        .transpose()
-    {
+    match look.settings.coach_app.as_ref().map(client).transpose() {
         Ok(coach) => of_clients(look, &main, coach.as_ref()).await,
         Err(error) => {
             let mut rows = of_clients(look, &main, None).await;
@@ -189,7 +170,7 @@ async fn of_clients(look: &Look<'_>, main: &Client, coach: Option<&Client>) -> V
     };
     let repository = async {
         match look.repo {
-            Some(name) => Box::pin(repository::on_github(main, coach, name, &offer(look.settings))).await,
+            Some(name) => Box::pin(repository::on_github(main, coach, name, &look.settings.offer())).await,
             None => Vec::new(),
         }
     };
@@ -200,17 +181,10 @@ async fn of_clients(look: &Look<'_>, main: &Client, coach: Option<&Client>) -> V
     rows
 }
 
-fn client(settings: &ServerSettings, id: AppId, key: &SecretString) -> anyhow::Result<Client> {
+fn client(settings: &ServerSettings, key: &AppKey) -> anyhow::Result<Client> {
     let urls = GithubUrls::new(settings.github.api.as_str(), settings.github.web.as_str())?;
-    Ok(Client::new(&App::new(id, key)?, &urls, assemble::clock)?)
-}
-
-fn offer(settings: &ServerSettings) -> Offer {
-    let agents = service::agents(settings);
-    Offer {
-        agents: agents.named.keys().cloned().collect(),
-        models: agents.access.models.allowed.clone(),
-    }
+    let app = App::new(key.id, &key.private_key)?;
+    Ok(Client::new(&app, &urls, assemble::clock)?)
 }
 
 /// Returns the rows for `run` and its like, if no App is set up.

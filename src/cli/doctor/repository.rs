@@ -3,11 +3,12 @@
 use crate::{
     cli::{
         doctor::{
-            look::{Unasked, asked},
+            look::{Unasked, asked, untold},
             workflows,
             workflows::Started,
         },
         local_repository::LocalRepository,
+        own_agent::is_on_path,
     },
     config::{CommitsBy, Offer, RepositorySettings, SETTINGS_FILE},
     engine::repository_settings::TASK_LABEL,
@@ -63,10 +64,6 @@ pub(super) async fn on_github(client: &Client, coach: Option<&Client>, name: &Re
     rows
 }
 
-fn untold(topic: Topic, why: &Unasked) -> Row {
-    Row::warning(topic, format!("GitHub did not say: {why}"), "try again in a moment")
-}
-
 async fn not_installed(client: &Client, name: &RepoName) -> Row {
     let page = match asked(client.identity_now()).await {
         Ok(known) => format!(": {}/apps/{}/installations/new", client.urls().web(), known.slug),
@@ -78,15 +75,14 @@ async fn not_installed(client: &Client, name: &RepoName) -> Row {
 
 fn there(name: &RepoName, repository: &Repository) -> Row {
     let row = match repository.archived {
-        true => Row::broken(
-            Topic::Repository,
-            "it is archived, so nothing can be written",
-            "unarchive it, under Settings",
-        ),
-        false => Row::ok(
-            Topic::Repository,
-            format!("the App is installed; default branch {}", repository.default_branch),
-        ),
+        true => {
+            let found = "it is archived, so nothing can be written";
+            Row::broken(Topic::Repository, found, "unarchive it, under Settings")
+        }
+        false => {
+            let found = format!("the App is installed; default branch {}", repository.default_branch);
+            Row::ok(Topic::Repository, found)
+        }
     };
     row.of(name.to_string())
 }
@@ -120,14 +116,14 @@ fn branch_rules(found: &Result<Vec<(Rule, &'static str)>, Unasked>, settings: &R
     };
     match rules.iter().find(|(rule, branch)| rule.forbids(branch, commits)) {
         None => Row::ok(Topic::BranchRules, "none keeps AutoBuild from autobuild/**"),
-        Some((rule, branch)) => Row::broken(
-            Topic::BranchRules,
-            format!(
+        Some((rule, branch)) => {
+            let found = format!(
                 "the rule {} holds for {branch}, so it cannot be made or pushed",
                 rule.kind
-            ),
-            "exclude autobuild/** from that ruleset, or let the App bypass it, under Settings, Rules",
-        ),
+            );
+            let remedy = "exclude autobuild/** from that ruleset, or let the App bypass it, under Settings, Rules";
+            Row::broken(Topic::BranchRules, found, remedy)
+        }
     }
 }
 
@@ -298,15 +294,11 @@ fn workflows_row(started: &[Started]) -> Row {
         return Row::ok(Topic::Workflows, "no workflow starts on AutoBuild's branches");
     }
     let said = |one: &Started| {
+        let starts = format!("{} ({})", one.file, one.triggers.join(", "));
         let risks: Vec<&str> = one.risks.iter().map(|risk| risk.words()).collect();
         match risks.is_empty() {
-            true => format!("{} ({})", one.file, one.triggers.join(", ")),
-            false => format!(
-                "{} ({}) with {}",
-                one.file,
-                one.triggers.join(", "),
-                risks.join(" and ")
-            ),
+            true => starts,
+            false => format!("{starts} with {}", risks.join(" and ")),
         }
     };
     let all: Vec<String> = started.iter().map(said).collect();
@@ -333,17 +325,14 @@ fn settings_file(text: Option<Result<String, SettingsMistake>>, offer: &Offer) -
         Some(Err(mistake)) => Err(vec![mistake]),
     };
     match read {
-        Ok(settings) => (
-            Row::ok(Topic::SettingsFile, format!("{SETTINGS_FILE} is without mistakes")),
-            settings,
-        ),
+        Ok(settings) => {
+            let found = format!("{SETTINGS_FILE} is without mistakes");
+            (Row::ok(Topic::SettingsFile, found), settings)
+        }
         Err(mistakes) => {
             let said: Vec<String> = mistakes.iter().map(messages::settings_mistake).collect();
-            let row = Row::broken(
-                Topic::SettingsFile,
-                said.join("; "),
-                "mend it on the default branch (see docs/settings.md)",
-            );
+            let remedy = "mend it on the default branch (see docs/settings.md)";
+            let row = Row::broken(Topic::SettingsFile, said.join("; "), remedy);
             (row, RepositorySettings::default())
         }
     }
@@ -360,18 +349,15 @@ fn labels_row(known: &[(&str, Result<bool, Unasked>)]) -> Row {
         fitting.map(|(label, _)| *label).collect()
     };
     let missing = of(false);
-    let found = || format!("there is no label {}", missing.join(", and none "));
-    let remedy = || {
-        let commands: Vec<String> = missing
-            .iter()
-            .map(|label| format!("gh label create '{label}'"))
-            .collect();
-        commands.join("; ")
-    };
-    match (missing.is_empty(), missing.contains(&TASK_LABEL) && missing.len() == 1) {
-        (true, _) => Row::ok(Topic::Labels, of(true).join(", ")),
-        (false, true) => Row::warning(Topic::Labels, found(), remedy()),
-        (false, false) => Row::broken(Topic::Labels, found(), remedy()),
+    let found = format!("there is no label {}", missing.join(", and none "));
+    let commands: Vec<String> = missing
+        .iter()
+        .map(|label| format!("gh label create '{label}'"))
+        .collect();
+    match missing.as_slice() {
+        [] => Row::ok(Topic::Labels, of(true).join(", ")),
+        [TASK_LABEL] => Row::warning(Topic::Labels, found, commands.join("; ")),
+        [_, ..] => Row::broken(Topic::Labels, found, commands.join("; ")),
     }
 }
 
@@ -382,11 +368,11 @@ fn test_command(chosen: &gates::Chosen, paths: &[String]) -> Row {
     };
     match missing_program(command, paths) {
         None => Row::ok(Topic::TestCommand, command.to_string()),
-        Some(program) => Row::warning(
-            Topic::TestCommand,
-            format!("{command}: neither this machine nor the repository has {program}"),
-            format!("install {program}, let `setup:` install it, or correct `test:` in {SETTINGS_FILE}"),
-        ),
+        Some(program) => {
+            let found = format!("{command}: neither this machine nor the repository has {program}");
+            let remedy = format!("install {program}, let `setup:` install it, or correct `test:` in {SETTINGS_FILE}");
+            Row::warning(Topic::TestCommand, found, remedy)
+        }
     }
 }
 
@@ -402,10 +388,7 @@ fn missing_program(command: &ShellCommand, paths: &[String]) -> Option<String> {
         own if own.contains('/') || own != program => {
             Path::new(own).is_absolute() && Path::new(own).is_file() || paths.iter().any(|path| path == own)
         }
-        name => {
-            let folders = std::env::var_os("PATH").unwrap_or_default();
-            BUILT_IN.contains(&name) || std::env::split_paths(&folders).any(|folder| folder.join(name).is_file())
-        }
+        name => BUILT_IN.contains(&name) || is_on_path(name),
     };
     (!is_there).then_some(program)
 }
@@ -444,10 +427,8 @@ pub(super) async fn in_front() -> Vec<Row> {
     let paths = match local_repository.own.files().await {
         Ok(paths) => paths,
         Err(error) => {
-            return vec![
-                row,
-                Row::broken(Topic::SettingsFile, error.to_string(), "look with git status"),
-            ];
+            let unread = Row::broken(Topic::SettingsFile, error.to_string(), "look with git status");
+            return vec![row, unread];
         }
     };
     let text = |path: &str| {
@@ -456,14 +437,9 @@ pub(super) async fn in_front() -> Vec<Row> {
             .is_ok_and(|found| found.is_file() && found.len() <= 256 * 1024)
             .then(|| std::fs::read_to_string(&file).ok())?
     };
-    let settings = paths
-        .iter()
-        .any(|path| path == SETTINGS_FILE)
-        .then(|| text(SETTINGS_FILE));
-    let (settings_row, settings) = settings_file(
-        settings.map(|text| text.ok_or(SettingsMistake::NoFile)),
-        &Offer::default(),
-    );
+    let has_settings = paths.iter().any(|path| path == SETTINGS_FILE);
+    let settings = has_settings.then(|| text(SETTINGS_FILE).ok_or(SettingsMistake::NoFile));
+    let (settings_row, settings) = settings_file(settings, &Offer::default());
     let chosen = gates::choose(&settings, &gates::Repository::new(&paths, &text));
     vec![row, settings_row, test_command(&chosen, &paths)]
 }

@@ -3,7 +3,6 @@
 
 use crate::cli::stage::{terminal::Tone, wrap};
 use domain::diagnosis::{Row, Standing};
-use std::{io, io::Write};
 use unicode_width::UnicodeWidthStr;
 
 /// The width in columns below which the finding is printed below the row's name.
@@ -20,8 +19,7 @@ pub(super) fn table(rows: &[Row], columns: Option<usize>, paint: impl Fn(&str, T
         let word = paint(row.standing.word(), tone(row.standing));
         let word = format!("{word}{}", " ".repeat(WORD - row.standing.word().len()));
         let Some(columns) = columns else {
-            let remedy = row.remedy.iter().map(|remedy| format!(" -> {remedy}"));
-            let remedy: String = remedy.collect();
+            let remedy: String = row.remedy.iter().map(|remedy| format!(" -> {remedy}")).collect();
             lines.push(format!("{word} {:<WIDEST$} {}{remedy}", row.what(), row.found));
             continue;
         };
@@ -39,27 +37,21 @@ fn fitted(row: &Row, word: &str, columns: usize) -> Vec<String> {
         true => "  ".to_owned(),
         false => " ".repeat(WORD + WIDEST + 2),
     };
-    let is_below = columns < NARROW || what.width() > WIDEST;
-    let mut lines = match is_below {
-        true => {
-            let mut lines = vec![format!("{word} {}", wrap::cut(&what, columns.saturating_sub(WORD + 1)))];
-            lines.extend(wrap::rows(&gutter, &gutter, &row.found, columns));
-            lines
+    let mut lines = Vec::new();
+    if columns < NARROW || what.width() > WIDEST {
+        lines.push(format!("{word} {}", wrap::cut(&what, columns.saturating_sub(WORD + 1))));
+        lines.extend(wrap::rows(&gutter, &gutter, &row.found, columns));
+    } else {
+        // The width is measured without the colour codes.
+        let lead = format!("{:WORD$} {name}", "");
+        lines.extend(wrap::rows(&lead, &gutter, &row.found, columns));
+        if let Some(first) = lines.first_mut() {
+            *first = format!("{word} {name}{}", first.get(lead.len()..).unwrap_or_default());
         }
-        false => {
-            // The width is measured without the colour codes.
-            let lead = format!("{:WORD$} {name}", "");
-            let mut rows = wrap::rows(&lead, &gutter, &row.found, columns);
-            if let Some(first) = rows.first_mut() {
-                *first = format!("{word} {name}{}", first.get(lead.len()..).unwrap_or_default());
-            }
-            rows
-        }
-    };
+    }
+    let (lead, below) = (format!("{gutter}-> "), format!("{gutter}   "));
     let remedy = row.remedy.iter();
-    lines.extend(
-        remedy.flat_map(|remedy| wrap::rows(&format!("{gutter}-> "), &format!("{gutter}   "), remedy, columns)),
-    );
+    lines.extend(remedy.flat_map(|remedy| wrap::rows(&lead, &below, remedy, columns)));
     lines
 }
 
@@ -79,17 +71,6 @@ pub(super) fn summary(rows: &[Row]) -> String {
         (0, 1) => "Nothing is broken. 1 warning.".to_owned(),
         (0, warnings) => format!("Nothing is broken. {warnings} warnings."),
         (broken, warnings) => format!("Broken: {broken}. Warnings: {warnings}."),
-    }
-}
-
-/// Prints the text. A reader that stops early, such as `head`, is no error.
-pub(super) fn print(text: &str) -> io::Result<()> {
-    match io::stdout()
-        .write_all(text.as_bytes())
-        .and_then(|()| io::stdout().flush())
-    {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        printed => printed,
     }
 }
 

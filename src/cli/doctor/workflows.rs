@@ -1,7 +1,7 @@
 //! Finds the GitHub Actions workflows that would run an agent's code, and what they would expose to it. It reads them
 //! and never runs them.
 
-use domain::node::{Node, Shape};
+use domain::node::Node;
 use std::collections::BTreeSet;
 
 /// The largest workflow file that is read, in bytes.
@@ -25,7 +25,6 @@ const BESIDE_IT: [&str; 3] = ["pull_request_target", "workflow_run", "issue_comm
 /// Something that an agent's code could get hold of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Risk {
-    /// Secrets of the repository.
     Secrets,
     /// A self-hosted runner.
     OwnRunner,
@@ -46,11 +45,9 @@ impl Risk {
 /// A workflow that an agent's work would start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Started {
-    /// The path of the workflow's file.
     pub(super) file: String,
     /// The events that start the workflow.
     pub(super) triggers: Vec<&'static str>,
-    /// The risks of the workflow.
     pub(super) risks: Vec<Risk>,
 }
 
@@ -66,18 +63,15 @@ pub(super) fn started(file: &str, text: &str) -> Option<Started> {
         .filter(|trigger| fires(on, trigger))
         .collect();
     let writes = entry(&node, "permissions").is_none_or(may_write);
+    let shows_secrets = text.contains("secrets.") || text.contains("secrets: inherit");
     let risks = [
-        (
-            text.contains("secrets.") || text.contains("secrets: inherit"),
-            Risk::Secrets,
-        ),
+        (shows_secrets, Risk::Secrets),
         (text.contains("self-hosted"), Risk::OwnRunner),
         (writes || text.contains(": write"), Risk::Token),
     ];
     let risks = risks
         .into_iter()
-        .filter(|(is_there, _)| *is_there)
-        .map(|(_, risk)| risk);
+        .filter_map(|(is_there, risk)| is_there.then_some(risk));
     (!triggers.is_empty()).then(|| Started {
         file: file.to_owned(),
         triggers,
@@ -86,25 +80,14 @@ pub(super) fn started(file: &str, text: &str) -> Option<Started> {
 }
 
 fn entry<'a>(node: &'a Node, name: &str) -> Option<&'a Node> {
-    match &node.value {
-        Shape::Map(entries) => entries.iter().find(|(key, _)| key.name == name).map(|(_, node)| node),
-        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::Text(_) | Shape::List(_) => None,
-    }
+    let (_, value) = node.entries()?.iter().find(|(key, _)| key.name == name)?;
+    Some(value)
 }
 
-fn text(node: &Node) -> Option<&str> {
-    match &node.value {
-        Shape::Text(text) => Some(text),
-        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::List(_) | Shape::Map(_) => None,
-    }
-}
-
+/// Returns the texts of a list, or a single text.
 fn texts(node: &Node) -> Vec<&str> {
-    match &node.value {
-        Shape::List(list) => list.iter().filter_map(text).collect(),
-        Shape::Text(text) => vec![text],
-        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::Map(_) => Vec::new(),
-    }
+    let listed = node.items().unwrap_or_default().iter();
+    listed.filter_map(Node::text).chain(node.text()).collect()
 }
 
 /// `true` if our branches fire the trigger. A filter of a pull request's branches names the base, and the Feature's
@@ -171,10 +154,10 @@ fn fits(pattern: &str, name: &str) -> bool {
 /// `true` if the workflow's `permissions:` give its token more than reading; `read-all` and a map of only `read` do
 /// not.
 fn may_write(permissions: &Node) -> bool {
-    match &permissions.value {
-        Shape::Text(word) => word != "read-all",
-        Shape::Map(entries) => entries.iter().any(|(_, level)| text(level) == Some("write")),
-        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::List(_) => true,
+    match (permissions.text(), permissions.entries()) {
+        (Some(word), _) => word != "read-all",
+        (None, Some(entries)) => entries.iter().any(|(_, level)| level.text() == Some("write")),
+        (None, None) => true,
     }
 }
 

@@ -84,10 +84,10 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
     session.orders.keep_report(order.number, &report)?;
     match session.screen.json {
         true => session.screen.tell(&order, &report),
-        false => session
-            .screen
-            .terminal
-            .line("", "", &format!("{}.", report.sentence), Tone::Good),
+        false => {
+            let sentence = format!("{}.", report.sentence);
+            session.screen.terminal.line("", "", &sentence, Tone::Good);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -131,7 +131,7 @@ impl Session {
 async fn remove(session: &Session, order: &Order) -> anyhow::Result<()> {
     let options = ForgeOptions::new(session.repository.folder.join("forge"));
     let forge = Forge::start(options).await.context("starting the local forge")?;
-    let full_name = own_full_name(&forge, &order.on_forge());
+    let full_name = own_full_name(&order.on_forge());
     if let Ok(id) = forge.repo_id(&full_name) {
         forge.forget_repo(&full_name)?;
         git::delete(&Mirrors::folder(&session.repository.cache, RepoId(id)));

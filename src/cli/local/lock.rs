@@ -17,9 +17,7 @@ const LONGEST: u64 = 1 << 16;
 pub struct Holder {
     /// The process's id.
     pub process: u32,
-    /// The name of its command.
     pub command: String,
-    /// The agent that it uses.
     pub agent: String,
 }
 
@@ -32,9 +30,7 @@ pub struct Lock {
 /// The answer to a request for the lock.
 #[derive(Debug)]
 pub enum Asked {
-    /// This process has the lock.
     Taken(Lock),
-    /// Another process has the lock.
     Held(Holder),
 }
 
@@ -42,12 +38,8 @@ impl Lock {
     /// Tries to take the lock in an existing folder, for a command that uses this agent.
     pub fn ask(folder: &Path, command: &str, agent: &str) -> anyhow::Result<Asked> {
         let path = folder.join("lock");
-        let failed = || {
-            format!(
-                "{} cannot be locked: it must be a file that you can write, or missing",
-                path.display()
-            )
-        };
+        let shown = path.display();
+        let failed = || format!("{shown} cannot be locked: it must be a file that you can write, or missing");
         let mut options = own_file();
         let options = options.create(true).truncate(false).read(true).write(true);
         let mut file = options.open(&path).with_context(failed)?;

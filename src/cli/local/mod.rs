@@ -8,7 +8,6 @@ mod named;
 mod orders;
 mod plan;
 mod report;
-mod result;
 mod resume;
 mod run;
 pub(super) mod session;

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 
 /// The order and task that a name stands for.
 pub struct Found {
-    /// The order.
     pub order: Order,
     /// The task, if the name is that of a task.
     pub task: Option<TaskId>,
@@ -42,10 +41,17 @@ impl Session {
             "there is no `{what}` here, because nothing is planned in this repository yet: `autobuild plan ISSUE.md` \
              plans an issue, and `autobuild run ISSUE.md` plans and builds it"
         );
+        let all = names.join(", ");
         let Ok(task) = what.to_ascii_uppercase().parse::<TaskId>() else {
             let tasks = self.tasks(&orders)?;
-            let known = names.iter().chain(&tasks).map(String::as_str);
-            anyhow::bail!("{}", unknown(what, nearest(what, known), &names));
+            match nearest(what, names.iter().chain(&tasks).map(String::as_str)) {
+                Some(meant) => {
+                    anyhow::bail!("there is no `{what}` here; did you mean {meant}? `autobuild status` shows all")
+                }
+                None => anyhow::bail!(
+                    "there is no `{what}` here; the Features are {all}, and `autobuild status` shows them"
+                ),
+            }
         };
         let mut with = Vec::new();
         for order in orders.into_iter().filter(|order| order.ended.is_none()) {
@@ -66,8 +72,7 @@ impl Session {
                 with_names.join(", ")
             ),
             (None, _) => anyhow::bail!(
-                "no open Feature has a {task}; the Features are {}, and `autobuild status {}` shows its tasks",
-                names.join(", "),
+                "no open Feature has a {task}; the Features are {all}, and `autobuild status {}` shows its tasks",
                 names.last().map_or("FEAT-1", String::as_str)
             ),
         }
@@ -81,14 +86,5 @@ impl Session {
             tasks.extend(report.tasks.into_iter().map(|row| row.task));
         }
         Ok(tasks)
-    }
-}
-
-/// Words the error for an unknown name.
-fn unknown(what: &str, meant: Option<&str>, features: &[String]) -> String {
-    let features = features.join(", ");
-    match meant {
-        Some(meant) => format!("there is no `{what}` here; did you mean {meant}? `autobuild status` shows all"),
-        None => format!("there is no `{what}` here; the Features are {features}, and `autobuild status` shows them"),
     }
 }

@@ -3,14 +3,14 @@
 use crate::{
     cli::{
         local::{
-            orders::{Kind, Order, Wish},
+            orders::{Kind, Wish},
             session::{EXIT_CODES, Session, Who, ended},
             standing::Standing,
         },
         stage::issue::IssueText,
     },
     config::{Offer, PreLoop, RepositorySettings, SETTINGS_FILE},
-    messages::lacks_criteria,
+    messages::{clean, lacks_criteria},
 };
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -119,13 +119,11 @@ impl Options {
         set("max_parallel_tasks", self.parallel.map(Value::from));
         set("max_turns", self.max_turns.map(Value::from));
         set("model", self.model.as_deref().map(|model| by_role(model.into())));
-        set(
-            "mode",
-            self.mode.map(|mode| match mode {
-                Mode::Tdd => "tdd".into(),
-                Mode::Standard => "standard".into(),
-            }),
-        );
+        let mode = |mode| match mode {
+            Mode::Tdd => "tdd".into(),
+            Mode::Standard => "standard".into(),
+        };
+        set("mode", self.mode.map(mode));
         set("timeouts", self.timeouts()?);
         set("pre_loop", self.pre_loop().map(serde_json::to_value).transpose()?);
         Ok(settings)
@@ -199,9 +197,8 @@ async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
     let issue = issue(&plan.issue)?;
     // Even a small plan waits, since nothing is built before the person asks for it.
     let settings = Map::from_iter([("plan_approval".to_owned(), "always".into())]);
-    let (order, left_out) = session
-        .ordered(issue, (Wish::Plan, Kind::Planned, settings), &plan.who)
-        .await?;
+    let wanted = (Wish::Plan, Kind::Planned, settings);
+    let (order, left_out) = session.ordered(issue, wanted, &plan.who).await?;
     let (number, name) = (order.number, order.name());
     let is_structured = plan.structured && !plan.who.json;
     // A person who redirects the plan to a file wants nothing else in that file.
@@ -210,16 +207,17 @@ async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
     let report = session.orders.report(number)?;
     if let Some(text) = report.plan.as_ref().filter(|_| is_structured) {
         let before = if session.screen.quiet { "" } else { "\n" };
-        let text = crate::messages::clean(text);
+        let text = clean(text);
         session.screen.terminal.exact(&format!("{before}{}", text.trim_end()));
     }
     if session.screen.quiet && report.rests {
-        let does = if report.ok { "builds it" } else { "says more" };
-        let next = if report.ok { "feature" } else { "status" };
-        eprintln!(
-            "autobuild plan: {}. `autobuild {next} {name}` {does}.",
-            report.sentence.trim_end_matches('.')
-        );
+        let (next, does) = if report.ok {
+            ("feature", "builds it")
+        } else {
+            ("status", "says more")
+        };
+        let sentence = report.sentence.trim_end_matches('.');
+        eprintln!("autobuild plan: {sentence}. `autobuild {next} {name}` {does}.");
     }
     Ok(code)
 }
@@ -245,8 +243,7 @@ impl Session {
     /// Refuses a task without usable check boxes if no design is made either: it has no criteria, so it could not
     /// begin. `asked` is the option, which counts more than the settings.
     async fn has_criteria(&self, issue: &IssueText, asked: Option<PreLoop>) -> anyhow::Result<()> {
-        let (_, body) = issue.clone().parts();
-        let boxes = check_boxes(&body);
+        let boxes = check_boxes(&issue.body);
         if design::are_enough(&boxes) {
             return Ok(());
         }
@@ -296,13 +293,10 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
     let no_plan = || format!("{name} has no plan yet: `autobuild resume {name}` goes on to make it");
     if feature.dry_run {
         let plan = report.plan.with_context(no_plan)?;
-        match feature.who.json {
-            true => session
-                .screen
-                .terminal
-                .exact(&json!({"feature": name, "plan": plan, "settings": settings}).to_string()),
-            false => session.screen.terminal.exact(&crate::messages::clean(&plan)),
-        }
+        session.screen.terminal.exact(&match feature.who.json {
+            true => json!({"feature": name, "plan": plan, "settings": settings}).to_string(),
+            false => clean(&plan),
+        });
         return Ok(ExitCode::SUCCESS);
     }
     if settings
@@ -315,20 +309,17 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
             "these options only change a Feature that is planned and not started, and {name} is {}",
             report.state
         );
-        replan(&mut order, report.plan.as_deref().unwrap_or_default());
+        // The same plan is submitted again, since settings are read together with a plan.
+        let plan = report.plan.as_deref().unwrap_or_default().trim_end();
+        order.say(None, format!("/autobuild plan\n\n```yaml\n{plan}\n```"));
         order.settings.extend(settings);
     }
     session.with_agent(&mut order, &feature.who)?;
-    order.wish = match feature.orchestrate {
-        true => Wish::BuildAll,
-        false => Wish::Build,
+    order.wish = if feature.orchestrate {
+        Wish::BuildAll
+    } else {
+        Wish::Build
     };
     session.orders.keep(&order)?;
     session.build(order, &feature.who, Vec::new()).await
-}
-
-/// Submits the same plan again, since settings are read together with a plan.
-fn replan(order: &mut Order, plan: &str) {
-    let text = format!("/autobuild plan\n\n```yaml\n{}\n```", plan.trim_end());
-    order.say(None, text);
 }

@@ -17,13 +17,15 @@ use crate::{
         stage::{stop::Stop, terminal, terminal::Terminal},
     },
     config::{KNOWN_AGENTS, LogFormat},
+    messages::clean,
 };
 use anyhow::Context;
 use clap::Args;
 use domain::secret::Secrets;
-use git::InstalledGit;
+use git::{Given, InstalledGit};
 use std::{
     io::{ErrorKind, Write},
+    path::Path,
     process::ExitCode,
 };
 
@@ -32,7 +34,7 @@ pub(super) const EXIT_CODES: &str = "Exit codes:\n  0    the Coach approves all 
 output says why\n  2    the command failed, and the output says why\n  130  you interrupted it; the same command goes on";
 
 /// The exit code if the command could not be done.
-pub(super) const NOT_DONE: u8 = 2;
+pub(in crate::cli) const NOT_DONE: u8 = 2;
 /// The exit code if the person interrupted the command.
 pub(super) const INTERRUPTED: u8 = 130;
 
@@ -54,18 +56,6 @@ pub struct Who {
     pub(super) verbose: bool,
 }
 
-impl Who {
-    /// Returns the options of a command that runs no agent.
-    pub(super) fn silent(json: bool) -> Self {
-        Self {
-            agent: None,
-            use_my_login: false,
-            json,
-            verbose: false,
-        }
-    }
-}
-
 /// A command that runs in a repository.
 pub(super) struct Session {
     pub(super) command: &'static str,
@@ -77,10 +67,7 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) async fn open(command: &'static str, who: &Who) -> anyhow::Result<Self> {
-        let git = InstalledGit::look().await?;
-        if let Some(warning) = git.warning() {
-            eprintln!("autobuild {command}: {warning}");
-        }
+        look_for_git(command).await?;
         let secrets = Secrets::new(&agents_secrets(&KEYS.map(str::to_owned)));
         let terminal = Terminal::open(who.json);
         let repository = LocalRepository::here().await?;
@@ -107,6 +94,33 @@ impl Session {
             self.screen.note("Nothing ran now: this is how it ended before.");
         }
         Ok(code(known.ok))
+    }
+
+    /// Returns the report after making its branch again, if the branch is gone and its commits are not in HEAD.
+    pub async fn with_branch(&self, order: &Order, mut report: Report) -> anyhow::Result<Report> {
+        let own = &self.repository.own;
+        let (Some(branch), Some(head)) = (report.branch.clone(), report.head.clone()) else {
+            return Ok(report);
+        };
+        if own.branch(&branch).await?.is_some() {
+            return Ok(report);
+        }
+        if own.holds(&head).await? {
+            let (name, tasks) = (order.name(), report.approved());
+            report.sentence = format!("{name}: {tasks}, and what is checked out holds the result");
+            report.branch = None;
+            return Ok(report);
+        }
+        // After git's clean-up of the person's repository, only the forge has the commits.
+        let forge = report.repository.as_deref().map(Path::new);
+        if let Some(forge) = forge.filter(|forge| forge.exists()) {
+            own.copy(forge, &head).await?;
+        }
+        match own.give(&branch, &head, None).await? {
+            Given::Done => Ok(report),
+            Given::Taken => anyhow::bail!("the branch {branch} was made by somebody else meanwhile"),
+            Given::Refused(why) => anyhow::bail!("git cannot make the branch {branch} again: {why}"),
+        }
     }
 
     /// Works on an order, or follows the process that does, until the order rests.
@@ -145,18 +159,27 @@ impl Session {
         self.screen.terminal.clear();
         let mut report = self.orders.report(order.number)?;
         let worked = worked.map_err(|error| self.secrets.mask(&format!("{error:#}")));
-        if let Err(error) = &worked {
-            report.error = Some(error.clone());
-            self.orders.keep_report(order.number, &report)?;
-        }
-        match worked.map_err(anyhow::Error::msg)? {
-            Worked::Interrupted if !report.answers(&order) => {
+        match worked {
+            Ok(Worked::Interrupted) if !report.answers(&order) => {
                 self.screen.tell_interrupted(&order, &report);
                 Ok(ExitCode::from(INTERRUPTED))
             }
-            Worked::Interrupted | Worked::Rests => Ok(code(report.ok)),
+            Ok(Worked::Interrupted | Worked::Rests) => Ok(code(report.ok)),
+            Err(error) => {
+                report.error = Some(error.clone());
+                self.orders.keep_report(order.number, &report)?;
+                Err(anyhow::Error::msg(error))
+            }
         }
     }
+}
+
+/// Refuses a git that is missing or too old, and prints a warning about one that is not.
+pub(in crate::cli) async fn look_for_git(command: &str) -> anyhow::Result<()> {
+    if let Some(warning) = InstalledGit::look().await?.warning() {
+        eprintln!("autobuild {command}: {warning}");
+    }
+    Ok(())
 }
 
 /// Starts the log: on the screen with `--verbose`, else in a file beside the work, if there is any work yet.
@@ -200,13 +223,24 @@ pub(super) fn code(ok: bool) -> ExitCode {
 pub(super) fn ended(command: &str, json: bool, done: anyhow::Result<ExitCode>) -> ExitCode {
     let code = done.unwrap_or_else(|error| {
         let error = format!("{error:#}");
-        if json {
-            Terminal::open(true).exact(&serde_json::json!({ "ok": false, "error": error }).to_string());
-        }
+        tell_error(json, &error);
         eprintln!("autobuild {command}: {error}");
         ExitCode::from(NOT_DONE)
     });
     written(command).unwrap_or(code)
+}
+
+/// Prints in one line why a command was not done.
+pub(in crate::cli) fn refused(command: &str, json: bool, code: u8, said: &str) -> ExitCode {
+    tell_error(json, said);
+    eprintln!("autobuild {command}: {}", clean(said).replace('\n', " "));
+    ExitCode::from(code)
+}
+
+fn tell_error(json: bool, said: &str) {
+    if json {
+        Terminal::open(true).exact(&serde_json::json!({ "ok": false, "error": said }).to_string());
+    }
 }
 
 /// Returns the exit code of a command whose output could not be written.

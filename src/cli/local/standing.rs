@@ -8,7 +8,6 @@ use domain::{
     },
 };
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// The state of a Feature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,43 +87,35 @@ impl From<&Task> for Verdict {
     }
 }
 
-/// The words for people; programs read the word of the JSON.
-impl fmt::Display for Standing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Nothing => "",
-            Self::Ordered => "not started",
-            Self::Waiting => "waiting its turn",
-            Self::Planning => "planning",
-            Self::AwaitingApproval => "planned",
-            Self::Building => "building",
-            Self::Paused => "paused",
-            Self::Blocked => "blocked",
-            Self::InReview => "done",
-            Self::Completed => "completed",
-            Self::Cancelled => "cancelled",
-            Self::Failed => "failed",
-            Self::GivenUp => "given up",
-        })
-    }
-}
+// The words for people; programs read the word of the JSON.
+domain::words!(Standing {
+    Nothing = "",
+    Ordered = "not started",
+    Waiting = "waiting its turn",
+    Planning = "planning",
+    AwaitingApproval = "planned",
+    Building = "building",
+    Paused = "paused",
+    Blocked = "blocked",
+    InReview = "done",
+    Completed = "completed",
+    Cancelled = "cancelled",
+    Failed = "failed",
+    GivenUp = "given up",
+});
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "",
-            Self::Approved => "approved",
-            Self::Pending => "not started",
-            Self::Resumed => "waiting to go on",
-            Self::PreLoop => "in design",
-            Self::PlayerTurn => "in work",
-            Self::CoachTurn => "in review",
-            Self::Blocked => "blocked",
-            Self::Skipped => "skipped",
-            Self::Cancelled => "cancelled",
-        })
-    }
-}
+domain::words!(Verdict {
+    None = "",
+    Approved = "approved",
+    Pending = "not started",
+    Resumed = "waiting to go on",
+    PreLoop = "in design",
+    PlayerTurn = "in work",
+    CoachTurn = "in review",
+    Blocked = "blocked",
+    Skipped = "skipped",
+    Cancelled = "cancelled",
+});
 
 #[cfg(test)]
 mod tests {

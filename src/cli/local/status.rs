@@ -31,12 +31,16 @@ pub struct Status {
 }
 
 pub async fn status(status: Status) -> ExitCode {
-    let json = status.json;
-    ended("status", json, show(&status).await)
+    ended("status", status.json, show(&status).await)
 }
 
 async fn show(status: &Status) -> anyhow::Result<ExitCode> {
-    let who = Who::silent(status.json);
+    let who = Who {
+        agent: None,
+        use_my_login: false,
+        json: status.json,
+        verbose: false,
+    };
     let session = Session::open("status", &who).await?;
     let holder = Lock::holder(&session.repository.folder);
     if let Some(name) = &status.feature {
@@ -66,8 +70,7 @@ async fn show(status: &Status) -> anyhow::Result<ExitCode> {
     for (report, order) in &all {
         print(&session, order, report);
     }
-    if let Some(holder) = holder {
-        let (command, process) = (holder.command, holder.process);
+    if let Some(Holder { command, process, .. }) = holder {
         session
             .screen
             .note(&format!("`autobuild {command}` (process {process}) works here now."));
@@ -95,16 +98,16 @@ fn print(session: &Session, order: &Order, report: &Report) {
         (None, false) if report.state == Standing::Nothing => "not started".to_owned(),
         (None, false) => report.state.to_string(),
     };
-    let going = match (report.rests, report.sentence.is_empty()) {
-        (false, false) => format!(", {}", report.sentence),
-        (true, _) | (false, true) => String::new(),
+    let going = match report.rests || report.sentence.is_empty() {
+        true => String::new(),
+        false => format!(", {}", report.sentence),
     };
     let (name, tasks, cost) = (order.name(), report.approved(), money(&report.all.cost));
-    let branch = format!("cost {cost} · {branch}");
     let terminal = &session.screen.terminal;
     let title = crate::messages::clean(&order.title).replace('\n', " ");
     terminal.line(&format!("{name}  "), "  ", &title, tone);
-    terminal.line("  ", "  ", &format!("{state}{going} · {tasks} · {branch}"), Tone::Quiet);
+    let below = format!("{state}{going} · {tasks} · cost {cost} · {branch}");
+    terminal.line("  ", "  ", &below, Tone::Quiet);
 }
 
 impl Session {

@@ -23,7 +23,6 @@ use crate::{
     config::{AgentCommand, RepositorySettings, SETTINGS_FILE},
     engine::{queue::Queue, repository_settings::TASK_LABEL},
     messages,
-    messages::plan_file,
 };
 use anyhow::Context;
 use domain::{
@@ -37,6 +36,7 @@ use std::{
     collections::BTreeMap,
     io::{Read, Write},
     net::{Ipv4Addr, TcpListener},
+    path::PathBuf,
     time::Duration,
 };
 use tempfile::NamedTempFile;
@@ -53,7 +53,6 @@ const LONGEST_PORT: u64 = 8;
 
 /// The output that a person sees.
 pub struct Screen {
-    /// The terminal.
     pub terminal: Terminal,
     /// Whether the output is JSON for programs.
     pub json: bool,
@@ -65,19 +64,14 @@ pub struct Screen {
 
 /// The work for a person's command.
 pub struct Job<'a> {
-    /// The repository and its folders.
     pub repository: &'a LocalRepository,
-    /// The orders there.
     pub orders: &'a Orders,
     /// The order that is shown.
     pub number: u64,
-    /// The agent of all roles.
     pub agent: AgentCommand,
     /// The way in which the agent's program reaches a model.
     pub access: Access,
-    /// The secrets that nobody may read.
     pub secrets: &'a Secrets,
-    /// The output.
     pub screen: &'a Screen,
     /// The person's uncommitted files, if the Feature starts now.
     pub left_out: Vec<String>,
@@ -86,7 +80,6 @@ pub struct Job<'a> {
 /// The way in which the work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worked {
-    /// Every order rests.
     Rests,
     /// The person ended the command.
     Interrupted,
@@ -101,18 +94,18 @@ impl Job<'_> {
             worked = self.begin(&mut stage, &mut players) => worked,
             () = stop.told() => Ok(Worked::Interrupted),
         };
-        if matches!(worked, Ok(Worked::Interrupted)) {
+        let interrupted = matches!(worked, Ok(Worked::Interrupted));
+        if interrupted {
             self.screen.below("Stopping: agents that work are told to end.");
         }
         let mut did = Vec::new();
         for player in players.values_mut() {
-            if matches!(worked, Ok(Worked::Interrupted)) {
+            if interrupted {
                 player.note_work(self, &stage).await?;
             }
             did.push((player.order.number, traces::gather(&stage, player.filed.repo).await?));
         }
         stage.close().await?;
-        let interrupted = matches!(worked, Ok(Worked::Interrupted));
         for player in players.into_values() {
             player.shown.await?;
         }
@@ -160,23 +153,17 @@ impl Job<'_> {
         let mut told = false;
         loop {
             self.take_orders(stage, players).await?;
-            for player in players
-                .values_mut()
-                .filter(|player| !player.report.answers(&player.order))
-            {
+            for player in players.values_mut().filter(|player| !player.rested()) {
                 player.step(self, stage).await?;
             }
             let mine = players.get_mut(&self.number);
-            if let Some(mine) = mine.filter(|mine| !told && mine.report.answers(&mine.order)) {
+            if let Some(mine) = mine.filter(|mine| !told && mine.rested()) {
                 told = true;
                 mine.all_seen(stage).await;
                 self.screen.tell(&mine.order, &mine.report);
             }
-            let busy: Vec<String> = players
-                .values()
-                .filter(|player| !player.report.answers(&player.order))
-                .map(|player| player.order.name())
-                .collect();
+            let busy = players.values().filter(|player| !player.rested());
+            let busy: Vec<String> = busy.map(|player| player.order.name()).collect();
             if busy.is_empty() {
                 return Ok(Worked::Rests);
             }
@@ -281,11 +268,8 @@ impl Screen {
         let name = order.name();
         match self.json {
             true => {
-                let sentence = format!("interrupted: `autobuild resume {name}` goes on");
-                let report = Report {
-                    sentence,
-                    ..report.clone()
-                };
+                let mut report = report.clone();
+                report.sentence = format!("interrupted: `autobuild resume {name}` goes on");
                 self.tell(order, &report);
             }
             // The output holds only what was asked for.
@@ -302,8 +286,8 @@ impl Screen {
     /// Prints a line for people.
     pub fn note(&self, text: &str) {
         if !self.json && !self.quiet {
-            self.terminal
-                .line("", "", &crate::messages::clean(text).replace('\n', " "), Tone::Quiet);
+            let text = messages::clean(text).replace('\n', " ");
+            self.terminal.line("", "", &text, Tone::Quiet);
         }
     }
 
@@ -330,9 +314,8 @@ impl Player {
     async fn enter(job: &Job<'_>, stage: &Stage, order: Order, mut report: Report) -> anyhow::Result<Self> {
         let source = RepoSource::Commit(&job.repository.own.work_tree, &order.base.sha, ON_FORGE);
         let repository = stage.repository(&order.on_forge(), source).await?;
-        let mut transcript = Transcript::open(stage, &repository, &job.orders.transcript(order.number))?
-            .without_note()
-            .without_commands();
+        let path = job.orders.transcript(order.number);
+        let mut transcript = Transcript::open(stage, &repository, &path)?.without_commands();
         let screen = job.screen;
         if order.number == job.number && !screen.quiet {
             transcript = transcript.shown_on(&screen.terminal, screen.json, screen.verbose);
@@ -358,6 +341,11 @@ impl Player {
         })
     }
 
+    /// `true` if the order rests.
+    fn rested(&self) -> bool {
+        self.report.answers(&self.order)
+    }
+
     /// Takes over a changed order.
     fn hear(&mut self, stage: &Stage, order: Order) {
         if order.wish != self.order.wish {
@@ -374,16 +362,15 @@ impl Player {
     async fn step(&mut self, job: &Job<'_>, stage: &Stage) -> anyhow::Result<()> {
         if let Some(saying) = self.order.said.get(self.report.said) {
             self.take_base(job, stage).await?;
-            let feature = stage.latest(&self.filed).await?;
-            if feature.is_none() {
-                label(stage, &self.filed, &self.order).await?;
-                self.report.said += 1;
-                return self.keep(job);
+            match stage.latest(&self.filed).await? {
+                None => label(stage, &self.filed, &self.order).await?,
+                Some(feature) => {
+                    let pull = saying.task.and_then(|task| feature.task(task)?.pull);
+                    let place = pull.map_or(self.filed.issue.0, |pull| pull.0);
+                    let person = stage.forge.as_user(&stage.person)?;
+                    person.comment(&self.filed.repository, place, &saying.text)?;
+                }
             }
-            let pull = saying.task.and_then(|task| feature.as_ref()?.task(task)?.pull);
-            let place = pull.map_or(self.filed.issue.0, |pull| pull.0);
-            let person = stage.forge.as_user(&stage.person)?;
-            person.comment(&self.filed.repository, place, &saying.text)?;
             self.report.said += 1;
             return self.keep(job);
         }
@@ -394,9 +381,9 @@ impl Player {
         };
         let before = self.report.clone();
         if let Some(feature) = stage.latest(&self.filed).await? {
-            self.report
-                .tell(&feature, stage.engine.store.costs(&feature.key).await?);
-            self.report.plan = plan_file(&feature);
+            let costs = stage.engine.store.costs(&feature.key).await?;
+            self.report.tell(&feature, costs);
+            self.report.plan = messages::plan_file(&feature);
         }
         if before != self.report {
             self.note_work(job, stage).await?;
@@ -404,16 +391,15 @@ impl Player {
         if let Some(rest) = rest.filter(|_| !spoke) {
             self.rests(job, stage, &rest).await?;
         }
-        match before == self.report {
-            true => Ok(()),
-            false => self.keep(job),
+        if before != self.report {
+            self.keep(job)?;
         }
+        Ok(())
     }
 
     /// Saves the location of the work so far, for a look after an interruption.
     async fn note_work(&mut self, job: &Job<'_>, stage: &Stage) -> anyhow::Result<()> {
-        let repository = stage.forge.repository_dir(&self.filed.repository)?;
-        self.report.repository = Some(repository.display().to_string());
+        self.report.repository = Some(self.copy(stage)?.display().to_string());
         if let Some(feature) = stage.latest(&self.filed).await?.filter(|_| !self.report.rests) {
             self.report.unfinished = stage.branches(&self.filed, &feature)?;
         }
@@ -427,8 +413,9 @@ impl Player {
         if stage.forge.head(repository, &branch)?.as_deref() == Some(base.sha.as_str()) {
             return Ok(());
         }
-        let bare = BareRepo::at(stage.forge.repository_dir(repository)?);
-        bare.copy_commit(&job.repository.own.work_tree.to_string_lossy(), &base.sha)
+        let work_tree = job.repository.own.work_tree.to_string_lossy();
+        BareRepo::at(self.copy(stage)?)
+            .copy_commit(&work_tree, &base.sha)
             .await?;
         let person = stage.forge.as_user(&stage.person)?;
         Ok(person.set_branch(repository, &branch, &base.sha).await?)
@@ -437,30 +424,17 @@ impl Player {
     /// Records that nothing more happens by itself, and brings a finished result into the person's repository.
     async fn rests(&mut self, job: &Job<'_>, stage: &Stage, rest: &Rest) -> anyhow::Result<()> {
         let name = self.order.name();
-        let ended = rest
-            .report(stage, &self.filed, &format!("`autobuild feature {name}` builds it"))
-            .await?;
-        let repository = stage.forge.repository_dir(&self.filed.repository)?;
-        self.report.repository = Some(repository.display().to_string());
+        let approving = format!("`autobuild feature {name}` builds it");
+        let ended = rest.report(stage, &self.filed, &approving).await?;
+        self.report.repository = Some(self.copy(stage)?.display().to_string());
         (self.report.sentence, self.report.why) = (ended.sentence, ended.details);
         (self.report.ok, self.report.unfinished) = (ended.how == How::Well, ended.branches);
         if let Rest::At(feature) = rest {
-            match (&feature.state, self.order.wish) {
-                (State::InReview | State::Completed, _) => self.give(job, stage, feature).await?,
-                (State::AwaitingApproval, Wish::Plan) => {
-                    self.report.ok = true;
-                    self.report.sentence = format!("{name} is planned: {}", self.report.tasks_in_words());
-                }
-                (
-                    State::Planning { .. }
-                    | State::AwaitingApproval
-                    | State::Building { .. }
-                    | State::Paused { .. }
-                    | State::Blocked { .. }
-                    | State::Cancelled { .. }
-                    | State::Failed { .. },
-                    _,
-                ) => {}
+            if matches!(feature.state, State::InReview | State::Completed) {
+                self.give(job, stage, feature).await?;
+            } else if matches!(feature.state, State::AwaitingApproval) && self.order.wish == Wish::Plan {
+                self.report.ok = true;
+                self.report.sentence = format!("{name} is planned: {}", self.report.tasks_in_words());
             }
         }
         (self.report.rests, self.report.wish) = (true, Some(self.order.wish));
@@ -473,7 +447,7 @@ impl Player {
         let integration = feature.key.integration_branch();
         let head = forge.head(&self.filed.repository, &integration)?;
         let head = head.with_context(|| format!("the forge has lost {integration}"))?;
-        let from = forge.repository_dir(&self.filed.repository)?;
+        let from = self.copy(stage)?;
         own.copy(&from, &head).await?;
         let ours = self.report.branch.clone().zip(self.report.head.clone());
         // A clashing branch may have been made since the order.
@@ -504,6 +478,11 @@ impl Player {
         Ok(())
     }
 
+    /// Returns the path of the forge's copy of the repository.
+    fn copy(&self, stage: &Stage) -> anyhow::Result<PathBuf> {
+        Ok(stage.forge.repository_dir(&self.filed.repository)?)
+    }
+
     fn keep(&self, job: &Job<'_>) -> anyhow::Result<()> {
         job.orders.keep_report(self.order.number, &self.report)
     }
@@ -529,11 +508,12 @@ fn human(wish: Wish) -> Human {
 async fn file(stage: &Stage, repository: &str, order: &Order) -> anyhow::Result<Filed> {
     let filed = match stage.forge.look(repository, &format!("issues/{}", order.number)).await {
         Ok(issue) => {
+            let filed = stage.filed(repository, order.number)?;
             let labels = issue.get("labels").and_then(serde_json::Value::as_array);
             if labels.is_some_and(|labels| !labels.is_empty()) {
-                return stage.filed(repository, order.number);
+                return Ok(filed);
             }
-            stage.filed(repository, order.number)?
+            filed
         }
         Err(_) => {
             stage.forge.number_after(repository, order.number.saturating_sub(1))?;

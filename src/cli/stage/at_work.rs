@@ -11,18 +11,22 @@ use domain::ids::{Millis, TurnNumber};
 pub fn plain(work: &Work, now: Millis) -> String {
     let task = work.task.map_or_else(String::new, |task| format!("{task} · "));
     let turn = turn(work).map_or_else(String::new, |turn| format!("turn {turn} · "));
-    let mut line = format!("{task}{turn}{} · {}", name(work.worker), elapsed(work, now));
+    let (name, elapsed, calls) = (name(work.worker), elapsed(work, now), calls(work));
+    let line = format!("{task}{turn}{name} · {elapsed}{calls}");
+    match (&work.activity.waiting, last_step(work)) {
+        (Some(_), _) => format!("{line} · waits for its model's API"),
+        (None, Some(step)) => format!("{line} · {step}"),
+        (None, None) => line,
+    }
+}
+
+/// Returns the number of tool calls, with the mark before it; empty if there are none.
+pub fn calls(work: &Work) -> String {
     match work.activity.tool_calls {
-        0 => {}
-        1 => line.push_str(" · 1 tool call"),
-        calls => line.push_str(&format!(" · {calls} tool calls")),
+        0 => String::new(),
+        1 => " · 1 tool call".to_owned(),
+        calls => format!(" · {calls} tool calls"),
     }
-    if work.activity.waiting.is_some() {
-        line.push_str(" · waits for its model's API");
-    } else if let Some(step) = last_step(work) {
-        line.push_str(&format!(" · {step}"));
-    }
-    line
 }
 
 /// Returns the turn, for work that belongs to a turn.

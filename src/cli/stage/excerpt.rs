@@ -59,12 +59,30 @@ pub fn whole(text: &str) -> Vec<String> {
 /// Returns the first lines of prose, without tables, folded blocks and Markdown's marks. A fenced block, such as the
 /// output that caused a block, is shortened to its beginning and end.
 pub fn start(text: &str, room: Room) -> Vec<String> {
-    shortened(text, room)
+    let mut out = Vec::new();
+    let (mut said, mut rows) = (0_usize, 0_usize);
+    for part in parts(&clean(text)) {
+        match part {
+            Part::Said(line) if line.starts_with('|') => {}
+            Part::Said(_) | Part::Fence(_) if said >= room.lines || rows >= room.rows => {
+                out.push("…".to_owned());
+                break;
+            }
+            Part::Said(line) => {
+                let line = cut(&plain(&line));
+                said += 1;
+                rows = rows.saturating_add(rows_of(&line));
+                out.push(line);
+            }
+            Part::Fence(lines) => out.extend(fence(&lines)),
+        }
+    }
+    out
 }
 
 /// Returns all lines of prose, in the same form.
 pub fn all(text: &str) -> Vec<String> {
-    shortened(text, Room::ALL)
+    start(text, Room::ALL)
 }
 
 /// Returns a review's first remarks on lines of the diff, and the number of further ones.
@@ -98,28 +116,6 @@ fn placed(remark: &LineRemark, said: Vec<String>) -> Vec<String> {
         .collect()
 }
 
-fn shortened(text: &str, room: Room) -> Vec<String> {
-    let mut out = Vec::new();
-    let (mut said, mut rows) = (0_usize, 0_usize);
-    for part in parts(&clean(text)) {
-        match part {
-            Part::Said(line) if line.starts_with('|') => {}
-            Part::Said(_) | Part::Fence(_) if said >= room.lines || rows >= room.rows => {
-                out.push("…".to_owned());
-                break;
-            }
-            Part::Said(line) => {
-                let line = cut(&plain(&line));
-                said += 1;
-                rows = rows.saturating_add(rows_of(&line));
-                out.push(line);
-            }
-            Part::Fence(lines) => out.extend(fence(&lines)),
-        }
-    }
-    out
-}
-
 fn rows_of(line: &str) -> usize {
     line.chars().count() / ROW + 1
 }
@@ -134,12 +130,8 @@ fn fence(lines: &[String]) -> Vec<String> {
     let (first, rest) = lines.split_at(FENCED_FIRST.min(lines.len()));
     let last = rest.get(left_out..).unwrap_or_default();
     let gap = format!("  … {left_out} lines …");
-    first
-        .iter()
-        .map(shown)
-        .chain([gap])
-        .chain(last.iter().map(shown))
-        .collect()
+    let last = last.iter().map(shown);
+    first.iter().map(shown).chain([gap]).chain(last).collect()
 }
 
 /// The changes that one edit made to a text.
@@ -218,22 +210,17 @@ impl Edited {
             .skip(1)
             .map(String::as_str)
             .chain(std::iter::repeat(""));
-        let new: Vec<&str> = rest
-            .iter()
-            .zip(&before)
-            .zip(headings)
-            // Numbers, links and costs are shown elsewhere.
-            .filter(|((now, then), heading)| now != then && *heading != "cost" && now.starts_with(char::is_alphabetic))
-            .map(|((now, _), _)| now.as_str())
-            .collect();
+        let cells = rest.iter().zip(&before).zip(headings);
+        // Numbers, links and costs are shown elsewhere.
+        let news = cells
+            .filter(|((now, then), heading)| now != then && *heading != "cost" && now.starts_with(char::is_alphabetic));
+        let new: Vec<&str> = news.map(|((now, _), _)| now.as_str()).collect();
         (!new.is_empty()).then(|| Row {
             name: name.clone(),
             now: cut(&new.join(" · ")),
         })
     }
-}
 
-impl Edited {
     /// Returns a task's row with its state.
     fn task(&self, name: &str, rest: &[String]) -> Option<Row> {
         name.split(' ').next()?.parse::<TaskId>().ok()?;

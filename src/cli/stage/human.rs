@@ -48,11 +48,8 @@ impl Human {
         let issue = feature.key.issue.0;
         match (&feature.state, self.part) {
             (State::AwaitingApproval, Part::ApprovesPlan | Part::ApprovesAll) => {
-                let hash: String = feature
-                    .plan
-                    .as_ref()
-                    .map(|plan| plan.hash.chars().take(8).collect())
-                    .unwrap_or_default();
+                let hash = feature.plan.as_ref().map(|plan| plan.hash.chars().take(8).collect());
+                let hash: String = hash.unwrap_or_default();
                 if self.approved.contains(&hash) {
                     return Ok(false);
                 }
@@ -72,12 +69,11 @@ impl Human {
                 Ok(true)
             }
             (State::Blocked { .. }, Part::Sample) => {
-                let stuck = feature
-                    .tasks
-                    .iter()
-                    .find(|task| task.is_blocked())
-                    .and_then(|task| task.pull);
-                let Some(pull) = stuck.filter(|pull| !self.helped.contains(pull)) else {
+                let stuck = feature.tasks.iter().find(|task| task.is_blocked());
+                let Some(pull) = stuck
+                    .and_then(|task| task.pull)
+                    .filter(|pull| !self.helped.contains(pull))
+                else {
                     return Ok(false);
                 };
                 self.helped.push(pull);

@@ -18,11 +18,11 @@ use crate::{
     agents::Access,
     cli::{
         assemble,
-        assemble::{Agents, AppKey, Blueprint},
-        network,
+        assemble::{Agents, Blueprint},
+        service,
         stage::offers::Offers,
     },
-    config::{AgentCommand, SandboxSettings},
+    config::{AgentCommand, AppKey, SandboxSettings, told},
     engine::{
         Engine,
         settings::{Backoff, EngineSettings},
@@ -44,7 +44,7 @@ use forge::{
 };
 use page_parts::session::with_key;
 use sandbox::SandboxOptions;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde_json::{Map, Value};
 use std::{
     io::ErrorKind,
@@ -56,7 +56,7 @@ use std::{
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// The owner of the sample's repositories, and of stages that earlier versions made.
+/// The owner of the sample's repositories.
 const SAMPLE_OWNER: &str = "acme";
 /// The login of the sample's person.
 const SAMPLE_PERSON: &str = "mona";
@@ -93,19 +93,11 @@ impl Cast {
         }
     }
 
-    fn owner(&self, forge: &Forge) -> &'static str {
+    fn owner(&self) -> &'static str {
         match self {
             Self::Sample => SAMPLE_OWNER,
-            Self::Own(_) => own_owner(forge),
+            Self::Own(_) => OWN_OWNER,
         }
-    }
-}
-
-/// Returns the owner of a person's own repositories on this forge, which an earlier version may have made.
-fn own_owner(forge: &Forge) -> &'static str {
-    match forge.installation_of(APP, SAMPLE_OWNER) {
-        Ok(_) => SAMPLE_OWNER,
-        Err(_) => OWN_OWNER,
     }
 }
 
@@ -124,7 +116,6 @@ fn login(name: &str) -> Option<String> {
 
 /// The parts from which a stage is built.
 pub struct Setup<'a> {
-    /// The people on the stage.
     pub cast: Cast,
     /// The folder of the forge's state and of the service's database; it may hold those of an earlier stage.
     pub folder: &'a Path,
@@ -134,19 +125,15 @@ pub struct Setup<'a> {
     pub port: u16,
     /// The rule for when the forge saves its state.
     pub saving: Saving,
-    /// The agent of all roles.
     pub agent: AgentCommand,
     /// The way in which the agent's program reaches a model.
     pub access: Access,
-    /// The secrets that nobody may read.
     pub secrets: &'a Secrets,
 }
 
 /// The running forge and service.
 pub struct Stage {
-    /// The forge.
     pub forge: Forge,
-    /// The service.
     pub engine: Arc<Engine>,
     /// The dashboard's address, with the key that opens it and the forge's pages.
     pub dashboard: String,
@@ -165,23 +152,22 @@ pub struct Stage {
 pub struct Filed {
     /// The repository's full name, `owner/name`.
     pub repository: String,
-    /// The repository's id.
     pub repo: RepoId,
-    /// The issue's number.
     pub issue: IssueNumber,
 }
 
 impl Stage {
     /// Starts the forge and the service. The service accepts deliveries, but does no work before [`Self::begin`].
     pub async fn build(setup: Setup<'_>) -> anyhow::Result<Self> {
-        let (key, person, offers) = (secret()?, setup.cast.login(), Offers::default());
+        let key = SecretString::from(assemble::random::<16>()?);
+        let (person, offers) = (setup.cast.login(), Offers::default());
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
         let hands = Hands {
             login: person.clone(),
             replies: offers.replies(),
         };
         let forge = forge(&setup, &key, hands).await?;
-        let owner = setup.cast.owner(&forge);
+        let owner = setup.cast.owner();
         forge.create_organization(owner);
         forge.create_user(&person);
         let dashboard = format!("http://{}/", listener.address()?);
@@ -231,13 +217,9 @@ impl Stage {
                 private: true,
                 ..Settings::default()
             };
-            self.forge
-                .create_repo(&full_name, source, settings)
-                .await
-                .context("importing the repository")?;
+            let created = self.forge.create_repo(&full_name, source, settings).await;
+            created.context("importing the repository")?;
         }
-        self.forge
-            .change_settings(&full_name, |settings| settings.private = true)?;
         self.forge.set_role(&full_name, &self.person, Role::Admin)?;
         Ok(full_name)
     }
@@ -283,10 +265,10 @@ impl Stage {
 
     /// Returns the existing branches that hold a Feature's work.
     pub fn branches(&self, filed: &Filed, feature: &Feature) -> anyhow::Result<Vec<String>> {
-        let mut branches = feature.branches_with_work();
-        for (at, branch) in branches.clone().iter().enumerate().rev() {
-            if self.forge.head(&filed.repository, branch)?.is_none() {
-                branches.remove(at);
+        let mut branches = Vec::new();
+        for branch in feature.branches_with_work() {
+            if self.forge.head(&filed.repository, &branch)?.is_some() {
+                branches.push(branch);
             }
         }
         Ok(branches)
@@ -314,29 +296,20 @@ impl Stage {
     }
 }
 
-/// Returns the full name of a person's own repository on a forge without a stage.
-pub fn own_full_name(forge: &Forge, name: &str) -> String {
-    format!("{}/{name}", own_owner(forge))
+/// Returns the full name of a person's own repository on the forge.
+pub fn own_full_name(name: &str) -> String {
+    format!("{OWN_OWNER}/{name}")
 }
 
 /// Returns a repository name made from the folder's name.
 pub fn repository_name(path: &Path) -> String {
-    let name = path
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
-    let name: String = name
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect();
-    let name = name.trim_end_matches(".git").trim_matches('.').to_owned();
-    if name.is_empty() { "repository".to_owned() } else { name }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_fine = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let name = name.replace(|c: char| !is_fine(c), "-");
+    match name.trim_end_matches(".git").trim_matches('.') {
+        "" => "repository".to_owned(),
+        name => name.to_owned(),
+    }
 }
 
 /// Starts the forge, whose pages need the key.
@@ -372,12 +345,6 @@ fn unusable(error: ForgeError, folder: &Path) -> anyhow::Error {
     anyhow::Error::new(error).context(what)
 }
 
-/// Generates a random secret.
-fn secret() -> anyhow::Result<SecretString> {
-    let number = u128::from(getrandom::u64()?) << 64 | u128::from(getrandom::u64()?);
-    Ok(SecretString::from(format!("{number:032x}")))
-}
-
 /// Returns the two Apps, creating them if needed; each start has a new webhook address.
 fn apps(forge: &Forge, owner: &str, hook: &str) -> anyhow::Result<(AppCredentials, AppCredentials)> {
     let main = match forge.app(APP) {
@@ -386,14 +353,8 @@ fn apps(forge: &Forge, owner: &str, hook: &str) -> anyhow::Result<(AppCredential
             main
         }
         None => {
-            let secret = secret()?;
-            let (permissions, events) = (AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS);
-            app(
-                (forge, owner),
-                APP,
-                (permissions, events),
-                Some((hook, secret.expose_secret())),
-            )?
+            let (secret, needs) = (assemble::random::<16>()?, (AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS));
+            app((forge, owner), APP, needs, Some((hook, &secret)))?
         }
     };
     let coach = match forge.app(COACH_APP) {
@@ -420,16 +381,10 @@ fn app(
     Ok(app)
 }
 
-/// Reads the server's settings for the sandbox: those that protect this machine count on a stage too.
-fn safety() -> anyhow::Result<SandboxSettings> {
-    SandboxSettings::of_process().map_err(|mistakes| {
-        let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-        anyhow::anyhow!(lines.join("\n"))
-    })
-}
-
 fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2]) -> anyhow::Result<Blueprint> {
-    let (safety, secrets, agent, data_dir) = (safety()?, setup.secrets, setup.agent, setup.data_dir);
+    let (secrets, agent, data_dir) = (setup.secrets, setup.agent, setup.data_dir);
+    // The settings that protect this machine count on a stage too.
+    let safety = SandboxSettings::of_process().map_err(|mistakes| anyhow::anyhow!(told(&mistakes, "\n")))?;
     let key = |app: &AppCredentials| AppKey {
         id: AppId(app.id),
         private_key: app.private_key.clone(),
@@ -446,7 +401,7 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
         },
         grace: Duration::from_secs(2),
         ci: CiTimes::AT_ONCE,
-        network: network::of_process()?,
+        network: service::own_ceiling()?,
         ..EngineSettings::service(worker, data_dir.clone(), assemble::clock)
     };
     Ok(Blueprint {

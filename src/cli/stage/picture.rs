@@ -3,7 +3,7 @@
 
 use crate::{
     cli::stage::{
-        at_work::{clock, elapsed, last_step, name, turn},
+        at_work::{calls, clock, elapsed, last_step, name, turn},
         terminal::Tone,
         wrap,
     },
@@ -37,9 +37,7 @@ const WARNS_AT: u64 = 80;
 /// A piece of a line in one colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The text.
     pub text: String,
-    /// The colour.
     pub tone: Tone,
 }
 
@@ -78,9 +76,7 @@ pub struct Picture<'a> {
     pub works: &'a [Work],
     /// The watched Feature; work of another Feature shows that one's name.
     pub feature: Option<FeatureKey>,
-    /// The watched Feature's progress.
     pub progress: Option<Progress>,
-    /// The current time.
     pub now: Millis,
     /// The number of earlier drawings; it selects the spinner's frame.
     pub beat: usize,
@@ -90,12 +86,8 @@ impl Picture<'_> {
     /// Returns the lines, each at most `columns` wide.
     pub fn lines(&self, columns: usize) -> Vec<Line> {
         let is_narrow = columns < NARROW;
-        let mut lines: Vec<Line> = self
-            .works
-            .iter()
-            .take(MOST_TASKS)
-            .map(|work| self.work(work, is_narrow))
-            .collect();
+        let works = self.works.iter().take(MOST_TASKS);
+        let mut lines: Vec<Line> = works.map(|work| self.work(work, is_narrow)).collect();
         if let more @ 1.. = self.works.len().saturating_sub(MOST_TASKS) {
             lines.push(vec![span(format!("  and {more} more at work"), Tone::Quiet)]);
         }
@@ -107,23 +99,14 @@ impl Picture<'_> {
     }
 
     fn work(&self, work: &Work, is_narrow: bool) -> Line {
-        let other = self.feature.is_some_and(|feature| feature != work.feature);
-        let mut whose = String::new();
-        if other {
-            whose = format!("{} ", work.feature.shown());
-        }
-        if let Some(task) = work.task {
-            whose.push_str(&format!("{task} "));
-        }
+        let other = self.feature.filter(|feature| *feature != work.feature);
+        let other = other.map(|_| format!("{} ", work.feature.shown()));
+        let task = work.task.map(|task| format!("{task} "));
+        let whose: String = other.into_iter().chain(task).collect();
         let turn = turn(work).filter(|_| !is_narrow).map(|turn| format!(" · turn {turn}"));
-        let calls = match (work.activity.tool_calls, is_narrow) {
-            (0, _) | (_, true) => String::new(),
-            (1, false) => " · 1 tool call".to_owned(),
-            (calls, false) => format!(" · {calls} tool calls"),
-        };
         let time = match is_narrow {
             true => format!(" · {}", clock(work, self.now)),
-            false => format!(" · {}{calls}", elapsed(work, self.now)),
+            false => format!(" · {}{}", elapsed(work, self.now), calls(work)),
         };
         let step = match (&work.activity.waiting, last_step(work)) {
             (Some(_), _) => span(" · waits for its model's API".to_owned(), Tone::Warning),
@@ -161,10 +144,8 @@ impl Progress {
             WARNS_AT.. => Tone::Warning,
             _ => Tone::Good,
         };
-        let said = match is_narrow {
-            true => format!(" {}/{}", dollars(spent), dollars(limit)),
-            false => format!(" {} of {}", dollars(spent), dollars(limit)),
-        };
+        let of = if is_narrow { "/" } else { " of " };
+        let said = format!(" {}{of}{}", dollars(spent), dollars(limit));
         Some(bar("budget", (spent, limit), tone, (said, is_narrow)))
     }
 }
@@ -187,7 +168,8 @@ fn bar(name: &str, (part, whole): (u64, u64), tone: Tone, (said, is_narrow): (St
     ]
 }
 
-fn span(text: String, tone: Tone) -> Span {
+/// Returns a piece of a line.
+pub fn span(text: String, tone: Tone) -> Span {
     Span { text, tone }
 }
 

@@ -28,7 +28,6 @@ pub enum Rest {
 
 /// The report on a Feature that rests.
 pub struct Ended {
-    /// The kind of end.
     pub how: How,
     /// The state in one sentence.
     pub sentence: String,
@@ -36,12 +35,6 @@ pub struct Ended {
     pub details: Vec<String>,
     /// The branches of the forge's repository that hold work, the most complete first.
     pub branches: Vec<String>,
-}
-
-/// A line of the reason.
-struct Line {
-    indent: &'static str,
-    text: String,
 }
 
 /// The way in which the work ended.
@@ -84,13 +77,11 @@ impl Rest {
         if latest != key {
             return Ok(None);
         }
-        Ok(Some(match key {
-            None => Self::Nothing,
-            Some(key) => match stage.engine.feature(&key).await? {
-                Some(feature) => Self::At(Box::new(feature)),
-                None => Self::Nothing,
-            },
-        }))
+        let Some(key) = key else { return Ok(Some(Self::Nothing)) };
+        let feature = stage.engine.feature(&key).await?;
+        Ok(Some(
+            feature.map_or(Self::Nothing, |feature| Self::At(Box::new(feature))),
+        ))
     }
 
     /// Reports the state; `approving` says how a person approves a waiting plan.
@@ -157,31 +148,21 @@ async fn refused_settings(stage: &Stage, feature: &Feature) -> anyhow::Result<Op
 /// Words the state in which a Feature rests.
 fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
     let name = feature.key.shown();
-    match &feature.state {
-        State::InReview => (
-            How::Well,
-            format!("{name} is in review: a person merges its pull request"),
-        ),
-        State::Completed => (How::Well, format!("{name} is completed")),
-        State::AwaitingApproval => {
-            let sentence = format!("The plan of {name} waits for approval: {approving}");
-            (How::Otherwise, sentence)
-        }
-        State::Failed { message } => (
-            How::Otherwise,
-            format!("{name} failed, because there is no valid plan: {message}"),
-        ),
-        State::Cancelled { .. } => (How::Otherwise, format!("{name} is cancelled")),
-        State::Paused { .. } => (How::Otherwise, format!("{name} is paused")),
-        State::Blocked { .. } => (How::Otherwise, format!("{name} is blocked")),
+    let sentence = match &feature.state {
+        State::InReview => format!("{name} is in review: a person merges its pull request"),
+        State::Completed => format!("{name} is completed"),
+        State::AwaitingApproval => format!("The plan of {name} waits for approval: {approving}"),
+        State::Failed { message } => format!("{name} failed, because there is no valid plan: {message}"),
+        State::Cancelled { .. } => format!("{name} is cancelled"),
+        State::Paused { .. } => format!("{name} is paused"),
+        State::Blocked { .. } => format!("{name} is blocked"),
         State::Planning { .. } | State::Building { .. } => {
-            let why = waiting(feature);
-            (
-                How::Otherwise,
-                format!("{name} is {}: {why}", messages::feature_state(&feature.state)),
-            )
+            let state = messages::feature_state(&feature.state);
+            format!("{name} is {state}: {}", waiting(feature))
         }
-    }
+    };
+    let is_well = matches!(feature.state, State::InReview | State::Completed);
+    (if is_well { How::Well } else { How::Otherwise }, sentence)
 }
 
 /// Reports what the service answered on the issue instead of starting.
@@ -211,10 +192,8 @@ fn answers(on_issue: &[FeedEvent], person: &str) -> Vec<String> {
 }
 
 fn waiting(feature: &Feature) -> String {
-    let waits: Vec<String> = feature
-        .tasks
-        .iter()
-        .filter(|task| !task.is_over())
+    let waiting = feature.tasks.iter().filter(|task| !task.is_over());
+    let waits: Vec<String> = waiting
         .map(|task| format!("{}: {}", task.id, messages::task_state(task)))
         .collect();
     format!("it waits for a person ({})", waits.join(", "))
@@ -247,16 +226,15 @@ impl Ended {
             terminal.line("", "", line, tone);
         }
         for line in self.why() {
-            terminal.line(line.indent, line.indent, &line.text, Tone::Plain);
+            terminal.line("  ", "  ", &line, Tone::Plain);
         }
     }
 
     /// Returns how the work ended and why, as lines.
     pub fn lines(&self) -> Vec<String> {
-        let said = self.said();
-        let why = self.why();
-        let why = why.iter().map(|line| format!("{}{}", line.indent, line.text));
-        said.lines().map(str::to_owned).chain(why).collect()
+        let why = self.why().into_iter();
+        let why = why.map(|line| format!("  {line}").trim_end().to_owned());
+        self.said().lines().map(str::to_owned).chain(why).collect()
     }
 
     /// Returns the sentence without control characters, since it may quote an agent.
@@ -265,16 +243,9 @@ impl Ended {
         format!("{}.", sentence.trim_end().trim_end_matches('.'))
     }
 
-    fn why(&self) -> Vec<Line> {
-        let detail = |detail: &String| {
-            let lines = excerpt::all(detail).into_iter();
-            let lines = lines.map(|text| Line { indent: "  ", text });
-            let blank = Line {
-                indent: "",
-                text: String::new(),
-            };
-            std::iter::once(blank).chain(lines).collect::<Vec<_>>()
-        };
+    /// Returns the lines of all details, each after a blank line.
+    fn why(&self) -> Vec<String> {
+        let detail = |detail: &String| std::iter::once(String::new()).chain(excerpt::all(detail));
         self.details.iter().flat_map(detail).collect()
     }
 

@@ -2,7 +2,7 @@
 //! a terminal, it prints plain lines only.
 
 use crate::cli::stage::{
-    picture::{Line, Span, fitted},
+    picture::{Line, fitted, span},
     wrap,
 };
 use rustix::io::Errno;
@@ -132,23 +132,15 @@ impl Area {
 
     /// Returns the text that draws the area at the cursor.
     fn drawn(&mut self, (columns, rows): (usize, usize), colours: Colours) -> String {
-        let note = self.note.iter().map(|note| {
-            let text = note.clone();
-            vec![Span {
-                text,
-                tone: Tone::Quiet,
-            }]
-        });
+        let note = self.note.iter().map(|note| vec![span(note.clone(), Tone::Quiet)]);
         // The last column stays free: some terminals go to the next row when it is written.
         let fit = columns.saturating_sub(1);
         let lines = self.picture.iter().cloned().chain(note).map(|line| fitted(line, fit));
         let lines: Vec<Line> = lines.take(rows.saturating_sub(2)).collect();
         let width = |line: &Line| line.iter().map(|span| span.text.width()).sum();
         self.drawn = lines.iter().map(width).collect();
-        lines
-            .iter()
-            .map(|line| format!("{}\n", painted(line, colours)))
-            .collect()
+        let painted = lines.iter().map(|line| format!("{}\n", painted(line, colours)));
+        painted.collect()
     }
 }
 
@@ -202,21 +194,13 @@ impl Terminal {
             Some(width) => wrap::rows(lead, gutter, text, width),
             None => vec![format!("{lead}{text}").trim_end().to_owned()],
         };
-        let painted: Vec<String> = rows
-            .iter()
-            .map(|row| in_colour(row, tone, self.skills.colours))
-            .collect();
-        self.print(&painted.join("\n"));
+        let painted: Vec<String> = rows.iter().map(|row| self.in_tone(row, tone)).collect();
+        self.exact(&painted.join("\n"));
     }
 
     /// Prints a line that already fits, such as a row of a table.
     pub fn fitted(&self, line: &str, tone: Tone) {
-        self.print(&in_colour(line, tone, self.skills.colours));
-    }
-
-    /// Prints a line without change, for people to copy.
-    pub fn exact(&self, line: &str) {
-        self.print(line);
+        self.exact(&self.in_tone(line, tone));
     }
 
     /// Draws these lines below those that stay; `picture` gets the number of columns.
@@ -245,7 +229,8 @@ impl Terminal {
         passed
     }
 
-    fn print(&self, lines: &str) {
+    /// Prints lines without change, for people to copy.
+    pub fn exact(&self, lines: &str) {
         let mut area = self.lock();
         let erased = area.erased(size().0);
         write(&format!("{erased}{lines}\n{}", area.drawn(size(), self.skills.colours)));
@@ -271,6 +256,15 @@ impl Terminal {
 
     fn lock(&self) -> MutexGuard<'_, Area> {
         self.area.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Prints a text at once. A reader that stops early, such as `head`, is no error.
+pub fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed,
     }
 }
 
@@ -342,18 +336,7 @@ mod tests {
 
     #[test]
     fn what_is_drawn_is_erased_also_on_a_screen_that_became_narrower() {
-        let line = |text: &str| {
-            vec![
-                Span {
-                    text: "⠋ ".to_owned(),
-                    tone: Tone::Working,
-                },
-                Span {
-                    text: text.to_owned(),
-                    tone: Tone::Plain,
-                },
-            ]
-        };
+        let line = |text: &str| vec![span("⠋ ".to_owned(), Tone::Working), span(text.to_owned(), Tone::Plain)];
         let mut area = Area {
             picture: vec![line("one"), line(&"two ".repeat(30))],
             note: Some("note".to_owned()),

@@ -93,9 +93,7 @@ pub struct Transcript {
     addresses: HashSet<String>,
     edited: HashMap<String, Edited>,
     hidden: usize,
-    /// Whether the transcript ends with the number of hidden edits.
-    tells_hidden: bool,
-    /// Whether people who read this can comment.
+    /// Whether people who read this can comment on pages.
     has_comments: bool,
     seen: watch::Sender<u64>,
 }
@@ -120,21 +118,12 @@ impl Transcript {
             addresses: HashSet::new(),
             edited: HashMap::new(),
             hidden: 0,
-            tells_hidden: true,
             has_comments: true,
             seen: watch::Sender::new(0),
         })
     }
 
-    /// Leaves out the note about hidden edits.
-    pub fn without_note(self) -> Self {
-        Self {
-            tells_hidden: false,
-            ..self
-        }
-    }
-
-    /// Leaves out the commands that people could comment.
+    /// Leaves out the commands that people could comment, and the note about hidden edits.
     pub fn without_commands(self) -> Self {
         Self {
             has_comments: false,
@@ -158,10 +147,8 @@ impl Transcript {
             return;
         }
         let level = sandbox.level();
-        self.line(
-            &format!("Agents and tests run isolated, at level {level}: {}.", level.means()),
-            Tone::Quiet,
-        );
+        let isolated = format!("Agents and tests run isolated, at level {level}: {}.", level.means());
+        self.line(&isolated, Tone::Quiet);
         if !sandbox.missing().is_empty() {
             self.line(&format!("For more isolation: {}", sandbox.missing()), Tone::Quiet);
         }
@@ -177,15 +164,12 @@ impl Transcript {
         if self.json || changes.is_empty() {
             return;
         }
-        let named: Vec<&str> = changes.iter().take(MOST_CHANGES).map(String::as_str).collect();
+        let named = changes.get(..MOST_CHANGES).unwrap_or(changes).join(", ");
         let more = match changes.len().saturating_sub(MOST_CHANGES) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let line = format!(
-            "The work starts from your last commit. Not included: {}{more}",
-            named.join(", ")
-        );
+        let line = format!("The work starts from your last commit. Not included: {named}{more}");
         self.line(&clean(&line).replace('\n', " "), Tone::Loud);
     }
 
@@ -229,13 +213,12 @@ impl Transcript {
         if let Some(terminal) = &self.terminal {
             terminal.clear();
         }
-        if self.hidden > 0 && !self.json && self.tells_hidden {
+        if self.hidden > 0 && !self.json && self.has_comments {
             let edits = match self.hidden {
                 1 => "1 edit that said nothing new is left out; --verbose shows it".to_owned(),
                 edits => format!("{edits} edits that said nothing new are left out; --verbose shows them"),
             };
-            let hidden = format!("\n({edits})");
-            self.line(&hidden, Tone::Quiet);
+            self.line(&format!("\n({edits})"), Tone::Quiet);
         }
     }
 
@@ -266,10 +249,8 @@ impl Transcript {
             .retain(|since, _| works.iter().any(|work| work.since.0 == *since));
         for work in works {
             let seconds = at_work::seconds(&work, now);
-            let next = self
-                .told
-                .get(&work.since.0)
-                .map_or(FIRST_TOLD, |last| last + TOLD_EVERY);
+            let last = self.told.get(&work.since.0);
+            let next = last.map_or(FIRST_TOLD, |last| last + TOLD_EVERY);
             if seconds >= next {
                 self.told.insert(work.since.0, seconds);
                 self.timed(&at_work::plain(&work, now), Tone::Quiet);

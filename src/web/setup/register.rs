@@ -9,7 +9,7 @@ use super::{
     progress::{Choice, CodeStanding, Hash, NoReturn, NotOurs, Standing, Step, standing},
 };
 use crate::{
-    config::{KeptApp, KeptApps, KeptOAuthClient, github_named},
+    config::{KeptApp, KeptApps, OAuthClient, github_named},
     github::{GithubError, GithubUrls, Identity, Registered, exchange},
 };
 use axum::{
@@ -187,7 +187,7 @@ impl Setup {
             page: app.page,
             private_key: app.private_key,
             webhook_secret: app.webhook_secret,
-            oauth: Some(KeptOAuthClient {
+            oauth: Some(OAuthClient {
                 id: app.client_id,
                 secret: app.client_secret,
             }),
@@ -226,7 +226,7 @@ impl Setup {
             page: String::new(),
             private_key: secret("key").ok_or_else(|| missing("the private key"))?,
             webhook_secret: secret("secret"),
-            oauth: secret("client_secret").map(|secret| KeptOAuthClient {
+            oauth: secret("client_secret").map(|secret| OAuthClient {
                 id: form.text("client_id").trim().to_owned(),
                 secret,
             }),

@@ -5,9 +5,9 @@ use autobuild::{
     agents::Access,
     cli::{
         assemble,
-        assemble::{Agents, AppKey, Blueprint, ChosenBy},
+        assemble::{Agents, Blueprint},
     },
-    config::{AgentCommand, ModelSettings, MonthlyBudget, Role},
+    config::{AgentCommand, AppKey, ByRole, ModelSettings, MonthlyBudget, Role},
     engine::{
         Engine,
         settings::{Backoff, EngineSettings},
@@ -359,14 +359,11 @@ impl Setup {
             web_url: forge.url().to_owned(),
             database_url: SecretString::from(self.database.clone().unwrap_or(file)),
             agents: Agents {
-                planner: self.agent(Role::Planner, folder),
-                designer: self.agent(Role::Designer, folder),
-                player: self.agent(Role::Player, folder),
-                coach: self.agent(Role::Coach, folder),
+                by_role: ByRole::each(|role| self.agent(role, folder)),
                 named: BTreeMap::new(),
                 environment: Vec::new(),
                 access: Access::service(self.models.clone()),
-                chosen_by: ChosenBy::Setting,
+                chosen_by: "AUTOBUILD_AGENT",
             },
             secrets: self.secrets(main, coach),
             settings: EngineSettings {

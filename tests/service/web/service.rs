@@ -4,9 +4,9 @@ use autobuild::{
     agents::Access,
     cli::{
         assemble,
-        assemble::{Agents, AppKey, Blueprint},
+        assemble::{Agents, Blueprint},
     },
-    config::{AgentCommand, ModelSettings},
+    config::{AgentCommand, AppKey, ModelSettings},
     engine::settings::EngineSettings,
     github::{Caps, OAuthApp},
     web,
