@@ -7,7 +7,7 @@ use crate::gates::{
         ended::unreadable,
         network,
     },
-    shell::{Answer, Question, Shell},
+    shell::{Question, Shell},
     test_line::Invocation,
 };
 use domain::{
@@ -241,12 +241,12 @@ impl SandboxedCheckout {
                 | Exit::OverLimit(_)
                 | Exit::Escaped => None,
             };
-            return Ok(
-                match (question.refused(shell), question.answer(code, &finished.stdout.text())) {
-                    (Some(reason), _) | (None, Answer::NotALine(reason)) => Err(reason),
-                    (None, Answer::Readable(missing)) => Ok((shell, missing)),
-                },
-            );
+            return Ok(match question.refused(shell) {
+                Some(reason) => Err(reason),
+                None => question
+                    .answer(code, &finished.stdout.text())
+                    .map(|missing| (shell, missing)),
+            });
         }
         Ok(Err("there is no shell: neither bash nor sh was found".to_owned()))
     }
