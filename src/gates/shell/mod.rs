@@ -70,8 +70,8 @@ impl Question {
 
     /// Returns the reason why this shell must not run the line, if there is one.
     pub(crate) fn refused(&self, shell: Shell) -> Option<String> {
-        let why = "there is no bash here, and without it a failure before a pipe is lost: write `a > out.txt && b < out.txt` \
-                   for `a | b`";
+        let why = "there is no bash here, and without it a failure before a pipe is lost: \
+                   write `a > out.txt && b < out.txt` for `a | b`";
         (shell == Shell::Sh && self.parsed.has_pipe).then(|| why.to_owned())
     }
 
