@@ -50,7 +50,7 @@ pub async fn preflight(
     let tracked: BTreeSet<String> = commands::paths(mirror, commit).await?.into_iter().collect();
     let keep = async |ready: &Ready<'_>, (setup, tests): (&UntrackedFiles, &UntrackedFiles), made| {
         let kept = UntrackedFiles::worth_keeping(setup, tests, ready.checkout.path());
-        let kept = (ready.times().clone(), kept, made);
+        let kept = (ready.times.clone(), kept, made);
         cache::keep(context, mirror, &prepared.chosen, &ready.checkout, kept).await
     };
     let after_setup = ready.untracked_files(&tracked).await?;
@@ -72,7 +72,7 @@ pub async fn preflight(
         commit: commit.clone(),
         setup: ready.setup.clone(),
         tests,
-        rewritten: ready.rewritten.clone(),
+        rewritten: ready.touched.rewritten.clone(),
         additions,
     })
 }

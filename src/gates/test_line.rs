@@ -263,26 +263,28 @@ impl Call {
     }
 
     fn naming(&self) -> Option<SimpleCommand> {
-        let naming = self.runner.naming?;
+        let naming = self.runner.naming.as_ref()?;
         let words = self.words();
         let is_settled = |word: &&str| naming.unless.iter().any(|flag| word.starts_with(flag));
         if words.iter().any(is_settled) {
             return None;
         }
-        let arguments = naming.arguments.iter().map(|argument| (*argument).to_owned());
-        self.with(Arguments {
-            position: naming.position,
-            words: arguments.collect(),
-        })
+        self.with(Arguments::at_end([naming.argument.to_owned()]))
     }
 
     fn selecting(&self, asked: &Asked<'_>) -> Option<SimpleCommand> {
-        let select = self.runner.select?;
-        let (arguments, replaced) = select(&self.words(), asked)?;
+        let select = self.runner.select.as_ref()?;
+        let words = self.words();
+        let selects = |word: &&str| select.unless.iter().any(|flag| word.starts_with(flag));
+        if words.iter().any(selects) {
+            return None;
+        }
+        let arguments = (select.by)(&words, asked)?;
         let mut call = self.clone();
-        if let (false, Way::Direct(at)) = (replaced.is_empty(), &self.way) {
-            let (head, own) = call.command.words.split_at_checked(*at)?;
-            let own = own.iter().enumerate().filter(|(number, _)| !replaced.contains(number));
+        if let Way::Direct(at) = self.way {
+            let (head, own) = call.command.words.split_at_checked(at)?;
+            let is_left = |number: &usize| !arguments.replaced.contains(number);
+            let own = own.iter().enumerate().filter(|(number, _)| is_left(number));
             call.command.words = head.iter().chain(own.map(|(_, word)| word)).cloned().collect();
         }
         call.with(arguments)

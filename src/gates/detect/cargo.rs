@@ -5,25 +5,19 @@ use crate::gates::detect::{Found, Repository};
 pub(super) const FILES: &[&str] = &["Cargo.toml", "Cargo.lock"];
 
 pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
-    let manifest = repository
-        .text("Cargo.toml")?
-        .parse::<toml::Table>()
-        .unwrap_or_default();
+    let manifest: toml::Table = repository.text("Cargo.toml")?.parse().unwrap_or_default();
+    let is_workspace = manifest.contains_key("workspace");
     let setup = match repository.text("Cargo.lock") {
         Some(lock) if lock.contains("source = ") => "cargo fetch --locked",
-        None if manifest.contains_key("workspace") || names_packages(&manifest) => "cargo fetch",
+        None if is_workspace || names_packages(&manifest) => "cargo fetch",
         Some(_) | None => "",
     };
     // If the workspace's root is a package, plain `cargo test` tests only that package.
-    let test = match manifest.contains_key("workspace") && manifest.contains_key("package") {
+    let test = match is_workspace && manifest.contains_key("package") {
         true => "cargo test --workspace",
         false => "cargo test",
     };
-    Some(Found {
-        setup: setup.to_owned(),
-        test: test.to_owned(),
-        evidence: "Cargo.toml".to_owned(),
-    })
+    Some(Found::new(setup, test, "Cargo.toml"))
 }
 
 /// `true` if a manifest depends on packages from outside the repository.

@@ -10,25 +10,14 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         true => format!("sh ./{wrapper}"),
         false => installed.to_owned(),
     };
-    let (setup, test) = match file {
-        // Both fetch their test engines only when tests run, so set-up asks for a test that does not exist.
-        "pom.xml" => {
-            let maven = program("mvnw", "mvn");
-            let none = "-Dtest=NoSuchTest -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false";
-            (format!("{maven} -B -q test {none}"), format!("{maven} -B -o test"))
-        }
-        _ => {
-            let gradle = program("gradlew", "gradle");
-            let none = format!("({gradle} -q test --tests NoSuchTest || true)");
-            (
-                format!("{gradle} -q testClasses && {none}"),
-                format!("{gradle} --offline test"),
-            )
-        }
-    };
-    Some(Found {
-        setup,
-        test,
-        evidence: file.to_owned(),
-    })
+    // Both fetch their test engines only when tests run, so set-up asks for a test that does not exist.
+    if file == "pom.xml" {
+        let maven = program("mvnw", "mvn");
+        let none = "-Dtest=NoSuchTest -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false";
+        let setup = format!("{maven} -B -q test {none}");
+        return Some(Found::new(setup, format!("{maven} -B -o test"), file));
+    }
+    let gradle = program("gradlew", "gradle");
+    let setup = format!("{gradle} -q testClasses && ({gradle} -q test --tests NoSuchTest || true)");
+    Some(Found::new(setup, format!("{gradle} --offline test"), file))
 }

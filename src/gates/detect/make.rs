@@ -14,9 +14,6 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     let target = TARGETS
         .into_iter()
         .find(|target| rules(&text).any(|rule| rule.targets.contains(target)))?;
-    Some(Found {
-        setup: String::new(),
-        test: format!("make {target}"),
-        evidence: format!("the target {target} in {file}"),
-    })
+    let evidence = format!("the target {target} in {file}");
+    Some(Found::new("", format!("make {target}"), evidence))
 }

@@ -33,11 +33,18 @@ pub(crate) struct Detected {
     pub(crate) folder: Option<String>,
 }
 
-/// The commands that one tool chain suggests.
+/// The commands that one tool chain suggests. The set-up is empty if nothing needs preparing.
 struct Found {
     setup: String,
     test: String,
     evidence: String,
+}
+
+impl Found {
+    fn new(setup: impl Into<String>, test: impl Into<String>, evidence: impl Into<String>) -> Self {
+        let (setup, test, evidence) = (setup.into(), test.into(), evidence.into());
+        Self { setup, test, evidence }
+    }
 }
 
 /// A tool chain: its name, the files that identify it, and its detection function.
@@ -121,11 +128,8 @@ impl Repository<'_> {
 
 /// Returns the names of all tool chains, for people.
 pub(crate) fn looked_for() -> String {
-    TOOL_CHAINS
-        .iter()
-        .map(|(name, ..)| *name)
-        .collect::<Vec<_>>()
-        .join(", ")
+    let names = TOOL_CHAINS.iter().map(|(name, ..)| *name);
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// Programs that run tests, each with the name that people know.
@@ -155,19 +159,12 @@ fn runners_in(path: &OsStr) -> Vec<&'static str> {
 
 /// Returns the paths of the files that detection reads.
 pub fn telling(paths: &[String]) -> Vec<&String> {
-    let names = || TOOL_CHAINS.iter().flat_map(|(_, files, _)| files.iter());
-    let folders: BTreeSet<String> = folders(paths).into_iter().chain([String::new()]).collect();
+    let names: BTreeSet<&str> = TOOL_CHAINS.iter().flat_map(|(_, files, _)| *files).copied().collect();
+    let nested = folders(paths).into_iter().map(|folder| format!("{folder}/"));
+    let folders: Vec<String> = nested.chain([String::new()]).collect();
     let is_telling = |path: &&String| {
-        let (folder, _) = path.rsplit_once('/').unwrap_or_default();
-        folders.iter().any(|known| {
-            let name = match known.is_empty() {
-                true => Some(path.as_str()),
-                false => path
-                    .strip_prefix(known.as_str())
-                    .and_then(|rest| rest.strip_prefix('/')),
-            };
-            name.is_some_and(|name| names().any(|file| *file == name))
-        }) || folders.contains(folder) && path.ends_with("requirements.txt")
+        let mut inside = folders.iter().filter_map(|folder| path.strip_prefix(folder.as_str()));
+        inside.any(|name| names.contains(name))
     };
     paths.iter().filter(is_telling).chain(python::tests(paths)).collect()
 }
@@ -190,13 +187,12 @@ pub(crate) fn detect(repository: &Repository<'_>) -> Option<Detected> {
 }
 
 fn detected(found: Found, folder: Option<String>) -> Option<Detected> {
-    let (way, below) = match &folder {
-        Some(folder) => (
+    let (way, below) = folder.as_ref().map_or_else(Default::default, |folder| {
+        (
             format!("cd {} && ", shell_words::quote(folder)),
             format!(" in {folder}"),
-        ),
-        None => (String::new(), String::new()),
-    };
+        )
+    });
     let setup = Some(found.setup).filter(|setup| !setup.is_empty());
     Some(Detected {
         setup: setup.and_then(|setup| format!("{way}{setup}").parse().ok()),
@@ -232,12 +228,8 @@ fn folders(paths: &[String]) -> Vec<String> {
         let above = |other: &&str| folder.strip_prefix(*other).is_some_and(|rest| rest.starts_with('/'));
         !found.iter().any(above)
     };
-    found
-        .iter()
-        .filter(is_outermost)
-        .take(MOST_FOLDERS)
-        .map(|folder| (*folder).to_owned())
-        .collect()
+    let outermost = found.iter().filter(is_outermost).take(MOST_FOLDERS);
+    outermost.map(|folder| (*folder).to_owned()).collect()
 }
 
 #[cfg(test)]

@@ -5,14 +5,12 @@ use serde_json::Value;
 
 pub(super) const FILES: &[&str] = &["package.json", "lerna.json"];
 
-/// A package manager: its lock files, its install commands with and without one, and its commands to test the root
-/// package and all packages of a workspace.
+/// A package manager: its lock files, its install command with one, and its command to test all packages of a
+/// workspace.
 struct Manager {
     name: &'static str,
     locks: &'static [&'static str],
     frozen: &'static str,
-    install: &'static str,
-    test: &'static str,
     everywhere: &'static str,
 }
 
@@ -21,24 +19,18 @@ const MANAGERS: [Manager; 3] = [
         name: "pnpm",
         locks: &["pnpm-lock.yaml"],
         frozen: "pnpm install --frozen-lockfile",
-        install: "pnpm install",
-        test: "pnpm test",
         everywhere: "pnpm -r test",
     },
     Manager {
         name: "yarn",
         locks: &["yarn.lock"],
         frozen: "yarn install --frozen-lockfile",
-        install: "yarn install",
-        test: "yarn test",
         everywhere: "yarn workspaces run test",
     },
     Manager {
         name: "npm",
         locks: &["package-lock.json", "npm-shrinkwrap.json"],
         frozen: "npm ci",
-        install: "npm install",
-        test: "npm test",
         everywhere: "npm test --workspaces --if-present",
     },
 ];
@@ -47,47 +39,38 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     let text = repository.text("package.json")?;
     let manifest: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
     let [.., npm] = &MANAGERS;
-    let locked = MANAGERS
-        .iter()
-        .find_map(|manager| Some((manager, repository.first(manager.locks)?)));
-    let wanted = manifest
-        .get("packageManager")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let named = MANAGERS
-        .iter()
-        .find(|manager| wanted.starts_with(&format!("{}@", manager.name)));
+    let mut all = MANAGERS.iter();
+    let locked = all.find_map(|manager| Some((manager, repository.first(manager.locks)?)));
+    let wanted = manifest.get("packageManager").and_then(Value::as_str);
+    let (wanted, version) = wanted.and_then(|wanted| wanted.split_once('@')).unwrap_or_default();
+    let named = MANAGERS.iter().find(|manager| manager.name == wanted);
     let manager = locked.map(|(manager, _)| manager).or(named).unwrap_or(npm);
     let is_workspace = repository.has("pnpm-workspace.yaml") || is_filled(&manifest, "workspaces");
     let test = match (has_tests(&manifest), is_workspace) {
-        (true, _) => manager.test,
-        (false, true) => manager.everywhere,
+        (true, _) => format!("{} test", manager.name),
+        (false, true) => manager.everywhere.to_owned(),
         (false, false) => return None,
     };
-    let is_modern_yarn = repository.has(".yarnrc.yml") || wanted.starts_with("yarn@") && !wanted.starts_with("yarn@1");
+    let is_modern_yarn = repository.has(".yarnrc.yml") || wanted == "yarn" && !version.starts_with('1');
     let needed = ["dependencies", "devDependencies", "optionalDependencies"];
     let setup = match locked {
-        Some(_) if manager.name == "yarn" && is_modern_yarn => "yarn install --immutable",
-        Some(_) => manager.frozen,
-        None if is_workspace || needed.iter().any(|key| is_filled(&manifest, key)) => manager.install,
-        None => "",
+        Some(_) if manager.name == "yarn" && is_modern_yarn => "yarn install --immutable".to_owned(),
+        Some(_) => manager.frozen.to_owned(),
+        None if is_workspace || needed.iter().any(|key| is_filled(&manifest, key)) => {
+            format!("{} install", manager.name)
+        }
+        None => String::new(),
     };
     let evidence = match locked {
         Some((_, lock)) => format!("package.json and {lock}"),
         None => "package.json".to_owned(),
     };
-    Some(Found {
-        setup: setup.to_owned(),
-        test: test.to_owned(),
-        evidence,
-    })
+    Some(Found::new(setup, test, evidence))
 }
 
 /// `true` if there is a test script other than the placeholder that `npm init` writes.
 fn has_tests(manifest: &Value) -> bool {
-    let script = manifest
-        .get("scripts")
-        .and_then(|scripts| scripts.get("test")?.as_str());
+    let script = manifest.pointer("/scripts/test").and_then(Value::as_str);
     script.is_some_and(|script| !script.trim().is_empty() && !script.contains("no test specified"))
 }
 

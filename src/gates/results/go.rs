@@ -1,43 +1,35 @@
 //! Reads `go test`, with and without `-v`.
 
 use crate::gates::results::{
-    runner::{ArgumentPosition, Arguments, Asked, Naming, Runner, any_of},
-    tally::{Outcome, Tally, Uncounted},
+    runner::{Arguments, Naming, Runner, Select, any_of, escaped},
+    tally::{Outcome, Tally},
 };
 
 pub(super) static GO_TEST: Runner = Runner {
     naming: Some(Naming {
-        arguments: &["-v"],
-        position: ArgumentPosition::End,
+        argument: "-v",
         unless: &["-v", "-test.v", "-json", "-args", "--args"],
     }),
     // `go test` runs the test binary through `true`, which does nothing, so the tests are only built.
     build: Some("-exec=true"),
-    select: Some(by_function),
+    // A test is selected with all its subtests, whose names may depend on changed code.
+    select: Some(Select {
+        by: |_, asked| {
+            let pattern = any_of(asked.names.iter().map(|name| escaped(function(name))));
+            Some(Arguments::at_end(["-run".to_owned(), pattern]))
+        },
+        unless: &["-args", "--args"],
+    }),
     read: Some(test),
     ..Runner::called(&[&["go", "test"]])
 };
 
-/// Selects a test with all its subtests, whose names may depend on changed code.
-fn by_function(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
-    if words.iter().any(|word| word.ends_with("-args")) {
-        return None;
-    }
-    let function = |name: &'_ str| {
-        let kinds = [".Test", ".Example", ".Fuzz"]
-            .into_iter()
-            .filter_map(|kind| name.find(kind));
-        let at = kinds.min().map_or(0, |dot| dot.saturating_add(1));
-        name.get(at..)
-            .unwrap_or(name)
-            .split('/')
-            .next()
-            .unwrap_or(name)
-            .to_owned()
-    };
-    let functions: Vec<String> = asked.names.iter().map(|name| function(name)).collect();
-    let pattern = any_of(functions.iter().map(String::as_str));
-    Arguments::at_end(vec!["-run".to_owned(), pattern])
+/// Returns the function of a test such as `example.com/x.TestAdds/one`.
+fn function(name: &str) -> &str {
+    let kinds = [".Test", ".Example", ".Fuzz"].into_iter();
+    let dot = kinds.filter_map(|kind| name.find(kind)).min();
+    let own = dot.and_then(|dot| name.get(dot.saturating_add(1)..)).unwrap_or(name);
+    own.split_once('/').map_or(own, |(function, _)| function)
 }
 
 /// Reads result lines such as `--- FAIL: TestX (0.00s)`, indented for subtests. Without `-v`, passing tests have no
@@ -54,20 +46,19 @@ pub(super) fn test(text: &str) -> Option<Tally> {
             package.push(result);
             continue;
         }
-        let Some(end) = End::of(line) else { continue };
+        let Some((word, rest)) = end(line) else { continue };
         seen = Some(());
+        let path = rest.split(['\t', ' ']).next().unwrap_or(rest);
         // A package that does not build, or that crashes, fails without naming a test.
-        if end.is_failed && !package.iter().any(|(_, outcome)| *outcome == Outcome::Failed) {
-            tally.counted(&format!("{} (did not run)", end.package), Outcome::Failed);
+        if word == "FAIL" && !package.iter().any(|(_, outcome)| *outcome == Outcome::Failed) {
+            tally.counted(&format!("{path} (did not run)"), Outcome::Failed);
         }
-        has_tests |= end.has_tests || !package.is_empty();
+        has_tests |= !package.is_empty() || word == "ok" && !rest.contains("[no tests to run]");
         for (name, outcome) in package.drain(..) {
-            tally.counted(&format!("{}.{name}", end.package), outcome);
+            tally.counted(&format!("{path}.{name}"), outcome);
         }
     }
-    if has_tests && !is_verbose {
-        tally.uncounted = Uncounted::Some;
-    }
+    tally.has_uncounted = has_tests && !is_verbose;
     seen.map(|()| tally)
 }
 
@@ -85,25 +76,10 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
     time.ends_with("s)").then_some((name, outcome))
 }
 
-/// The line that ends a package's results.
-struct End<'a> {
-    package: &'a str,
-    is_failed: bool,
-    has_tests: bool,
-}
-
-impl<'a> End<'a> {
-    fn of(line: &'a str) -> Option<Self> {
-        let is_failed = line.starts_with("FAIL\t");
-        let rest = ["ok  \t", "FAIL\t", "?   \t"]
-            .iter()
-            .find_map(|word| line.strip_prefix(word))?;
-        let has_tests = line.starts_with("ok") && !rest.contains("[no tests to run]");
-        let package = rest.split(['\t', ' ']).next()?;
-        Some(Self {
-            package,
-            is_failed,
-            has_tests,
-        })
-    }
+/// Reads the line that ends a package's results: its first word, and the text after it.
+fn end(line: &str) -> Option<(&str, &str)> {
+    let (word, rest) = line.split_once('\t')?;
+    ["ok  ", "FAIL", "?   "]
+        .contains(&word)
+        .then(|| (word.trim_end(), rest))
 }

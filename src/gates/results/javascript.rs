@@ -1,24 +1,28 @@
 //! Reads jest, vitest and mocha.
 
 use crate::gates::results::{
-    numbers::before,
-    runner::{ArgumentPosition, Arguments, Naming, Runner, escaped},
+    numbers::{before, without_time},
+    runner::{Arguments, Naming, Runner, Select, any_of, escaped},
     tally::{Outcome, Tally},
 };
 use std::collections::BTreeSet;
 
 pub(super) static JEST: Runner = Runner {
     naming: Some(Naming {
-        arguments: &["--verbose"],
-        position: ArgumentPosition::End,
+        argument: "--verbose",
         unless: &["--verbose", "--reporters"],
     }),
-    select: Some(|words, asked| {
-        let without_file = |name: &'_ &str| name.split_once(" › ").map_or(*name, |(_, titles)| titles).to_owned();
-        let titles = asked.names.iter().map(|name| one_of_titles(&without_file(name), " › "));
-        // jest reads paths as patterns.
-        let files = asked.files.iter().map(|file| escaped(file)).collect();
-        pattern(words, &["-t", "--testNamePattern"], titles, files)
+    select: Some(Select {
+        by: |_, asked| {
+            let titles = asked.names.iter().map(|name| {
+                let titles = name.split_once(" › ").map_or(*name, |(_, titles)| titles);
+                one_of_titles(titles, " › ")
+            });
+            // jest reads paths as patterns.
+            let files = asked.files.iter().map(|file| escaped(file));
+            Some(by_pattern(files, "-t", titles))
+        },
+        unless: &["-t", "--testNamePattern"],
     }),
     read: Some(jest),
     ..Runner::called(&[&["jest"]])
@@ -26,20 +30,19 @@ pub(super) static JEST: Runner = Runner {
 
 pub(super) static VITEST: Runner = Runner {
     naming: Some(Naming {
-        arguments: &["--reporter=verbose"],
-        position: ArgumentPosition::End,
+        argument: "--reporter=verbose",
         unless: &["--reporter"],
     }),
-    select: Some(|words, asked| {
-        let parts: Option<Vec<(&str, &str)>> = asked.names.iter().map(|name| name.split_once(" > ")).collect();
-        let parts = parts?;
-        let files: BTreeSet<&str> = parts.iter().filter_map(|(file, _)| file.rsplit(' ').next()).collect();
-        let titles = parts.iter().map(|(_, titles)| one_of_titles(titles, " > "));
-        if files.iter().any(|file| file.starts_with('-')) {
-            return None;
-        }
-        let files = files.into_iter().map(str::to_owned).collect();
-        pattern(words, &["-t", "--testNamePattern"], titles, files)
+    select: Some(Select {
+        by: |_, asked| {
+            let parts: Option<Vec<(&str, &str)>> = asked.names.iter().map(|name| name.split_once(" > ")).collect();
+            let parts = parts?;
+            let files: BTreeSet<&str> = parts.iter().filter_map(|(file, _)| file.rsplit(' ').next()).collect();
+            let titles = parts.iter().map(|(_, titles)| one_of_titles(titles, " > "));
+            let is_option = files.iter().any(|file| file.starts_with('-'));
+            (!is_option).then(|| by_pattern(files.into_iter().map(str::to_owned), "-t", titles))
+        },
+        unless: &["-t", "--testNamePattern"],
     }),
     read: Some(vitest),
     ..Runner::called(&[&["vitest"]])
@@ -47,18 +50,12 @@ pub(super) static VITEST: Runner = Runner {
 
 pub(super) static MOCHA: Runner = Runner {
     naming: Some(Naming {
-        arguments: &["--reporter=spec"],
-        position: ArgumentPosition::End,
+        argument: "--reporter=spec",
         unless: &["--reporter", "-R"],
     }),
-    select: Some(|words, asked| {
-        let titles = asked.names.iter().map(|name| escaped(name));
-        pattern(
-            words,
-            &["-g", "--grep", "-f", "--fgrep", "-i", "--invert"],
-            titles,
-            Vec::new(),
-        )
+    select: Some(Select {
+        by: |_, asked| Some(by_pattern([], "-g", asked.names.iter().map(|name| escaped(name)))),
+        unless: &["-g", "--grep", "-f", "--fgrep", "-i", "--invert"],
     }),
     read: Some(mocha),
     ..Runner::called(&[&["mocha"], &["_mocha"]])
@@ -69,24 +66,13 @@ fn one_of_titles(name: &str, separator: &str) -> String {
     escaped(name).replace(&escaped(separator), &format!("( |{separator})"))
 }
 
-/// Returns the paths of files and one pattern for all titles; `None` if the command already has a pattern.
-fn pattern(
-    words: &[&str],
-    flags: &[&str],
-    titles: impl Iterator<Item = String>,
-    files: Vec<String>,
-) -> Option<(Arguments, Vec<usize>)> {
-    let is_taken = |word: &&str| {
-        flags
-            .iter()
-            .any(|flag| word == flag || word.starts_with(&format!("{flag}=")))
-    };
-    let flag = flags.first().filter(|_| !words.iter().any(is_taken))?;
-    let titles: BTreeSet<String> = titles.collect();
-    let titles: Vec<String> = titles.into_iter().collect();
-    let pattern = format!("^({})$", titles.join("|"));
-    let words = files.into_iter().chain([(*flag).to_owned(), pattern]);
-    Arguments::at_end(words.collect())
+/// Returns the paths of files and, after the flag, one pattern for all titles.
+fn by_pattern(
+    files: impl IntoIterator<Item = String>,
+    flag: &str,
+    titles: impl IntoIterator<Item = String>,
+) -> Arguments {
+    Arguments::at_end(files.into_iter().chain([flag.to_owned(), any_of(titles)]))
 }
 
 /// Reads `Tests:       1 failed, 1 skipped, 2 passed, 4 total`; with `--verbose` one line per test below its file. The
@@ -140,12 +126,8 @@ fn verbose<'a>((line, trimmed): (&'a str, &'a str), file: &str, titles: &mut Vec
         Outcome::Passed | Outcome::Failed => None,
     }
     .unwrap_or(title);
-    let title = match title.rsplit_once(" (") {
-        Some((title, time)) if time.ends_with("s)") => title,
-        _ => title,
-    };
     let groups = titles.iter().map(|(_, title)| *title);
-    let parts = [file].into_iter().chain(groups).chain([title]);
+    let parts = [file].into_iter().chain(groups).chain([without_time(title, "s)")]);
     tally.test(&parts.collect::<Vec<_>>().join(" › "), outcome);
 }
 
@@ -207,9 +189,8 @@ fn has_number_of_tests(name: &str) -> bool {
 
 fn add(tally: &mut Tally, summary: &str) {
     let number = |word: &str| before(summary, word).unwrap_or(0);
-    tally.count(Outcome::Passed, number("passed"));
-    tally.count(Outcome::Failed, number("failed"));
-    tally.count(Outcome::Skipped, number("skipped").saturating_add(number("todo")));
+    let skipped = number("skipped").saturating_add(number("todo"));
+    tally.sum(number("passed"), number("failed"), skipped);
 }
 
 /// Reads `2 passing (5ms)`, `1 failing`, `1 pending`, each on its own line. Before them, the spec reporter names every
@@ -255,12 +236,9 @@ fn spec<'a>(line: &'a str, titles: &mut Vec<(usize, &'a str)>, tally: &mut Tally
             None => return titles.push((depth, trimmed.trim_end())),
         },
     };
-    let title = match title.rsplit_once(" (") {
-        Some((title, time)) if time.ends_with("ms)") => title,
-        _ => title,
-    };
     let suites = titles.iter().map(|(_, title)| *title);
-    tally.test(&suites.chain([title]).collect::<Vec<_>>().join(" "), outcome);
+    let parts = suites.chain([without_time(title, "ms)")]);
+    tally.test(&parts.collect::<Vec<_>>().join(" "), outcome);
 }
 
 /// Reads a listed failure: `1) suite`, then each inner title on its own line, the last one with a colon.

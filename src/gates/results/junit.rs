@@ -25,9 +25,9 @@ pub(crate) enum NotAReport {
 pub(crate) fn read(bytes: &[u8]) -> Result<Read, NotAReport> {
     let mut report = Report::default();
     xml::read(bytes, |part| report.take(part))?;
-    match report.root {
-        Root::Suites => Ok(report.tally.read()),
-        Root::Other => Err(NotAReport::NoSuite),
+    match report.has_suites {
+        true => Ok(report.tally.read()),
+        false => Err(NotAReport::NoSuite),
     }
 }
 
@@ -35,21 +35,15 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Read, NotAReport> {
 #[derive(Default)]
 struct Report {
     tally: Tally,
-    root: Root,
+    /// Whether the root is one or several suites.
+    has_suites: bool,
     depth: usize,
-    /// The open test and its depth. Elements inside a test are not tests.
-    case: Option<(usize, Case)>,
-}
-
-/// The kind of document.
-#[derive(Clone, Copy, Default)]
-enum Root {
-    Suites,
-    #[default]
-    Other,
+    /// The open test. Elements inside a test are not tests.
+    case: Option<Case>,
 }
 
 struct Case {
+    depth: usize,
     name: String,
     outcome: Outcome,
 }
@@ -63,7 +57,7 @@ impl Report {
             }
             Part::End => {
                 self.depth = self.depth.saturating_sub(1);
-                if let Some((_, case)) = self.case.take_if(|(depth, _)| *depth == self.depth) {
+                if let Some(case) = self.case.take_if(|case| case.depth == self.depth) {
                     self.tally.counted(&case.name, case.outcome);
                 }
             }
@@ -72,20 +66,18 @@ impl Report {
     }
 
     fn start(&mut self, element: &Element<'_>) {
-        let is_child = |depth: usize| depth.saturating_add(1) == self.depth;
+        let depth = self.depth;
         match (&mut self.case, element.name()) {
             (None, "testcase") => {
-                let case = Case {
-                    name: name(element),
-                    outcome: outcome(element),
-                };
-                self.case = Some((self.depth, case));
+                let (name, outcome) = (name(element), outcome(element));
+                self.case = Some(Case { depth, name, outcome });
             }
-            (Some((depth, case)), "failure" | "error") if is_child(*depth) => case.outcome = Outcome::Failed,
-            (Some((depth, case)), "skipped") if is_child(*depth) && case.outcome != Outcome::Failed => {
-                case.outcome = Outcome::Skipped;
-            }
-            (None, "testsuites" | "testsuite") if self.depth == 0 => self.root = Root::Suites,
+            (None, "testsuites" | "testsuite") if depth == 0 => self.has_suites = true,
+            (Some(case), result) if case.depth.saturating_add(1) == depth => match result {
+                "failure" | "error" => case.outcome = Outcome::Failed,
+                "skipped" if case.outcome != Outcome::Failed => case.outcome = Outcome::Skipped,
+                _ => {}
+            },
             (None | Some(_), _) => {}
         }
     }

@@ -1,14 +1,18 @@
 //! Reads Node's own runner, in the Test Anything Protocol and in the readable form.
 
 use crate::gates::results::{
-    runner::{ArgumentPosition, Arguments, Asked, Runner, any_of},
+    numbers::without_time,
+    runner::{ArgumentPosition, Arguments, Asked, Runner, Select, any_of, escaped},
     tally::{Outcome, Tally},
 };
 use std::collections::BTreeSet;
 
 pub(super) static NODE: Runner = Runner {
     with: Some("--test"),
-    select: Some(by_title),
+    select: Some(Select {
+        by: by_title,
+        unless: &[],
+    }),
     read: Some(node),
     ..Runner::called(&[&["node"]])
 };
@@ -17,21 +21,20 @@ pub(super) static NODE: Runner = Runner {
 /// test if both match; later versions match it against the joined titles down to the test.
 ///
 /// Node runs each file as its own process, so the files are named if the command names none.
-fn by_title(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
+fn by_title(words: &[&str], asked: &Asked<'_>) -> Option<Arguments> {
     let mut titles: BTreeSet<String> = BTreeSet::new();
     for name in asked.names {
         titles.insert(name.replace(" > ", " "));
         titles.extend(name.split(" > ").map(str::to_owned));
     }
-    let pattern = any_of(titles.iter().map(String::as_str));
-    let pattern = format!("--test-name-pattern={pattern}");
+    let pattern = any_of(titles.iter().map(|title| escaped(title)));
+    let pattern = [format!("--test-name-pattern={pattern}")];
     let names_files = !words.iter().skip(1).all(|word| word.starts_with('-'));
     if asked.files.is_empty() || names_files {
-        let (position, words) = (ArgumentPosition::Options, vec![pattern]);
-        return Some((Arguments { position, words }, Vec::new()));
+        return Some(Arguments::at(ArgumentPosition::Options, pattern));
     }
     let files = asked.files.iter().map(|file| (*file).to_owned());
-    Arguments::at_end(std::iter::once(pattern).chain(files).collect())
+    Some(Arguments::at_end(pattern.into_iter().chain(files)))
 }
 
 /// Reads `# pass 2` in the Test Anything Protocol, `ℹ pass 2` in the readable form.
@@ -100,7 +103,7 @@ impl<'a> Tree<'a> {
             .or_else(|| trimmed.strip_prefix("▶ "))
         {
             self.open.retain(|(outer, _)| *outer < depth);
-            self.open.push((depth, without_time(title)));
+            self.open.push((depth, without_time(title, "ms)")));
         } else if let Some((title, outcome)) = result(trimmed) {
             self.result(depth, title, outcome);
         }
@@ -169,7 +172,7 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
         _ => return None,
     };
     let (name, outcome) = directed(rest, outcome);
-    let timed = without_time(name);
+    let timed = without_time(name, "ms)");
     (timed.len() < name.len()).then_some((timed, outcome))
 }
 
@@ -180,13 +183,5 @@ fn directed(name: &str, outcome: Outcome) -> (&str, Outcome) {
             (name, Outcome::Skipped)
         }
         _ => (name, outcome),
-    }
-}
-
-/// Returns a title without its time, such as `(0.5ms)`.
-fn without_time(title: &str) -> &str {
-    match title.rsplit_once(" (") {
-        Some((name, time)) if time.ends_with("ms)") => name,
-        _ => title,
     }
 }

@@ -2,14 +2,14 @@
 
 use crate::gates::results::{
     numbers::before,
-    runner::{Arguments, Asked, Runner},
+    runner::{Arguments, Asked, Runner, Select},
     tally::{Outcome, Tally},
 };
 use std::collections::{BTreeSet, HashSet};
 
 /// pytest. Environment variables make it name its tests, so `naming` is not set.
 pub(super) static PYTEST: Runner = Runner {
-    select: Some(by_id),
+    select: Some(Select { by: by_id, unless: &[] }),
     read: Some(pytest),
     begun: Some(begun),
     ..Runner::called(&[&["pytest"], &["py.test"], &["-m", "pytest"]])
@@ -37,8 +37,8 @@ const FLAGS: [&str; 16] = [
 
 /// Selects tests by id, in place of the paths in the command, and with all their parameters, which may depend on
 /// changed code. `None` if a word may be something else than a path.
-fn by_id(words: &[&str], &Asked { names, paths, .. }: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
-    let mut named = Vec::new();
+fn by_id(words: &[&str], &Asked { names, paths, .. }: &Asked<'_>) -> Option<Arguments> {
+    let mut replaced = Vec::new();
     for (number, pair) in words.windows(2).enumerate() {
         let [before, word] = pair else { continue };
         if word.starts_with('-') || number == 0 && *before == "-m" {
@@ -57,7 +57,7 @@ fn by_id(words: &[&str], &Asked { names, paths, .. }: &Asked<'_>) -> Option<(Arg
         let may_be_value = before.starts_with('-') && !before.contains('=') && !FLAGS.contains(before);
         match (is_path, may_be_value) {
             (true, true) => return None,
-            (true, false) => named.push(number.saturating_add(1)),
+            (true, false) => replaced.push(number.saturating_add(1)),
             (false, true) => {}
             (false, false) => return None,
         }
@@ -68,8 +68,10 @@ fn by_id(words: &[&str], &Asked { names, paths, .. }: &Asked<'_>) -> Option<(Arg
     if ids.iter().any(|id| id.starts_with('@')) {
         return None;
     }
-    let (arguments, _) = Arguments::at_end(ids.into_iter().collect())?;
-    Some((arguments, named))
+    Some(Arguments {
+        replaced,
+        ..Arguments::at_end(ids)
+    })
 }
 
 /// Reads the last line: `=== 1 failed, 2 passed in 0.12s ===`, or without the frame with `-q`.
@@ -78,9 +80,11 @@ pub(super) fn pytest(text: &str) -> Option<Tally> {
     let number = |word: &str| before(summary, word).unwrap_or(0);
     let errors = number("errors").saturating_add(number("error"));
     let mut tally = Tally::default();
-    tally.count(Outcome::Passed, number("passed").saturating_add(number("xpassed")));
-    tally.count(Outcome::Failed, number("failed").saturating_add(errors));
-    tally.count(Outcome::Skipped, number("skipped").saturating_add(number("xfailed")));
+    tally.sum(
+        number("passed").saturating_add(number("xpassed")),
+        number("failed").saturating_add(errors),
+        number("skipped").saturating_add(number("xfailed")),
+    );
     results(text, &mut tally);
     Some(tally)
 }

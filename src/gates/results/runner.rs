@@ -1,7 +1,7 @@
 //! The definition of a test runner: how to recognise its command, make it name its tests, and run only some of them.
 
 use crate::gates::results::tally::Tally;
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 /// A test runner and its command line.
 pub(crate) struct Runner {
@@ -9,11 +9,11 @@ pub(crate) struct Runner {
     pub(crate) calls: &'static [&'static [&'static str]],
     /// A word that must occur among its arguments.
     pub(crate) with: Option<&'static str>,
-    /// The arguments that make it name every test.
+    /// The argument that makes it name every test.
     pub(crate) naming: Option<Naming>,
     /// The argument that makes it build its tests and run none.
     pub(crate) build: Option<&'static str>,
-    /// The arguments that make it run only some tests.
+    /// How it runs only some tests.
     pub(crate) select: Option<Select>,
     /// Reads its output; `None` if the output is not this runner's.
     pub(crate) read: Option<fn(&str) -> Option<Tally>>,
@@ -21,18 +21,20 @@ pub(crate) struct Runner {
     pub(crate) begun: Option<fn(&str) -> Option<String>>,
 }
 
-/// The arguments that make a runner name every test.
-#[derive(Clone, Copy)]
+/// The argument that makes a runner name every test.
 pub(crate) struct Naming {
-    pub(crate) arguments: &'static [&'static str],
-    pub(crate) position: ArgumentPosition,
-    /// Prefixes of words that make these arguments unnecessary or impossible.
+    pub(crate) argument: &'static str,
+    /// Prefixes of words that make the argument unnecessary or impossible.
     pub(crate) unless: &'static [&'static str],
 }
 
-/// Takes a runner's own words, and returns the words to add and the numbers of the words that they replace; `None` if
-/// the runner cannot select these tests.
-pub(crate) type Select = fn(&[&str], &Asked<'_>) -> Option<(Arguments, Vec<usize>)>;
+/// The way in which a runner runs only some tests.
+pub(crate) struct Select {
+    /// Takes the runner's own words; `None` if the runner cannot select these tests.
+    pub(crate) by: fn(&[&str], &Asked<'_>) -> Option<Arguments>,
+    /// Prefixes of words that select tests already.
+    pub(crate) unless: &'static [&'static str],
+}
 
 /// The tests that are to run alone.
 #[derive(Clone, Copy)]
@@ -52,6 +54,8 @@ pub(crate) struct Asked<'a> {
 pub(crate) struct Arguments {
     pub(crate) position: ArgumentPosition,
     pub(crate) words: Vec<String>,
+    /// The numbers of the runner's own words that they replace.
+    pub(crate) replaced: Vec<usize>,
 }
 
 /// The position of added words.
@@ -67,12 +71,10 @@ pub(crate) enum ArgumentPosition {
 
 /// `true` if `words` begin with the words of `with`; the program may have any path.
 pub(crate) fn starts(words: &[&str], with: &[&str]) -> bool {
-    let Some((first, rest)) = words.split_first() else {
+    let (Some((first, rest)), Some((program, more))) = (words.split_first(), with.split_first()) else {
         return false;
     };
-    let base = first.rsplit('/').next().unwrap_or(first);
-    with.split_first()
-        .is_some_and(|(program, more)| *program == base && rest.starts_with(more))
+    first.rsplit('/').next() == Some(program) && rest.starts_with(more)
 }
 
 impl Runner {
@@ -102,10 +104,18 @@ impl Runner {
 }
 
 impl Arguments {
+    /// Adds words at this position and replaces none.
+    pub(super) fn at(position: ArgumentPosition, words: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            position,
+            words: words.into_iter().collect(),
+            replaced: Vec::new(),
+        }
+    }
+
     /// Adds words after the runner's own and replaces none.
-    pub(crate) fn at_end(words: Vec<String>) -> Option<(Self, Vec<usize>)> {
-        let position = ArgumentPosition::End;
-        Some((Self { position, words }, Vec::new()))
+    pub(crate) fn at_end(words: impl IntoIterator<Item = String>) -> Self {
+        Self::at(ArgumentPosition::End, words)
     }
 }
 
@@ -123,12 +133,10 @@ impl PartialEq for Runner {
 
 impl Eq for Runner {}
 
-/// Returns a regular expression that matches exactly these texts.
-pub(super) fn any_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
-    let mut all: Vec<String> = texts.into_iter().map(escaped).collect();
-    all.sort();
-    all.dedup();
-    format!("^({})$", all.join("|"))
+/// Returns a regular expression that matches a whole text if one of these expressions does.
+pub(super) fn any_of(expressions: impl IntoIterator<Item = String>) -> String {
+    let all: BTreeSet<String> = expressions.into_iter().collect();
+    format!("^({})$", Vec::from_iter(all).join("|"))
 }
 
 /// Escapes a text for a regular expression, in the syntax that Go, JavaScript and Rust share.

@@ -2,15 +2,18 @@
 
 use crate::gates::results::{
     numbers::before,
-    runner::{ArgumentPosition, Arguments, Asked, Naming, Runner},
-    tally::{Outcome, Tally, Uncounted},
+    runner::{ArgumentPosition, Arguments, Asked, Naming, Runner, Select},
+    tally::{Outcome, Tally},
 };
 use std::collections::BTreeSet;
 
 pub(super) static CARGO_TEST: Runner = Runner {
     naming: Some(EVERY_BINARY),
     build: Some("--no-run"),
-    select: Some(by_filter),
+    select: Some(Select {
+        by: by_filter,
+        unless: &[],
+    }),
     read: Some(libtest),
     ..Runner::called(&[&["cargo", "test"], &["cargo", "t"]])
 };
@@ -18,30 +21,31 @@ pub(super) static CARGO_TEST: Runner = Runner {
 pub(super) static NEXTEST: Runner = Runner {
     naming: Some(EVERY_BINARY),
     build: Some("--no-run"),
-    select: Some(by_expression),
+    select: Some(Select {
+        by: by_expression,
+        unless: &["-E", "--filter-expr", "--filterset"],
+    }),
     read: Some(nextest),
     ..Runner::called(&[&["cargo", "nextest", "run"], &["cargo", "nextest", "r"]])
 };
 
 /// Without this, Cargo skips the remaining test binaries after a failure.
 const EVERY_BINARY: Naming = Naming {
-    arguments: &["--no-fail-fast"],
-    position: ArgumentPosition::End,
+    argument: "--no-fail-fast",
     unless: &["--no-fail-fast", "--no-run"],
 };
 
 /// Selects tests by whole name, except documentation tests, whose names continue with a line number; and only their
 /// test binaries, if the command chooses none.
-fn by_filter(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
+fn by_filter(words: &[&str], asked: &Asked<'_>) -> Option<Arguments> {
     let exact = (!asked.names.iter().any(|name| is_documented(name))).then_some("--exact");
     let names = asked.names.iter().copied().chain(exact).map(str::to_owned);
     let binaries = binaries(words, asked);
     if binaries.is_empty() {
-        let (position, words) = (ArgumentPosition::Binary, names.collect());
-        return Some((Arguments { position, words }, Vec::new()));
+        return Some(Arguments::at(ArgumentPosition::Binary, names));
     }
-    let dashes = std::iter::once("--".to_owned());
-    Arguments::at_end(binaries.into_iter().chain(dashes).chain(names).collect())
+    let words = binaries.into_iter().chain(["--".to_owned()]).chain(names);
+    Some(Arguments::at_end(words))
 }
 
 /// Returns the options for the test binaries of these files in the root package, if Cargo builds one from each file by
@@ -83,15 +87,7 @@ pub(crate) fn is_documented(name: &str) -> bool {
 }
 
 /// Selects tests by a filter expression. A name consists of the package or binary, a blank, and the test's own name.
-fn by_expression(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
-    let is_filter = |word: &&str| {
-        ["-E", "--filter-expr", "--filterset"]
-            .iter()
-            .any(|flag| word.starts_with(flag))
-    };
-    if words.iter().any(is_filter) {
-        return None;
-    }
+fn by_expression(words: &[&str], asked: &Asked<'_>) -> Option<Arguments> {
     let test = |name: &str| {
         let own = name.rsplit(' ').next().unwrap_or(name);
         let is_plain = own.chars().all(|c| c.is_alphanumeric() || "_:".contains(c));
@@ -100,7 +96,7 @@ fn by_expression(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<us
     let tests: Option<Vec<String>> = asked.names.iter().map(|name| test(name)).collect();
     let mut words = binaries(words, asked);
     words.extend(["-E".to_owned(), tests?.join(" + ")]);
-    Arguments::at_end(words)
+    Some(Arguments::at_end(words))
 }
 
 /// The reader's position in a test binary's output.
@@ -122,18 +118,18 @@ pub(super) fn libtest(text: &str) -> Option<Tally> {
     let mut part = Part::Between;
     let mut printed_sum = None;
     for line in text.lines() {
-        if let Some(sum) = line.strip_prefix("test result: ").map(Sum::of) {
+        if let Some(sum) = line.strip_prefix("test result: ").map(sum) {
             match part {
-                Part::Results(announced) if sum.all() != announced => {
+                Part::Results(announced) if all(sum) != announced => {
                     printed_sum = Some(sum);
                     continue;
                 }
-                Part::Printed(announced) if sum.all() != announced => tally.uncounted = Uncounted::Some,
+                Part::Printed(announced) if all(sum) != announced => tally.has_uncounted = true,
                 Part::Results(_) | Part::Printed(_) | Part::Between => {}
             }
             (seen, printed_sum) = (Some(()), None);
             part = Part::Between;
-            sum.add_to(&mut tally);
+            add(&mut tally, sum);
         } else if let (Some(announced), Part::Between | Part::Results(_)) = (announced(line), part) {
             // The next binary began, and the one before printed no summary.
             if part != Part::Between {
@@ -155,44 +151,27 @@ pub(super) fn libtest(text: &str) -> Option<Tally> {
     seen.map(|()| tally)
 }
 
-/// The numbers of a `test result:` line.
-#[derive(Clone, Copy)]
-struct Sum {
-    passed: u32,
-    failed: u32,
-    ignored: u32,
-    measured: u32,
+/// The numbers of passed, failed, ignored and measured tests in a `test result:` line.
+type Sum = [u32; 4];
+
+fn sum(line: &str) -> Sum {
+    ["passed", "failed", "ignored", "measured"].map(|word| before(line, word).unwrap_or(0))
 }
 
-impl Sum {
-    fn of(line: &str) -> Self {
-        let number = |word: &str| before(line, word).unwrap_or(0);
-        Self {
-            passed: number("passed"),
-            failed: number("failed"),
-            ignored: number("ignored"),
-            measured: number("measured"),
-        }
-    }
+fn all(sum: Sum) -> u32 {
+    sum.into_iter().fold(0, u32::saturating_add)
+}
 
-    fn all(self) -> u32 {
-        let all = [self.passed, self.failed, self.ignored, self.measured];
-        all.into_iter().fold(0, u32::saturating_add)
-    }
-
-    fn add_to(self, tally: &mut Tally) {
-        tally.count(Outcome::Passed, self.passed);
-        tally.count(Outcome::Failed, self.failed);
-        tally.count(Outcome::Skipped, self.ignored);
-    }
+fn add(tally: &mut Tally, [passed, failed, ignored, _]: Sum) {
+    tally.sum(passed, failed, ignored);
 }
 
 /// Notes a test binary that ended before its tests, whatever its exit code, so some tests have no result. If it did
 /// print a summary, it may count differently, so its numbers are used.
 fn broken_off(tally: &mut Tally, printed: Option<Sum>) {
-    tally.uncounted = Uncounted::Some;
+    tally.has_uncounted = true;
     match printed {
-        Some(sum) => sum.add_to(tally),
+        Some(sum) => add(tally, sum),
         None => tally.mention("a test binary that ended before its tests did"),
     }
 }
@@ -238,9 +217,8 @@ pub(super) fn nextest(text: &str) -> Option<Tally> {
         if line.starts_with("Summary [") && (line.contains("tests run:") || line.contains("test run:")) {
             seen = Some(());
             let number = |word: &str| before(line, word).unwrap_or(0);
-            tally.count(Outcome::Passed, number("passed"));
-            tally.count(Outcome::Failed, number("failed").saturating_add(number("out")));
-            tally.count(Outcome::Skipped, number("skipped"));
+            let failed = number("failed").saturating_add(number("out"));
+            tally.sum(number("passed"), failed, number("skipped"));
         } else if let Some((name, outcome)) = status(line) {
             match seen {
                 // Failures are listed again at the end.

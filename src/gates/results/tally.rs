@@ -25,7 +25,8 @@ pub(crate) struct Tally {
     tests: Vec<(String, Outcome)>,
     /// Failing tests that are only mentioned, by runners that do not list every result.
     mentioned: Vec<String>,
-    pub(super) uncounted: Uncounted,
+    /// Whether some tests ran without being counted.
+    pub(super) has_uncounted: bool,
 }
 
 /// The result of a test.
@@ -34,14 +35,6 @@ pub(super) enum Outcome {
     Passed,
     Failed,
     Skipped,
-}
-
-/// Whether some tests ran without being counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Uncounted {
-    #[default]
-    None,
-    Some,
 }
 
 impl Tally {
@@ -68,6 +61,13 @@ impl Tally {
         *of = of.saturating_add(number);
     }
 
+    /// Counts the numbers of a summary.
+    pub(super) fn sum(&mut self, passed: u32, failed: u32, skipped: u32) {
+        self.count(Outcome::Passed, passed);
+        self.count(Outcome::Failed, failed);
+        self.count(Outcome::Skipped, skipped);
+    }
+
     /// Notes a failing test that the output mentions outside a list of results.
     pub(super) fn mention(&mut self, name: &str) {
         let name = name.trim();
@@ -92,14 +92,9 @@ impl Tally {
 
     pub(super) fn plus(mut self, other: Self) -> Self {
         // One runner may name all its failures while the other only mentions them: only the mentions contain both.
-        let mentions = |tally: &Self| tally.failing();
-        let mentioned: Vec<String> = mentions(&self).into_iter().chain(mentions(&other)).collect();
-        self.count(Outcome::Passed, other.passed);
-        self.count(Outcome::Failed, other.failed);
-        self.count(Outcome::Skipped, other.skipped);
-        if other.uncounted == Uncounted::Some {
-            self.uncounted = Uncounted::Some;
-        }
+        let mentioned = self.failing().into_iter().chain(other.failing());
+        self.sum(other.passed, other.failed, other.skipped);
+        self.has_uncounted |= other.has_uncounted;
         self.tests.extend(other.tests);
         self.mentioned = Vec::new();
         for name in mentioned {
@@ -121,27 +116,22 @@ impl Tally {
 
     /// Converts the tally into counts and names for evidence.
     pub(super) fn read(self) -> Read {
-        let mut failing = self.failing();
-        let counts = match self.uncounted {
-            Uncounted::Some => Counts::Unknown,
-            Uncounted::None => Counts::Known {
+        let failing = self.failing();
+        let counts = match self.has_uncounted {
+            true => Counts::Unknown,
+            false => Counts::Known {
                 passed: self.passed,
                 failed: self.failed,
                 skipped: self.skipped,
             },
         };
-        let mentioned = self.mentioned;
         let mut names = distinct(self.tests);
-        match names.failed.is_empty() {
-            true => names.failed = mentioned,
-            // Mentioned failures that are not in the list, such as a file that could not be loaded, also count.
-            false => {
-                let beside = mentioned.into_iter().filter(|name| !names.failed.contains(name));
-                let beside: Vec<String> = beside.collect();
-                names.failed.extend(beside);
+        // Mentioned failures that are not in the list, such as a file that could not be loaded, also count.
+        for name in self.mentioned {
+            if !names.failed.contains(&name) {
+                names.failed.push(name);
             }
         }
-        failing.truncate(MOST_FAILING);
         Read {
             counts,
             failing,

@@ -2,18 +2,31 @@
 
 use crate::gates::results::{
     numbers::after,
-    runner::{ArgumentPosition, Arguments, Asked, Naming, Runner},
+    runner::{Arguments, Naming, Runner, Select},
     tally::{Outcome, Tally},
 };
 
 /// ava. Its output is read as plain Test Anything Protocol.
 pub(super) static AVA: Runner = Runner {
     naming: Some(Naming {
-        arguments: &["--tap"],
-        position: ArgumentPosition::End,
+        argument: "--tap",
         unless: &["--tap", "-t"],
     }),
-    select: Some(by_glob),
+    // A title is a pattern that matches itself, except that a leading `!` would negate it.
+    select: Some(Select {
+        by: |_, asked| {
+            let pattern = |name: &&str| {
+                let title = name.rsplit(" › ").next().unwrap_or(name);
+                match title.strip_prefix('!') {
+                    Some(rest) => format!("--match=*{rest}"),
+                    None => format!("--match={title}"),
+                }
+            };
+            let files = asked.files.iter().map(|file| (*file).to_owned());
+            Some(Arguments::at_end(asked.names.iter().map(pattern).chain(files)))
+        },
+        unless: &["-m", "--match"],
+    }),
     ..Runner::called(&[&["ava"]])
 };
 
@@ -21,25 +34,6 @@ pub(super) static PROVE: Runner = Runner {
     read: Some(prove),
     ..Runner::called(&[&["prove"]])
 };
-
-/// Selects tests by title. A title is a pattern that matches itself, except that a leading `!` would negate it.
-fn by_glob(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
-    if words
-        .iter()
-        .any(|word| word.starts_with("-m") || word.starts_with("--match"))
-    {
-        return None;
-    }
-    let pattern = |name: &&str| {
-        let title = name.rsplit(" › ").next().unwrap_or(name);
-        let title = title
-            .strip_prefix('!')
-            .map_or_else(|| title.to_owned(), |rest| format!("*{rest}"));
-        format!("--match={title}")
-    };
-    let files = asked.files.iter().map(|file| (*file).to_owned());
-    Arguments::at_end(asked.names.iter().map(pattern).chain(files).collect())
-}
 
 /// Reads `Files=2, Tests=5, …` after `Failed 1/5 subtests` and `(Wstat: 256 Tests: 5 Failed: 1)`.
 pub(super) fn prove(text: &str) -> Option<Tally> {
@@ -62,41 +56,31 @@ pub(super) fn plain(text: &str) -> Option<Tally> {
         if let Some(count) = line.strip_prefix("1..") {
             let count = count.split(' ').next().unwrap_or(count);
             planned = planned.or_else(|| count.parse::<u32>().ok());
-        } else if let Some(rest) = test_line(line, "ok") {
-            match is_marked(rest, "SKIP") {
-                true => tally.counted(title(rest), Outcome::Skipped),
-                false => tally.counted(title(rest), Outcome::Passed),
-            }
-        } else if let Some(rest) = test_line(line, "not ok") {
-            match is_marked(rest, "TODO") {
-                true => tally.counted(title(rest), Outcome::Skipped),
-                false => tally.counted(title(rest), Outcome::Failed),
-            }
+        } else if let Some((title, outcome)) = result(line) {
+            tally.counted(title, outcome);
         }
     }
     planned.map(|_| tally)
 }
 
-fn test_line<'a>(line: &'a str, word: &str) -> Option<&'a str> {
-    let rest = line.strip_prefix(word)?;
-    (rest.is_empty() || rest.starts_with(' ')).then_some(rest)
-}
-
-/// Returns the title after the number, without a directive.
-fn title(rest: &str) -> &str {
-    let title = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " -".contains(c));
-    match title.split_once('#') {
-        Some((title, directive)) if is_directive(directive) => title.trim_end(),
-        _ => title,
+/// Returns the title after the number, without a directive, and the outcome.
+fn result(line: &str) -> Option<(&str, Outcome)> {
+    let (rest, outcome, mark) = match line.strip_prefix("not ok") {
+        Some(rest) => (rest, Outcome::Failed, "TODO"),
+        None => (line.strip_prefix("ok")?, Outcome::Passed, "SKIP"),
+    };
+    if !rest.is_empty() && !rest.starts_with(' ') {
+        return None;
     }
-}
-
-fn is_directive(words: &str) -> bool {
-    let words = words.trim_start().to_uppercase();
-    words.starts_with("SKIP") || words.starts_with("TODO")
-}
-
-fn is_marked(rest: &str, mark: &str) -> bool {
-    rest.split_once('#')
-        .is_some_and(|(_, words)| words.trim_start().to_uppercase().starts_with(mark))
+    let whole = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " -".contains(c));
+    let (title, directive) = whole.split_once('#').unwrap_or((whole, ""));
+    let directive = directive.trim_start().to_uppercase();
+    let is_directive = directive.starts_with("SKIP") || directive.starts_with("TODO");
+    let title = if is_directive { title.trim_end() } else { whole };
+    let outcome = if directive.starts_with(mark) {
+        Outcome::Skipped
+    } else {
+        outcome
+    };
+    Some((title, outcome))
 }

@@ -1,37 +1,31 @@
 //! Reads Python's unittest.
 
 use crate::gates::results::{
-    runner::{ArgumentPosition, Arguments, Asked, Naming, Runner},
+    runner::{Arguments, Naming, Runner, Select},
     tally::{Outcome, Tally},
 };
 use std::collections::BTreeSet;
 
 pub(super) static UNITTEST: Runner = Runner {
     naming: Some(Naming {
-        arguments: &["-v"],
-        position: ArgumentPosition::End,
+        argument: "-v",
         unless: &["-v", "--verbose", "-q", "--quiet"],
     }),
-    select: Some(by_pattern),
+    // A pattern without a star matches anywhere in a name. The text after a blank is a subtest's parameters.
+    select: Some(Select {
+        by: |_, asked| {
+            let names = asked.names.iter();
+            let tests: BTreeSet<&str> = names.filter_map(|name| name.split([' ', '(']).next()).collect();
+            Some(Arguments::at_end(
+                tests.into_iter().flat_map(|test| ["-k", test]).map(str::to_owned),
+            ))
+        },
+        unless: &["-k"],
+    }),
     read: Some(unittest),
     begun: Some(begun),
     ..Runner::called(&[&["-m", "unittest"]])
 };
-
-/// Selects tests by pattern. A pattern without a star matches anywhere in a name. The text after a blank is a subtest's
-/// parameters.
-fn by_pattern(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
-    if words.iter().any(|word| word.starts_with("-k")) {
-        return None;
-    }
-    let tests: BTreeSet<&str> = asked
-        .names
-        .iter()
-        .filter_map(|name| name.split([' ', '(']).next())
-        .collect();
-    let words = tests.into_iter().flat_map(|test| ["-k".to_owned(), test.to_owned()]);
-    Arguments::at_end(words.collect())
-}
 
 /// Reads `Ran 3 tests in 0.001s`, then `OK (skipped=1)` or `FAILED (failures=1, errors=1)`; with `-v`, one line per
 /// test before it.
@@ -135,9 +129,7 @@ fn sum(tally: &mut Tally, ran: u32, outcome: &str) {
     let failed = ["failures", "errors", "unexpected successes"].map(number);
     let failed = failed.into_iter().fold(0, u32::saturating_add);
     let skipped = number("skipped").saturating_add(number("expected failures"));
-    tally.count(Outcome::Failed, failed);
-    tally.count(Outcome::Skipped, skipped);
-    tally.count(Outcome::Passed, ran.saturating_sub(failed).saturating_sub(skipped));
+    tally.sum(ran.saturating_sub(failed).saturating_sub(skipped), failed, skipped);
 }
 
 fn ran_tests(line: &str) -> Option<u32> {

@@ -4,25 +4,20 @@ use crate::gates::{
     files,
     run::{
         context::{GateContext, GateError, host},
-        ended::unreadable,
-        network,
+        ended::{could_not_start, explained, unreadable},
     },
-    shell::{Answer, Question, Shell},
+    shell::{Question, Shell},
     test_line::Invocation,
 };
-use domain::{
-    evidence::{Absence, Evidence},
-    ids::Sha,
-    isolation::Level,
-    network::HostRule,
-    shell_command::ShellCommand,
-};
+use domain::{evidence::Evidence, ids::Sha, isolation::Level, network::HostRule, shell_command::ShellCommand};
 use git::{Checkout, Mirror};
-use sandbox::{Exit, OutputCap, Spec, StartError, environment};
+use sandbox::{Exit, OutputCap, Spec, StartError, egress::Door, environment};
 use std::{
+    collections::BTreeSet,
     ffi::OsString,
     io,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 use tokio::sync::OwnedMutexGuard;
@@ -88,15 +83,15 @@ impl SandboxedCheckout {
             }
         };
         let mut env = environment(checkout.home(), &[]).map_err(host("preparing the environment"))?;
-        let seen = seen(context, checkout.home());
+        let seen = always_seen(context).map_or_else(|| checkout.home().to_path_buf(), PathBuf::from);
         // Downloads go into the private home, since the machine's own folder is read-only.
-        env.retain(|(name, _)| name != "CARGO_HOME" && name != "HOME" && name != "TMPDIR");
+        env.retain(|(name, _)| !["CARGO_HOME", "HOME", "TMPDIR"].iter().any(|own| name == own));
         if !checkout.record().paths().any(|path| path.starts_with(".venv")) {
             // Set-up may create a virtual environment, which then works as if activated.
             let own = seen.join("work/.venv/bin");
             for (_, path) in env.iter_mut().filter(|(name, _)| name == "PATH") {
-                *path = std::env::join_paths(std::iter::once(own.clone()).chain(std::env::split_paths(path)))
-                    .unwrap_or_else(|_| path.clone());
+                let paths = std::iter::once(own.clone()).chain(std::env::split_paths(path));
+                *path = std::env::join_paths(paths).unwrap_or_else(|_| path.clone());
             }
         }
         env.push(("HOME".into(), seen.join("home").into()));
@@ -115,13 +110,9 @@ impl SandboxedCheckout {
 
     /// Returns the path at which commands see the working copy, if it is the same for every checkout.
     pub(crate) fn always_seen(context: &GateContext) -> Option<PathBuf> {
-        match context.sandbox.level() {
-            Level::L2 | Level::L3 => Some(Path::new(SEEN_AT).join("work")),
-            Level::L0 | Level::L1 => None,
-        }
+        always_seen(context).map(|around| Path::new(around).join("work"))
     }
 
-    /// Returns the path of the working copy.
     pub(crate) fn path(&self) -> &Path {
         self.checkout.path()
     }
@@ -131,7 +122,6 @@ impl SandboxedCheckout {
         self.checkout.home()
     }
 
-    /// Returns the commit at `HEAD`.
     pub(crate) fn head(&self) -> &Sha {
         self.checkout.head()
     }
@@ -146,7 +136,6 @@ impl SandboxedCheckout {
         self.checkout.home().join("home")
     }
 
-    /// Returns the service's resources.
     pub(crate) fn context(&self) -> &GateContext {
         &self.context
     }
@@ -158,9 +147,11 @@ impl SandboxedCheckout {
 
     /// Runs one command to its end.
     pub(crate) async fn run(&self, order: &Order<'_>) -> Result<Evidence, GateError> {
-        let command = order.command;
-        if let Some(Err(reason)) = order.report.map(|path| files::clear(self.path(), path)) {
-            return Ok(unreadable(order.report, &reason));
+        let command = order.command.text();
+        if let Some(path) = order.report
+            && let Err(reason) = files::clear(self.path(), path)
+        {
+            return Ok(unreadable(path, reason.to_string()));
         }
         let question = Question::new(&order.as_line.line);
         let (shell, missing) = match self.ask(&question).await? {
@@ -172,9 +163,7 @@ impl SandboxedCheckout {
         spec.env
             .extend(variables.map(|(name, value)| (name.into(), value.into())));
         spec.deadline = order.deadline;
-        let door = network::door(&self.context, order.reaches)
-            .await
-            .map_err(host("opening a way to the network"))?;
+        let door = self.door(order.reaches).await?;
         let level = self.context.sandbox.level();
         spec.env.extend(door.iter().flat_map(|door| door.environment(level)));
         spec.confine.door.clone_from(&door);
@@ -185,16 +174,16 @@ impl SandboxedCheckout {
         let (exit, line) = (&finished.exit, self.context.secrets.mask(&order.as_line.line));
         tracing::debug!(took = ?finished.duration, ?exit, line, "a command of the Gates ended");
         let evidence = self.ended(order, &finished).await?;
-        let evidence = network::explained(evidence, door.as_deref());
-        match (missing.is_empty(), &evidence) {
-            (true, _) | (_, Evidence::Absent(_)) => Ok(evidence),
-            // The line itself may have created a program that was missing, for example by a build, so it asks again.
-            (false, Evidence::Passed(_) | Evidence::Failed(_)) => Ok(match self.ask(&question).await? {
-                Ok((_, missing)) if missing.is_empty() => evidence,
-                Ok((_, missing)) => could_not_start(command, format!("program not found: {}", missing.join(", "))),
-                Err(reason) => could_not_start(command, reason),
-            }),
+        let evidence = explained(evidence, door.as_deref());
+        if missing.is_empty() || matches!(evidence, Evidence::Absent(_)) {
+            return Ok(evidence);
         }
+        // The line itself may have created a program that was missing, for example by a build, so it asks again.
+        Ok(match self.ask(&question).await? {
+            Ok((_, missing)) if missing.is_empty() => evidence,
+            Ok((_, missing)) => could_not_start(command, format!("program not found: {}", missing.join(", "))),
+            Err(reason) => could_not_start(command, reason),
+        })
     }
 
     /// Returns the programs that a line calls and that are neither in the checkout nor on `PATH`.
@@ -204,7 +193,7 @@ impl SandboxedCheckout {
     }
 
     /// Returns the output of the programs' version options.
-    pub(crate) async fn versions(&self, programs: &[String]) -> Result<String, GateError> {
+    pub(crate) async fn versions(&self, programs: &BTreeSet<String>) -> Result<String, GateError> {
         let lines = programs.iter().map(|program| {
             let program = shell_words::quote(program);
             let asking = if program == "go" { "version" } else { "--version" };
@@ -241,14 +230,24 @@ impl SandboxedCheckout {
                 | Exit::OverLimit(_)
                 | Exit::Escaped => None,
             };
-            return Ok(
-                match (question.refused(shell), question.answer(code, &finished.stdout.text())) {
-                    (Some(reason), _) | (None, Answer::NotALine(reason)) => Err(reason),
-                    (None, Answer::Readable(missing)) => Ok((shell, missing)),
-                },
-            );
+            return Ok(match question.refused(shell) {
+                Some(reason) => Err(reason),
+                None => question
+                    .answer(code, &finished.stdout.text())
+                    .map(|missing| (shell, missing)),
+            });
         }
         Ok(Err("there is no shell: neither bash nor sh was found".to_owned()))
+    }
+
+    /// Opens a door to these hosts, within the server's limits; `None` if none of them remains.
+    async fn door(&self, hosts: &[HostRule]) -> Result<Option<Arc<Door>>, GateError> {
+        let rules = self.context.network.rules(hosts);
+        if rules.hosts.is_empty() {
+            return Ok(None);
+        }
+        let door = Door::open(rules, &self.context.folder).await;
+        Ok(Some(Arc::new(door.map_err(host("opening a way to the network"))?)))
     }
 
     /// Describes the start of a program in the checkout, with the private home and without network.
@@ -273,19 +272,12 @@ fn folder(mirror: &Mirror) -> String {
     format!("of-{name}")
 }
 
-/// Returns the path at which commands see the folder around a checkout.
-fn seen(context: &GateContext, home: &Path) -> PathBuf {
+/// Returns the path at which commands see the folder around a checkout, if it is the same for every checkout.
+fn always_seen(context: &GateContext) -> Option<&'static str> {
     match context.sandbox.level() {
-        Level::L2 | Level::L3 => PathBuf::from(SEEN_AT),
-        Level::L0 | Level::L1 => home.to_path_buf(),
+        Level::L2 | Level::L3 => Some(SEEN_AT),
+        Level::L0 | Level::L1 => None,
     }
-}
-
-fn could_not_start(command: &ShellCommand, reason: String) -> Evidence {
-    Evidence::Absent(Absence::CouldNotStart {
-        command: command.text().to_owned(),
-        reason,
-    })
 }
 
 /// Returns the reason why a shell did not start, if the service itself is not at fault.

@@ -1,7 +1,7 @@
 //! The resources and time limits of the Gates, and their errors.
 
 use domain::secret::Secrets;
-use git::GitError;
+use git::{GitError, blocking};
 use sandbox::{Sandbox, egress::Ceiling};
 use std::{
     collections::BTreeMap,
@@ -80,6 +80,13 @@ pub enum GateError {
     /// The mirror could not be read.
     #[error("running the Gates: reading the repository")]
     Git(#[from] GitError),
+}
+
+/// Runs `work` on a thread that may block.
+pub(super) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    blocking(work).await.unwrap_or_else(|error| Err(error.into()))
 }
 
 /// Returns a function that adds the failed operation to a system error.

@@ -14,65 +14,69 @@ use domain::{
     shorten,
 };
 use git::blocking;
-use sandbox::{Exit, Finished};
+use sandbox::{
+    Exit, Finished,
+    egress::{Door, Outcome},
+};
 
 /// The largest results file that is read, in bytes.
 const MAX_REPORT: u64 = 64 * 1024 * 1024;
 const MAX_FAILING: usize = 50;
+/// The most refused hosts that are named.
+const MAX_NAMED: usize = 10;
 /// The longest test name that is kept, in characters. Names that are cut may become equal.
 const MAX_NAME: usize = 4_000;
 
 impl SandboxedCheckout {
+    /// Returns the evidence of a command that ended or was stopped.
     pub(super) async fn ended(&self, order: &Order<'_>, finished: &Finished) -> Result<Evidence, GateError> {
         let command = order.command;
         let code = match finished.exit {
             Exit::Exited(code) => Some(code),
-            Exit::Signalled(_) | Exit::TooMuchOutput | Exit::OverLimit(_) | Exit::Escaped => None,
             Exit::Cancelled => return Err(GateError::Cancelled),
-            Exit::TimedOut | Exit::Idle => return Ok(self.stopped(order, finished).await),
+            Exit::Signalled(_)
+            | Exit::TimedOut
+            | Exit::Idle
+            | Exit::TooMuchOutput
+            | Exit::OverLimit(_)
+            | Exit::Escaped => None,
         };
-        let finding = self.finding(command, code, finished);
+        let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
+        let output = output::shown(&stdout, &stderr, &self.context().secrets);
+        let bare = Finding {
+            command: command.text().to_owned(),
+            exit_code: code,
+            counts: Counts::Unknown,
+            failing: Vec::new(),
+            output: with_limit(output, finished.exit),
+            names: None,
+        };
+        let finding = self.with_results(bare, results::read(&stdout, &stderr));
         if let Some(reason) = missing_runner(command, &finding) {
-            return Ok(Evidence::Absent(Absence::CouldNotStart {
-                command: command.text().to_owned(),
-                reason,
-            }));
+            return Ok(could_not_start(command.text(), reason));
         }
-        let finding = match self.reported(order, finding, code).await {
+        let mut finding = match self.reported(order, finding, code).await {
             Ok(finding) => finding,
             Err(absent) => return Ok(absent),
         };
-        let finding = match finished.exit {
-            Exit::OverLimit(_) | Exit::Signalled(_) => with_failed(finding, self.begun(finished)),
-            _ => finding,
-        };
-        match code {
-            Some(0) => Ok(Evidence::Passed(finding)),
-            _ => Ok(Evidence::Failed(finding)),
-        }
-    }
-
-    /// Returns the evidence of a command that ran out of time.
-    async fn stopped(&self, order: &Order<'_>, finished: &Finished) -> Evidence {
-        let finding = match self
-            .reported(order, self.finding(order.command, None, finished), None)
-            .await
-        {
-            Ok(finding) => finding,
-            Err(absent) => return absent,
-        };
-        Evidence::Absent(Absence::TimedOut {
-            command: order.command.text().to_owned(),
-            seconds: order.deadline.as_secs(),
-            in_test: self.begun(finished),
-            failed: finding.names.map(|names| names.failed).unwrap_or_default(),
+        let begun = results::begun(&stdout, &stderr).map(|test| self.name(&test));
+        Ok(match finished.exit {
+            Exit::Exited(0) => Evidence::Passed(finding),
+            Exit::TimedOut | Exit::Idle => Evidence::Absent(Absence::TimedOut {
+                command: command.text().to_owned(),
+                seconds: order.deadline.as_secs(),
+                in_test: begun,
+                failed: finding.names.map(|names| names.failed).unwrap_or_default(),
+            }),
+            Exit::OverLimit(_) | Exit::Signalled(_) => {
+                // The test in which a signal or a limit ended the command failed.
+                if let Some(test) = begun {
+                    finding.names.get_or_insert_default().failed.push(test);
+                }
+                Evidence::Failed(finding)
+            }
+            Exit::Exited(_) | Exit::Cancelled | Exit::TooMuchOutput | Exit::Escaped => Evidence::Failed(finding),
         })
-    }
-
-    /// Returns the test that had begun and not ended when the command was stopped.
-    fn begun(&self, finished: &Finished) -> Option<String> {
-        let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
-        results::begun(&stdout, &stderr).map(|test| self.name(&test))
     }
 
     /// Replaces the results from the output by those of the results file. If the command failed without writing the
@@ -88,21 +92,8 @@ impl SandboxedCheckout {
         match (read, code) {
             (Ok(read), _) => Ok(self.with_results(finding, read)),
             (Err(_), Some(1..) | None) => Ok(finding),
-            (Err(reason), Some(_)) => Err(unreadable(Some(path), &reason)),
+            (Err(reason), Some(_)) => Err(unreadable(path, reason)),
         }
-    }
-
-    fn finding(&self, command: &ShellCommand, exit_code: Option<i32>, finished: &Finished) -> Finding {
-        let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
-        let bare = Finding {
-            command: command.text().to_owned(),
-            exit_code,
-            counts: Counts::Unknown,
-            failing: Vec::new(),
-            output: with_limit(output::shown(&stdout, &stderr, &self.context().secrets), finished.exit),
-            names: None,
-        };
-        self.with_results(bare, results::read(&stdout, &stderr))
     }
 
     /// Adds the results to a finding. Foreign programs choose the names, so they are masked and shortened like all
@@ -127,20 +118,8 @@ impl SandboxedCheckout {
 
     /// Returns the output for people. The checkout's path is removed, since it varies and means nothing.
     fn plain(&self, text: &str) -> String {
-        let plain = output::plain(text);
-        match self.seen().to_str() {
-            Some(path) => plain.replace(&format!("{path}/"), ""),
-            None => plain,
-        }
+        output::plain(text).replace(&format!("{}/", self.seen().display()), "")
     }
-}
-
-/// Adds the test in which a signal or a limit ended the command: it failed.
-fn with_failed(mut finding: Finding, test: Option<String>) -> Finding {
-    if let Some(test) = test {
-        finding.names.get_or_insert_default().failed.push(test);
-    }
-    finding
 }
 
 /// Appends the limit that ended the command, if one did.
@@ -149,10 +128,35 @@ fn with_limit(output: String, exit: Exit) -> String {
     format!("{output}\nAutoBuild stopped it: it used {limit}")
 }
 
-pub(super) fn unreadable(path: Option<&str>, reason: &impl ToString) -> Evidence {
+/// Adds the refused hosts to a failure, since programs rarely report a refusal clearly.
+pub(super) fn explained(mut evidence: Evidence, door: Option<&Door>) -> Evidence {
+    let Evidence::Failed(finding) = &mut evidence else {
+        return evidence;
+    };
+    let decisions = door.map(Door::log).unwrap_or_default();
+    let refused = decisions.into_iter().filter_map(|decision| match decision.outcome {
+        Outcome::Refused(why) if why.is_of_the_rules() => Some(format!("{}: {why}", decision.host)),
+        Outcome::Refused(_) | Outcome::Allowed => None,
+    });
+    for line in refused.take(MAX_NAMED) {
+        let is_inside_line = !finding.output.is_empty() && !finding.output.ends_with('\n');
+        let end = if is_inside_line { "\n" } else { "" };
+        finding.output += &format!("{end}autobuild: not reached: {line}");
+    }
+    evidence
+}
+
+pub(super) fn could_not_start(command: &str, reason: String) -> Evidence {
+    Evidence::Absent(Absence::CouldNotStart {
+        command: command.to_owned(),
+        reason,
+    })
+}
+
+pub(super) fn unreadable(path: &str, reason: String) -> Evidence {
     Evidence::Absent(Absence::Unreadable {
-        path: path.unwrap_or_default().to_owned(),
-        reason: reason.to_string(),
+        path: path.to_owned(),
+        reason,
     })
 }
 

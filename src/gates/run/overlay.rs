@@ -1,7 +1,7 @@
 //! Puts files of one commit into a checkout of another, before anything runs there.
 
-use crate::gates::run::context::{GateError, host};
-use git::{Blob, Mirror, RawChange, blocking, put};
+use crate::gates::run::context::{GateError, host, off_thread};
+use git::{Blob, Mirror, RawChange, put};
 use sha2::{Digest, Sha256};
 use std::{
     io,
@@ -11,12 +11,20 @@ use std::{
 /// The largest file that is put in place, in bytes.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 
-/// A file's bytes, mode, and an id for the bytes: git's object id or a digest.
-type Content = (Vec<u8>, u32, String);
+/// The intended bytes and mode of a file; `None` if it should not exist.
+pub(super) type Meant = Option<(Vec<u8>, u32)>;
 
-/// Files to put in place. An entry without content deletes the file.
+/// Files to put in place.
 pub(crate) struct Overlay {
-    entries: Vec<(String, Option<Content>)>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone)]
+struct Entry {
+    path: String,
+    meant: Meant,
+    /// An id for the bytes: git's object id or a digest.
+    id: String,
 }
 
 /// The version of a changed file that is put in place.
@@ -45,26 +53,28 @@ impl Overlay {
     fn of_blobs<'a>(files: impl Iterator<Item = (Option<&'a str>, (u32, String))>, blobs: Vec<Blob>) -> Self {
         let mut blobs = blobs.into_iter();
         let mut entries = Vec::new();
-        for (path, (mode, oid)) in files {
-            let blob = (mode != 0).then(|| blobs.next()).flatten();
+        for (path, (mode, id)) in files {
+            let meant = match (mode, (mode != 0).then(|| blobs.next()).flatten()) {
+                (0, _) => None,
+                (_, Some(Blob::Bytes(bytes))) => Some((bytes, mode)),
+                (_, Some(Blob::Large(_) | Blob::None) | None) => continue,
+            };
             // A test runner cannot be given a path that is not text either.
-            let Some(path) = path.map(str::to_owned) else { continue };
-            match (mode, blob) {
-                (0, _) => entries.push((path, None)),
-                (_, Some(Blob::Bytes(bytes))) => entries.push((path, Some((bytes, mode, oid)))),
-                (_, Some(Blob::Large(_) | Blob::None) | None) => {}
+            if let Some(path) = path.map(str::to_owned) {
+                entries.push(Entry { path, meant, id });
             }
         }
         // Deletions come first, since a file may have become a folder, or a folder a file.
-        entries.sort_by_key(|(_, content)| content.is_some());
+        entries.sort_by_key(|entry| entry.meant.is_some());
         Self { entries }
     }
 
     /// Creates an overlay from these files, each with its bytes and mode.
     pub(crate) fn of_bytes(files: Vec<(String, Vec<u8>, u32)>) -> Self {
-        let entries = files.into_iter().map(|(path, bytes, mode)| {
-            let digest = format!("{:x}", Sha256::digest(&bytes));
-            (path, Some((bytes, mode, digest)))
+        let entries = files.into_iter().map(|(path, bytes, mode)| Entry {
+            path,
+            id: format!("{:x}", Sha256::digest(&bytes)),
+            meant: Some((bytes, mode)),
         });
         Self {
             entries: entries.collect(),
@@ -73,7 +83,11 @@ impl Overlay {
 
     /// Also deletes these files.
     pub(crate) fn without(mut self, paths: &[String]) -> Self {
-        let gone = paths.iter().map(|path| (path.clone(), None));
+        let gone = paths.iter().map(|path| Entry {
+            path: path.clone(),
+            meant: None,
+            id: String::new(),
+        });
         self.entries.splice(0..0, gone);
         self
     }
@@ -86,31 +100,27 @@ impl Overlay {
 
     /// Returns every path that it writes or deletes.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|(path, _)| path.as_str())
+        self.entries.iter().map(|entry| entry.path.as_str())
     }
 
     /// Returns every path with the mode and id of its content; `None` means that it is deleted.
     pub(crate) fn versions(&self) -> impl Iterator<Item = (&str, Option<(u32, &str)>)> {
-        self.entries.iter().map(|(path, content)| {
-            let version = content.as_ref().map(|(_, mode, name)| (*mode, name.as_str()));
-            (path.as_str(), version)
+        self.entries.iter().map(|entry| {
+            let version = entry.meant.as_ref().map(|(_, mode)| (*mode, entry.id.as_str()));
+            (entry.path.as_str(), version)
         })
     }
 
-    /// Returns every path with the bytes and mode of its content; `None` means that it is deleted.
-    pub(crate) fn contents(&self) -> impl Iterator<Item = (&str, Option<(&[u8], u32)>)> {
-        self.entries.iter().map(|(path, content)| {
-            let content = content.as_ref().map(|(bytes, mode, _)| (bytes.as_slice(), *mode));
-            (path.as_str(), content)
-        })
+    /// Returns every path with its intended content.
+    pub(super) fn contents(&self) -> impl Iterator<Item = (&str, &Meant)> {
+        self.entries.iter().map(|entry| (entry.path.as_str(), &entry.meant))
     }
 
     /// Writes and deletes the files.
     pub(crate) async fn lay(&self, work: &Path) -> Result<(), GateError> {
         let (root, entries) = (work.to_path_buf(), self.entries.clone());
-        let laying = blocking(move || {
-            for (path, content) in entries {
-                let meant = content.map(|(bytes, mode, _)| (bytes, mode));
+        let laid = off_thread(move || {
+            for Entry { path, meant, .. } in entries {
                 let done = match is_inside(Path::new(&path)) {
                     true => put(&root, Path::new(&path), meant.as_ref()),
                     false => Err(io::Error::other("it is not a path inside the repository")),
@@ -119,8 +129,7 @@ impl Overlay {
             }
             Ok(())
         });
-        let laid = laying.await.unwrap_or_else(|error| Err(error.into()));
-        laid.map_err(host("putting files of another commit in place"))
+        laid.await.map_err(host("putting files of another commit in place"))
     }
 }
 
@@ -177,6 +186,6 @@ mod tests {
         let blobs = vec![Blob::Bytes(b"x".to_vec()), Blob::Bytes(b"y".to_vec())];
         let overlay = Overlay::of_blobs(files.into_iter(), blobs);
         let found: Vec<_> = overlay.contents().collect();
-        assert_eq!(found, [("gone", None), ("a", Some((&b"y"[..], mode)))]);
+        assert_eq!(found, [("gone", &None), ("a", &Some((b"y".to_vec(), mode)))]);
     }
 }

@@ -8,14 +8,14 @@ use crate::{
         compare, coverage,
         run::{
             cache,
-            cache::{Made, Snapshot, Warmed},
+            cache::{Made, Snapshot, Times, Warmed},
             checkout::{Order, SandboxedCheckout},
             context::{GateContext, GateError, host},
             overlay::Overlay,
             put_back,
             put_back::Touched,
             ready::{Ready, What},
-            result_cache::{Expected, Kept, Origin, ResultCache, Tested},
+            result_cache::{Expected, ResultCache, Slot, Tested},
             used::{Stamps, Used},
         },
         said,
@@ -35,7 +35,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -77,24 +77,17 @@ pub(crate) struct Prepared<'a> {
 }
 
 /// The result of set-up.
+#[derive(Default)]
 struct SetUp {
     said: Option<Evidence>,
-    rewritten: Vec<String>,
-    executable: Vec<PathBuf>,
+    touched: Touched,
     made: Made,
     snapshot: Option<Snapshot>,
     /// The time to build the tests, and the time for that and set-up together.
     building: Duration,
     preparing: Duration,
-    ran: SetUpRan,
-}
-
-/// The place where set-up ran.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SetUpRan {
-    Here,
-    /// In pre-flight, on a commit on which it leaves the same.
-    Before,
+    /// Whether it ran in pre-flight, on a commit on which it leaves the same.
+    ran_before: bool,
 }
 
 /// Whether coverage is measured too.
@@ -102,14 +95,6 @@ enum SetUpRan {
 pub(crate) enum Coverage {
     Measured,
     NotAsked,
-}
-
-/// The state from which set-up starts.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Start {
-    /// The files that pre-flight built on the default branch, if they fit.
-    Cache,
-    Nothing,
 }
 
 impl<'a> Prepared<'a> {
@@ -130,11 +115,11 @@ impl<'a> Prepared<'a> {
             done: Mutex::default(),
             used: Mutex::default(),
             plain: OnceLock::new(),
-            misled: AtomicBool::new(false),
-            selects: AtomicBool::new(false),
-            cannot_select: AtomicBool::new(false),
+            misled: AtomicBool::default(),
+            selects: AtomicBool::default(),
+            cannot_select: AtomicBool::default(),
             additions: Additions::default(),
-            refuses: AtomicBool::new(false),
+            refuses: AtomicBool::default(),
             known_red: BTreeSet::new(),
             versions: OnceCell::new(),
         })
@@ -168,10 +153,22 @@ impl<'a> Prepared<'a> {
         self
     }
 
-    async fn results(&self) -> Result<ResultCache<'_>, GateError> {
-        let versions = self.versions.get_or_try_init(|| self.ask_versions()).await?;
-        let of = (self.settings, &*self.chosen);
-        Ok(ResultCache::of(self.context, self.mirror, of, versions))
+    /// Returns the place in the cache for the result of a line on `commit` with the overlay.
+    async fn slot(&self, commit: &Sha, overlay: Option<&Overlay>, line: &str) -> Result<Slot, GateError> {
+        let cache = ResultCache {
+            context: self.context,
+            mirror: self.mirror,
+            settings: self.settings,
+            chosen: &self.chosen,
+            versions: self.versions.get_or_try_init(|| self.ask_versions()).await?,
+        };
+        cache.slot(self.commit, (commit, overlay), line).await
+    }
+
+    /// Returns the place in the cache for the tests with all additions to their command.
+    async fn slot_with_additions(&self) -> Result<Slot, GateError> {
+        let line = self.chosen.test_line.invocation(Additions::Harmless).key();
+        self.slot(self.commit, None, &line).await
     }
 
     /// Returns the versions of the programs in the commands and of those that they usually start. They are asked in a
@@ -184,9 +181,12 @@ impl<'a> Prepared<'a> {
             .into_iter()
             .flat_map(|ecosystem| ecosystem.programs);
         let all: BTreeSet<String> = own.chain(usual.map(|program| (*program).to_owned())).collect();
-        let all: Vec<String> = all.into_iter().collect();
-        let checkout = SandboxedCheckout::new(self.context, self.mirror, self.commit, self.cancel).await?;
-        checkout.versions(&all).await
+        self.checkout(self.commit).await?.versions(&all).await
+    }
+
+    /// Returns a fresh checkout, without set-up.
+    async fn checkout(&self, commit: &Sha) -> Result<SandboxedCheckout, GateError> {
+        SandboxedCheckout::new(self.context, self.mirror, commit, self.cancel).await
     }
 
     /// Returns the line that runs the tests.
@@ -203,10 +203,8 @@ impl<'a> Prepared<'a> {
 
     /// Returns the cached result of the tests with all additions to their command, if there is one.
     pub(crate) async fn known_with_additions(&self) -> Result<Option<Evidence>, GateError> {
-        let line = self.chosen.test_line.invocation(Additions::Harmless).key();
-        let cache = self.results().await?;
-        let key = cache.key((self.commit, self.commit, None), &line).await?;
-        Ok(key.as_ref().and_then(|key| cache.known(key)).map(|known| known.tests))
+        let known = self.slot_with_additions().await?.known();
+        Ok(known.map(|known| known.tests))
     }
 
     /// Caches the result of the tests with all additions to their command, if they passed.
@@ -216,18 +214,9 @@ impl<'a> Prepared<'a> {
         tests: &Evidence,
         took: Duration,
     ) -> Result<(), GateError> {
-        let line = self.chosen.test_line.invocation(Additions::Harmless).key();
-        let cache = self.results().await?;
-        let key = cache.key((self.commit, self.commit, None), &line).await?;
-        if let Some(key) = key.filter(|_| matches!(tests, Evidence::Passed(_))) {
-            let tested = Tested {
-                setup: ready.setup.clone(),
-                rewritten: ready.rewritten.clone(),
-                tests: tests.clone(),
-                coverage: None,
-                origin: Origin::Now,
-            };
-            cache.keep(&key, &Kept::of(&tested, took));
+        if matches!(tests, Evidence::Passed(_)) {
+            let tested = Tested::now(ready, tests.clone(), None, took);
+            self.slot_with_additions().await?.keep(&tested);
         }
         Ok(())
     }
@@ -239,15 +228,12 @@ impl<'a> Prepared<'a> {
         coverage: Coverage,
         is_sound: impl Fn(&Evidence) -> bool,
     ) -> Result<Tested, GateError> {
-        let cache = self.results().await?;
-        let line = self.invocation().key();
         let measures = coverage == Coverage::Measured && self.settings.coverage.file.is_some();
-        let line = if measures { format!("{line}\0coverage") } else { line };
-        let key = cache.key((self.commit, self.commit, None), &line).await?;
-        let known = key.as_ref().and_then(|key| cache.known(key));
-        if let Some(known) = known.filter(|known| is_sound(&known.tests)) {
-            let _ = self.plain.set(Duration::from_millis(known.milliseconds));
-            return Ok(known.into());
+        let line = self.invocation().key() + if measures { "\0coverage" } else { "" };
+        let slot = self.slot(self.commit, None, &line).await?;
+        if let Some(known) = slot.known().filter(|known| is_sound(&known.tests)) {
+            let _ = self.plain.set(known.took);
+            return Ok(known);
         }
         let (ready, tests, took) = self.first_tests(&is_sound).await?;
         // A plain run includes the build.
@@ -257,38 +243,28 @@ impl<'a> Prepared<'a> {
             (true, Evidence::Passed(_) | Evidence::Failed(_)) => coverage::measure(&ready, self.settings).await?,
             (true, Evidence::Absent(_)) | (false, _) => None,
         };
-        let tested = Tested {
-            setup: ready.setup.clone(),
-            rewritten: ready.rewritten.clone(),
-            tests,
-            coverage,
-            origin: Origin::Now,
-        };
+        let tested = Tested::now(&ready, tests, coverage, took);
         self.give_back(ready);
-        let is_kept = is_sound(&tested.tests) && !self.refuses.load(Ordering::Relaxed);
-        if let Some(key) = key.filter(|_| is_kept) {
-            cache.keep(&key, &Kept::of(&tested, took));
+        if is_sound(&tested.tests) && !self.refuses.load(Ordering::Relaxed) {
+            slot.keep(&tested);
         }
         Ok(tested)
     }
 
     /// Runs one command of a plan or the settings on the commit's own files, or returns its cached success.
     pub(crate) async fn command(&self, command: &str) -> Result<Evidence, GateError> {
-        let cache = self.results().await?;
-        let key = cache
-            .key((self.commit, self.commit, None), &format!("{command}\0command"))
-            .await?;
-        let known = key.as_ref().and_then(|key| cache.known(key));
-        if let Some(known) = known.filter(|known| matches!(known.tests, Evidence::Passed(_))) {
-            return Ok(said::with_origin(known.tests, Origin::Kept));
-        }
+        let what = What::Command(command);
         let holds = |found: &Evidence| matches!(found, Evidence::Passed(_));
-        let (ready, evidence, _) = self.first(What::Command(command), holds).await?;
-        self.give_back(ready);
-        if let Some(key) = key.filter(|_| matches!(evidence, Evidence::Passed(_))) {
-            cache.keep(&key, &Kept::of_command(&evidence));
+        let slot = self.slot(self.commit, None, &what.key()).await?;
+        if let Some(known) = slot.known().filter(|known| holds(&known.tests)) {
+            return Ok(said::with_origin(known.tests, known.origin));
         }
-        Ok(evidence)
+        let (ready, found, _) = self.first(what, holds).await?;
+        self.give_back(ready);
+        if holds(&found) {
+            slot.keep(&Tested::of_command(found.clone()));
+        }
+        Ok(found)
     }
 
     /// Runs the commit's own tests. If pre-flight had no tests to try the additions on, they may have caused a bad
@@ -321,7 +297,7 @@ impl<'a> Prepared<'a> {
         let ready = self.ready().await?;
         let begun = Instant::now();
         let found = ready.run(what).await?;
-        let ran_before = self.set_up().is_some_and(|done| done.ran == SetUpRan::Before);
+        let ran_before = self.set_up().is_some_and(|done| done.ran_before);
         if speaks_for(&found) || !ran_before || is_too_slow(&found) {
             return Ok((ready, found, begun.elapsed()));
         }
@@ -400,13 +376,9 @@ impl<'a> Prepared<'a> {
     /// time, and every failure is named.
     fn is_of(&self, names: &[String], found: &Evidence) -> bool {
         let own = |names: &[String]| names.iter().map(|name| bare(name).to_owned()).collect::<BTreeSet<_>>();
-        let (ran, is_red) = match (found, compare::names(found)) {
-            (Evidence::Absent(_), _) => return false,
-            (Evidence::Passed(_), Some(names)) => (names, false),
-            (Evidence::Failed(_), Some(names)) => (names, true),
-            // Both code that cannot be loaded and a selection that the runner rejects end like this.
-            (Evidence::Passed(_) | Evidence::Failed(_), None) => return false,
-        };
+        // Both code that cannot be loaded and a selection that the runner rejects end without names.
+        let Some(ran) = compare::names(found) else { return false };
+        let is_red = matches!(found, Evidence::Failed(_));
         let (passed, failed) = (own(&ran.passed), own(&ran.failed));
         let wanted = own(names);
         let is_whole = wanted.iter().all(|name| passed.contains(name) || failed.contains(name));
@@ -443,10 +415,8 @@ impl<'a> Prepared<'a> {
         expected: Expected,
         (what, limit): (What<'_>, Duration),
     ) -> Result<Evidence, GateError> {
-        let cache = self.results().await?;
-        let key = cache.key((self.commit, commit, Some(overlay)), &what.key()).await?;
-        let known = key.as_ref().and_then(|key| cache.known(key));
-        if let Some(known) = known.filter(|known| expected.is_met_by(&known.tests)) {
+        let slot = self.slot(commit, Some(overlay), &what.key()).await?;
+        if let Some(known) = slot.known().filter(|known| expected.is_met_by(&known.tests)) {
             return Ok(known.tests);
         }
         let ready = self.with(commit, overlay).await?.within(limit);
@@ -454,20 +424,16 @@ impl<'a> Prepared<'a> {
         self.give_back(ready);
         let is_denied = expected.is_denied_by(&found) && !self.fails_as_before(&found);
         if self.may_mislead(overlay) && !self.is_misled() && is_denied {
-            found = self
-                .on(commit, Some(overlay), Start::Cache)
-                .await?
-                .within(limit)
-                .run(what)
-                .await?;
+            let ready = self.on(commit, Some(overlay)).await?.within(limit);
+            found = ready.run(what).await?;
             if expected.is_met_by(&found) {
                 // Set-up made something from the commit's own files that misled this run, so from now on it runs for
                 // every run.
                 self.misled.store(true, Ordering::Relaxed);
             }
         }
-        if let Some(key) = key.filter(|_| expected.is_met_by(&found)) {
-            cache.keep(&key, &Kept::of_command(&found));
+        if expected.is_met_by(&found) {
+            slot.keep(&Tested::of_command(found.clone()));
         }
         Ok(found)
     }
@@ -493,7 +459,7 @@ impl<'a> Prepared<'a> {
     /// counts against the change needs confirmation, since set-up may have used other files.
     pub(crate) async fn with(&self, commit: &Sha, overlay: &Overlay) -> Result<Ready<'a>, GateError> {
         if self.is_misled() {
-            return self.on(commit, Some(overlay), Start::Cache).await;
+            return self.on(commit, Some(overlay)).await;
         }
         if self.set_up().is_none() {
             drop(self.ready().await?);
@@ -502,13 +468,13 @@ impl<'a> Prepared<'a> {
     }
 
     fn set_up(&self) -> Option<Arc<SetUp>> {
-        self.done.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.done).clone()
     }
 
     fn note(&self, done: SetUp) {
         // They contain what another set-up left.
-        self.used.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        *self.done.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(done));
+        lock(&self.used).clear();
+        *lock(&self.done) = Some(Arc::new(done));
     }
 
     /// `true` if set-up may have made something from files that the overlay replaces.
@@ -519,7 +485,8 @@ impl<'a> Prepared<'a> {
 
     /// Returns a checkout of the commit on which set-up ran without any cache.
     pub(crate) async fn anew(&self) -> Result<Ready<'a>, GateError> {
-        self.on(self.commit, None, Start::Nothing).await
+        let checkout = self.checkout(self.commit).await?;
+        self.run_setup(checkout, None).await
     }
 
     /// `true` if set-up runs for every run.
@@ -563,53 +530,46 @@ impl<'a> Prepared<'a> {
         let kept = Snapshot::of_packages(self.context, (self.mirror, commit), &self.chosen, &seen).await?;
         Ok(kept.map(|snapshot| SetUp {
             said: Some(said::with_set_up_before(said.clone(), commit)),
-            rewritten: Vec::new(),
-            executable: Vec::new(),
             made: Made::Packages,
             snapshot: Some(snapshot),
-            building: Duration::ZERO,
-            preparing: Duration::ZERO,
-            ran: SetUpRan::Before,
+            ran_before: true,
+            ..SetUp::default()
         }))
     }
 
     /// Sets the commit up and keeps what that left. The checkout in which it ran serves as the first copy.
     async fn set_up_here(&self) -> Result<Ready<'a>, GateError> {
         let began = Instant::now();
-        let ready = self.on(self.commit, None, Start::Cache).await?;
-        let tracked = commands::paths(self.mirror, self.commit).await?.into_iter().collect();
-        let made = match ready.is_ready() && self.chosen.setup.is_some() {
-            true => match ready.untracked_files(&tracked).await {
-                Ok(left) => ready.made(&left, &tracked).await,
-                Err(_) => Made::OfFiles,
-            },
-            false => Made::OfFiles,
+        let ready = self.on(self.commit, None).await?;
+        let tracked: BTreeSet<String> = commands::paths(self.mirror, self.commit).await?.into_iter().collect();
+        // If a command made folders unreadable, they cannot be copied either.
+        let left = async |is_wanted: bool| match is_wanted {
+            true => ready.untracked_files(&tracked).await.ok(),
+            false => None,
+        };
+        let has_setup = ready.is_ready() && self.chosen.setup.is_some();
+        let made = match left(has_setup).await {
+            Some(left) => ready.made(&left, &tracked).await,
+            None => Made::OfFiles,
         };
         let set_up = Instant::now();
         let is_built = ready.is_ready() && ready.build().await?;
         let (building, preparing) = (set_up.elapsed(), began.elapsed());
-        let snapshot = match ready.is_ready() && (is_built || self.chosen.setup.is_some()) {
-            true => {
-                // If a command made folders unreadable, they cannot be copied either.
-                match ready.untracked_files(&tracked).await {
-                    Ok(left) => {
-                        let left = (ready.times.clone(), left.for_the_turn());
-                        Snapshot::of(self.context, &ready.checkout, left).await
-                    }
-                    Err(_) => None,
-                }
+        let snapshot = match left(has_setup || is_built).await {
+            Some(left) => {
+                let left = (ready.times.clone(), left.for_the_turn());
+                Snapshot::of(self.context, &ready.checkout, left).await
             }
-            false => None,
+            None => None,
         };
         self.note(SetUp {
             said: ready.setup.clone(),
-            rewritten: ready.rewritten.clone(),
-            executable: ready.executable.clone(),
+            touched: ready.touched.clone(),
             made,
             snapshot,
             building,
             preparing,
-            ran: SetUpRan::Here,
+            ran_before: false,
         });
         Ok(ready)
     }
@@ -618,15 +578,20 @@ impl<'a> Prepared<'a> {
     async fn copy(&self, commit: &Sha, overlay: Option<&Overlay>) -> Result<Ready<'a>, GateError> {
         let done = self.set_up();
         let Some((done, snapshot)) = done.as_ref().and_then(|done| Some((done, done.snapshot.as_ref()?))) else {
-            return self.on(commit, overlay, Start::Cache).await;
+            return self.on(commit, overlay).await;
         };
-        let checkout = match self.used_again(commit, snapshot, overlay).await? {
+        let used = lock(&self.used).remove(commit);
+        let again = match used {
+            Some(used) => used.again((self.mirror, commit), snapshot, overlay).await?,
+            None => None,
+        };
+        let checkout = match again {
             Some(checkout) => checkout,
             None => {
-                let checkout = SandboxedCheckout::new(self.context, self.mirror, commit, self.cancel).await?;
+                let checkout = self.checkout(commit).await?;
                 if snapshot.fill(self.mirror, overlay, &checkout).await? != Warmed::Yes {
                     drop(checkout);
-                    return self.on(commit, overlay, Start::Cache).await;
+                    return self.on(commit, overlay).await;
                 }
                 if let Some(overlay) = overlay {
                     overlay.lay(checkout.path()).await?;
@@ -634,11 +599,11 @@ impl<'a> Prepared<'a> {
                 checkout
             }
         };
-        put_back::make_executable(checkout.path(), &done.executable).map_err(host("preparing a checkout"))?;
+        put_back::make_executable(checkout.path(), &done.touched.executable).map_err(host("preparing a checkout"))?;
         let mut ready = self.of(checkout, overlay);
         ready.setup.clone_from(&done.said);
         if overlay.is_none() {
-            ready.rewritten.clone_from(&done.rewritten);
+            ready.touched.clone_from(&done.touched);
         }
         // At isolation levels 0 and 1, processes may still run there, and holding the checkout would block all others.
         if SandboxedCheckout::always_seen(self.context).is_some() && snapshot.entry().is_some() {
@@ -648,21 +613,21 @@ impl<'a> Prepared<'a> {
     }
 
     fn of(&self, checkout: SandboxedCheckout, overlay: Option<&Overlay>) -> Ready<'a> {
-        let commands = (Arc::clone(&self.chosen), self.additions());
-        Ready::new((self.context, self.settings), commands, (checkout, overlay))
-    }
-
-    /// Returns a used checkout of this commit, restored to its state before that use, with the overlay's files.
-    async fn used_again(
-        &self,
-        commit: &Sha,
-        snapshot: &Snapshot,
-        overlay: Option<&Overlay>,
-    ) -> Result<Option<SandboxedCheckout>, GateError> {
-        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner).remove(commit);
-        match used {
-            Some(used) => used.again((self.mirror, commit), snapshot, overlay).await,
-            None => Ok(None),
+        Ready {
+            checkout,
+            chosen: Arc::clone(&self.chosen),
+            coverage_file: self.settings.coverage.file.as_deref(),
+            setup: None,
+            touched: Touched::default(),
+            laid: overlay
+                .into_iter()
+                .flat_map(Overlay::paths)
+                .map(PathBuf::from)
+                .collect(),
+            stamps: None,
+            deadline: self.context.deadlines.test,
+            times: Times::new(),
+            additions: self.additions(),
         }
     }
 
@@ -674,31 +639,24 @@ impl<'a> Prepared<'a> {
         if let Some(before) = stamps {
             let commit = checkout.head().clone();
             let used = Used { checkout, laid, before };
-            drop(
-                self.used
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .insert(commit, used),
-            );
+            drop(lock(&self.used).insert(commit, used));
         }
     }
 
-    /// Returns a fresh checkout with the overlay's files, on which set-up ran.
-    async fn on(&self, commit: &Sha, overlay: Option<&Overlay>, start: Start) -> Result<Ready<'a>, GateError> {
-        let mut checkout = SandboxedCheckout::new(self.context, self.mirror, commit, self.cancel).await?;
-        let mut warmed = Warmed::No;
-        if start == Start::Cache {
-            warmed = cache::warm(self.context, self.mirror, &self.chosen, overlay, &checkout).await?;
-            if warmed == Warmed::InPart {
-                drop(checkout);
-                checkout = SandboxedCheckout::new(self.context, self.mirror, commit, self.cancel).await?;
-            }
+    /// Returns a fresh checkout with the overlay's files, on which set-up ran, starting from the files that pre-flight
+    /// built on the default branch, if they fit.
+    async fn on(&self, commit: &Sha, overlay: Option<&Overlay>) -> Result<Ready<'a>, GateError> {
+        let mut checkout = self.checkout(commit).await?;
+        let warmed = cache::warm(self.context, self.mirror, &self.chosen, overlay, &checkout).await?;
+        if warmed == Warmed::InPart {
+            drop(checkout);
+            checkout = self.checkout(commit).await?;
         }
         let ready = self.run_setup(checkout, overlay).await?;
         // The cache may not fit here; only a failure of set-up without it means something.
         if warmed == Warmed::Yes && !ready.is_ready() {
             drop(ready);
-            let checkout = SandboxedCheckout::new(self.context, self.mirror, commit, self.cancel).await?;
+            let checkout = self.checkout(commit).await?;
             return self.run_setup(checkout, overlay).await;
         }
         Ok(ready)
@@ -706,7 +664,7 @@ impl<'a> Prepared<'a> {
 
     /// Returns a checkout of a default-branch commit on which set-up ran, ready to be cached.
     pub(crate) async fn to_be_kept(&self) -> Result<Ready<'a>, GateError> {
-        let checkout = SandboxedCheckout::new(self.context, self.mirror, self.commit, self.cancel).await?;
+        let checkout = self.checkout(self.commit).await?;
         cache::prepare(self.mirror, self.commit, &checkout).await?;
         self.run_setup(checkout, None).await
     }
@@ -730,13 +688,14 @@ impl<'a> Prepared<'a> {
             let before = put_back::before(&ready.checkout, overlay).await?;
             ready.setup = Some(ready.checkout.run(&order).await?);
             let of = (self.mirror, ready.checkout.head());
-            Touched {
-                rewritten: ready.rewritten,
-                executable: ready.executable,
-            } = before.put_back(&ready.checkout, of).await?;
+            ready.touched = before.put_back(&ready.checkout, of).await?;
         }
         Ok(ready)
     }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// `true` if the run ran out of time: more tests, or another set-up, would not be faster.

@@ -3,23 +3,21 @@
 
 use crate::gates::run::{
     checkout::SandboxedCheckout,
-    context::{GateError, host},
-    overlay::Overlay,
+    context::{GateError, host, off_thread},
+    overlay::{Meant, Overlay},
+    stamp::{Stamp, outlive},
 };
 use domain::ids::Sha;
-use git::{Blob, Mirror, blocking, folder_in_the_way, put};
+use git::{Blob, Mirror, folder_in_the_way, put};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
-    fs::Metadata,
-    io,
+    fs, io,
     io::ErrorKind,
     os::unix::{
         ffi::OsStrExt,
         fs::{MetadataExt, PermissionsExt},
     },
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 /// Git's mode of a symbolic link.
@@ -28,7 +26,7 @@ const LINK: u32 = 0o120_000;
 const MAX_FILE: u64 = 128 * 1024 * 1024;
 
 /// The files of a commit that set-up touched.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Touched {
     /// Files that set-up rewrote and that were restored.
     pub(crate) rewritten: Vec<String>,
@@ -38,90 +36,30 @@ pub(crate) struct Touched {
 
 /// The state of the files before set-up.
 pub(crate) struct Before {
-    stamps: BTreeMap<PathBuf, Stamp>,
-    laid: BTreeMap<PathBuf, Option<(Vec<u8>, u32)>>,
+    /// `None` if there is nothing at the path.
+    stamps: BTreeMap<PathBuf, Option<Stamp>>,
+    laid: BTreeMap<PathBuf, Meant>,
 }
-
-/// The metadata of a path, without following a link. Equal stamps mean that nobody wrote the file, because no program
-/// can set the change time.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stamp {
-    Nothing,
-    Something {
-        inode: (u64, u64),
-        mode: u32,
-        links: u64,
-        size: u64,
-        changed: (i64, i64),
-    },
-}
-
-impl Stamp {
-    fn of(path: &Path) -> Self {
-        fs::symlink_metadata(path).map_or(Self::Nothing, |meta| Self::Something {
-            inode: (meta.dev(), meta.ino()),
-            mode: meta.mode(),
-            links: meta.nlink(),
-            size: meta.size(),
-            changed: changed(&meta),
-        })
-    }
-
-    fn changed(self) -> (i64, i64) {
-        match self {
-            Self::Nothing => (0, 0),
-            Self::Something { changed, .. } => changed,
-        }
-    }
-}
-
-fn changed(meta: &Metadata) -> (i64, i64) {
-    (meta.ctime(), meta.ctime_nsec())
-}
-
-/// The intended content of a file of the commit or the overlay; `None` if it should not exist.
-type Meant = Option<(Vec<u8>, u32)>;
 
 /// Records the state of every tracked file and every overlay file.
 pub(crate) async fn before(place: &SandboxedCheckout, overlay: Option<&Overlay>) -> Result<Before, GateError> {
-    let laid: BTreeMap<PathBuf, Meant> = overlay
-        .into_iter()
-        .flat_map(Overlay::contents)
-        .map(|(path, content)| {
-            let content = content.map(|(bytes, mode)| (bytes.to_vec(), mode));
-            (PathBuf::from(path), content)
-        })
-        .collect();
+    let contents = overlay.into_iter().flat_map(Overlay::contents);
+    let laid: BTreeMap<PathBuf, Meant> = contents.map(|(path, meant)| (path.into(), meant.clone())).collect();
     let tracked = place.tracked();
     let paths: BTreeSet<PathBuf> = tracked.into_iter().chain(laid.keys().cloned()).collect();
     let (root, home) = (place.path().to_path_buf(), place.home());
-    let noting = blocking(move || {
-        let stamps: BTreeMap<PathBuf, Stamp> = paths
-            .into_iter()
-            .map(|path| {
-                let stamp = Stamp::of(&root.join(&path));
-                (path, stamp)
-            })
-            .collect();
-        let latest = stamps.values().map(|stamp| stamp.changed()).max().unwrap_or_default();
-        wait_for_the_clock(&home.join(".clock"), latest)?;
+    let noting = off_thread(move || {
+        let stamped = paths.into_iter().map(|path| (path.clone(), stamp(&root.join(path))));
+        let stamps: BTreeMap<PathBuf, Option<Stamp>> = stamped.collect();
+        outlive(stamps.values().flatten(), &home)?;
         Ok(stamps)
     });
-    let stamps = noting.await.unwrap_or_else(|error| Err(error.into()));
-    let stamps = stamps.map_err(host("noting how a checkout looks"))?;
+    let stamps = noting.await.map_err(host("noting how a checkout looks"))?;
     Ok(Before { stamps, laid })
 }
 
-/// Waits until the file system's clock has advanced, so that every later write is visible.
-fn wait_for_the_clock(probe: &Path, latest: (i64, i64)) -> io::Result<()> {
-    for _ in 0..100 {
-        fs::write(probe, b"")?;
-        if changed(&fs::symlink_metadata(probe)?) > latest {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    fs::remove_file(probe)
+fn stamp(path: &Path) -> Option<Stamp> {
+    fs::symlink_metadata(path).ok().as_ref().map(Stamp::of)
 }
 
 impl Before {
@@ -133,28 +71,25 @@ impl Before {
     ) -> Result<Touched, GateError> {
         let root = place.path().to_path_buf();
         let Self { stamps, mut laid } = self;
-        let looking = blocking(move || {
-            let differs = |(path, stamp): &(PathBuf, Stamp)| Stamp::of(&root.join(path)) != *stamp;
-            let touched: Vec<PathBuf> = stamps.into_iter().filter(differs).map(|(path, _)| path).collect();
-            touched
+        let looking = off_thread(move || {
+            let differs = |(path, before): &(PathBuf, Option<Stamp>)| stamp(&root.join(path)) != *before;
+            let touched = stamps.into_iter().filter(differs).map(|(path, _)| path);
+            Ok(touched.collect::<BTreeSet<PathBuf>>())
         });
-        let touched = looking
-            .await
-            .map_err(|error| host("looking at a checkout after set-up")(error.into()))?;
+        let touched = looking.await.map_err(host("looking at a checkout after set-up"))?;
         if touched.is_empty() {
             return Ok(Touched::default());
         }
-        let mut meant: BTreeMap<PathBuf, Meant> = BTreeMap::new();
-        let mut of_commit: BTreeSet<PathBuf> = BTreeSet::new();
-        for path in touched {
-            match laid.remove(&path) {
-                Some(content) => drop(meant.insert(path, content)),
-                None => drop(of_commit.insert(path)),
+        laid.retain(|path, _| touched.contains(path));
+        let of_commit = touched.into_iter().filter(|path| !laid.contains_key(path)).collect();
+        let mut meant = laid;
+        for (path, blob, mode) in committed(mirror, commit, &of_commit).await? {
+            if let Blob::Bytes(bytes) = blob {
+                meant.insert(path, Some((bytes, mode)));
             }
         }
-        meant.extend(committed(mirror, commit, &of_commit).await?);
         let root = place.path().to_path_buf();
-        let putting = blocking(move || {
+        let putting = off_thread(move || {
             let mut touched = Touched::default();
             // Deletions come first, since a file may have become a folder, or a folder a file.
             let (gone, there): (Vec<_>, Vec<_>) = meant.into_iter().partition(|(_, meant)| meant.is_none());
@@ -170,8 +105,7 @@ impl Before {
             touched.rewritten.sort();
             Ok(touched)
         });
-        let touched = putting.await.unwrap_or_else(|error| Err(error.into()));
-        touched.map_err(host("putting back what set-up rewrote"))
+        putting.await.map_err(host("putting back what set-up rewrote"))
     }
 }
 
@@ -193,25 +127,20 @@ pub(crate) fn make_executable(root: &Path, paths: &[PathBuf]) -> io::Result<()> 
     Ok(())
 }
 
-/// Returns these files as the commit has them.
-async fn committed(
+/// Returns those of these files that the commit has, with their modes.
+pub(super) async fn committed(
     mirror: &Mirror,
     commit: &Sha,
     paths: &BTreeSet<PathBuf>,
-) -> Result<BTreeMap<PathBuf, Meant>, GateError> {
-    let listed = mirror.list_files(commit, usize::MAX).await?;
-    let wanted: Vec<_> = listed
-        .entries
-        .iter()
-        .filter(|entry| paths.contains(entry.path.as_path()))
-        .collect();
+) -> Result<Vec<(PathBuf, Blob, u32)>, GateError> {
+    let mut wanted = mirror.list_files(commit, usize::MAX).await?.entries;
+    wanted.retain(|entry| paths.contains(entry.path.as_path()));
     let oids: Vec<&str> = wanted.iter().map(|entry| entry.oid.as_str()).collect();
     let blobs = mirror.blobs(&oids, MAX_FILE).await?;
-    let content = |(entry, blob): (&&git::TreeEntry, Blob)| match blob {
-        Blob::Bytes(bytes) => Some((entry.path.as_path().to_path_buf(), Some((bytes, entry.mode)))),
-        Blob::Large(_) | Blob::None => None,
-    };
-    Ok(wanted.iter().zip(blobs).filter_map(content).collect())
+    let files = wanted.iter().zip(blobs);
+    Ok(files
+        .map(|(entry, blob)| (entry.path.as_path().to_path_buf(), blob, entry.mode))
+        .collect())
 }
 
 /// `true` if a touched path still has its intended content.

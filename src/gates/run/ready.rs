@@ -1,23 +1,21 @@
 //! A checkout in which commands can run, and the ways to run them.
 
-use crate::{
-    config::RepositorySettings,
-    gates::{
-        commands::Chosen,
-        files,
-        run::{
-            cache,
-            cache::{Made, Times, UntrackedFiles},
-            checkout::{Order, SandboxedCheckout},
-            context::{GateContext, GateError},
-            overlay::Overlay,
-            used::Stamps,
-        },
-        test_line::Invocation,
+use crate::gates::{
+    commands::Chosen,
+    files,
+    run::{
+        cache,
+        cache::{Made, Times, UntrackedFiles},
+        checkout::{Order, SandboxedCheckout},
+        context::GateError,
+        ended::could_not_start,
+        put_back::Touched,
+        used::Stamps,
     },
+    test_line::Invocation,
 };
 use domain::{
-    evidence::{Absence, Additions, Evidence, Finding},
+    evidence::{Absence, Additions, Evidence},
     shell_command::ShellCommand,
 };
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
@@ -48,44 +46,19 @@ pub(crate) struct Ready<'a> {
     pub(super) coverage_file: Option<&'a str>,
     /// The evidence of set-up, if it ran.
     pub(crate) setup: Option<Evidence>,
-    /// Files that set-up rewrote and that were restored.
-    pub(crate) rewritten: Vec<String>,
+    pub(crate) touched: Touched,
     /// The paths of the overlay's files.
-    pub(super) laid: Vec<String>,
+    pub(super) laid: Vec<PathBuf>,
     /// The state before anything ran; `None` if the checkout cannot be used again.
     pub(super) stamps: Option<Stamps>,
-    /// Files that set-up made executable.
-    pub(super) executable: Vec<PathBuf>,
+    /// The time limit of its commands.
     pub(super) deadline: Duration,
-    pub(super) times: Times,
+    /// The times of files and folders before set-up.
+    pub(crate) times: Times,
     pub(super) additions: Additions,
 }
 
-impl<'a> Ready<'a> {
-    pub(super) fn new(
-        (context, settings): (&'a GateContext, &'a RepositorySettings),
-        (chosen, additions): (Arc<Chosen>, Additions),
-        (checkout, overlay): (SandboxedCheckout, Option<&Overlay>),
-    ) -> Self {
-        Self {
-            checkout,
-            chosen,
-            coverage_file: settings.coverage.file.as_deref(),
-            setup: None,
-            rewritten: Vec::new(),
-            laid: overlay
-                .into_iter()
-                .flat_map(Overlay::paths)
-                .map(str::to_owned)
-                .collect(),
-            stamps: None,
-            executable: Vec::new(),
-            deadline: context.deadlines.test,
-            times: Times::new(),
-            additions,
-        }
-    }
-
+impl Ready<'_> {
     /// `true` if set-up did not fail, so that commands can run.
     pub(crate) fn is_ready(&self) -> bool {
         !matches!(self.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)))
@@ -97,11 +70,6 @@ impl<'a> Ready<'a> {
         self
     }
 
-    /// Returns the times of files and folders before set-up.
-    pub(crate) fn times(&self) -> &Times {
-        &self.times
-    }
-
     /// Returns the files that commands left until now.
     pub(crate) async fn untracked_files(&self, tracked: &BTreeSet<String>) -> Result<UntrackedFiles, GateError> {
         UntrackedFiles::of(self.checkout.path(), tracked).await
@@ -109,7 +77,7 @@ impl<'a> Ready<'a> {
 
     /// Returns the kind of files that set-up left.
     pub(crate) async fn made(&self, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> Made {
-        match self.rewritten.is_empty() && self.executable.is_empty() {
+        match self.touched.rewritten.is_empty() && self.touched.executable.is_empty() {
             true => cache::made(&self.checkout, left, tracked).await,
             false => Made::OfFiles,
         }
@@ -168,17 +136,15 @@ impl<'a> Ready<'a> {
 
     /// Adds the restored files to the output if there is an overlay. Without one, the integrity rules report them; with
     /// one, nothing else would.
-    fn with_rewritten(&self, evidence: Evidence) -> Evidence {
-        let told = |mut finding: Finding| {
-            let files = self.rewritten.join(", ");
+    fn with_rewritten(&self, mut evidence: Evidence) -> Evidence {
+        if let Evidence::Passed(finding) | Evidence::Failed(finding) = &mut evidence
+            && !self.laid.is_empty()
+            && !self.touched.rewritten.is_empty()
+        {
+            let files = self.touched.rewritten.join(", ");
             finding.output = format!("{}\nAutoBuild put back what set-up rewrote: {files}", finding.output);
-            finding
-        };
-        match (self.laid.is_empty() || self.rewritten.is_empty(), evidence) {
-            (false, Evidence::Passed(finding)) => Evidence::Passed(told(finding)),
-            (false, Evidence::Failed(finding)) => Evidence::Failed(told(finding)),
-            (_, evidence) => evidence,
         }
+        evidence
     }
 
     /// Runs one command exactly as a plan, the settings or a model wrote it.
@@ -191,10 +157,7 @@ impl<'a> Ready<'a> {
                 let line = Invocation::plain(command.text());
                 self.checkout.run(&self.order(&command, &line, None)).await
             }
-            Err(error) => Ok(Evidence::Absent(Absence::CouldNotStart {
-                command: command.to_owned(),
-                reason: error.to_string(),
-            })),
+            Err(error) => Ok(could_not_start(command, error.to_string())),
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::{
         run::{
             context::{GateContext, GateError},
             overlay::Overlay,
+            ready::Ready,
         },
     },
 };
@@ -24,7 +25,6 @@ use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
     fs, io,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -38,59 +38,53 @@ const MOST_FILES: usize = 50_000;
 /// The folder of AutoBuild's own records, which no test of a repository reads.
 const RECORDS: &str = ".autobuild/";
 
-/// A digest of files, command and environment.
-pub(crate) struct Key(String);
-
-/// The result of the commit's own tests.
-#[derive(Clone)]
+/// The result of a run.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Tested {
     /// The evidence of set-up, if it ran.
     pub(crate) setup: Option<Evidence>,
     /// Files of the commit that set-up rewrote and that were restored.
     pub(crate) rewritten: Vec<String>,
+    /// The evidence of the tests, or of another command.
     pub(crate) tests: Evidence,
     pub(crate) coverage: Option<Measurement>,
+    /// The duration of the run.
+    pub(super) took: Duration,
+    #[serde(skip)]
     pub(crate) origin: Origin,
 }
 
 /// Whether the tests ran now.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
     Now,
     /// The result is cached, from an earlier run of the same files.
+    #[default]
     Kept,
 }
 
-/// A stored run.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Kept {
-    setup: Option<Evidence>,
-    rewritten: Vec<String>,
-    /// The evidence of the tests, or of another command.
-    pub(crate) tests: Evidence,
-    coverage: Option<Measurement>,
-    /// The duration of the run.
-    pub(crate) milliseconds: u64,
-}
-
-impl Kept {
-    pub(crate) fn of(tested: &Tested, took: Duration) -> Self {
+impl Tested {
+    /// Creates the result of tests that ran now.
+    pub(super) fn now(ready: &Ready<'_>, tests: Evidence, coverage: Option<Measurement>, took: Duration) -> Self {
         Self {
-            setup: tested.setup.clone(),
-            rewritten: tested.rewritten.clone(),
-            tests: tested.tests.clone(),
-            coverage: tested.coverage.clone(),
-            milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            setup: ready.setup.clone(),
+            rewritten: ready.touched.rewritten.clone(),
+            tests,
+            coverage,
+            took,
+            origin: Origin::Now,
         }
     }
 
-    pub(crate) fn of_command(found: &Evidence) -> Self {
+    /// Creates the result of a command.
+    pub(super) fn of_command(found: Evidence) -> Self {
         Self {
             setup: None,
             rewritten: Vec::new(),
-            tests: found.clone(),
+            tests: found,
             coverage: None,
-            milliseconds: 0,
+            took: Duration::ZERO,
+            origin: Origin::Now,
         }
     }
 
@@ -98,18 +92,6 @@ impl Kept {
         let names = compare::names(&self.tests);
         names.is_none_or(|names| names.passed.len() + names.failed.len() + names.skipped.len() <= MOST_NAMES)
             && self.coverage.as_ref().is_none_or(Measurement::is_small)
-    }
-}
-
-impl From<Kept> for Tested {
-    fn from(kept: Kept) -> Self {
-        Self {
-            setup: kept.setup,
-            rewritten: kept.rewritten,
-            tests: kept.tests,
-            coverage: kept.coverage,
-            origin: Origin::Kept,
-        }
     }
 }
 
@@ -139,70 +121,58 @@ impl Expected {
 }
 
 /// The cached results of one repository and its commands.
-pub(crate) struct ResultCache<'a> {
-    context: &'a GateContext,
-    mirror: &'a Mirror,
-    settings: &'a RepositorySettings,
-    chosen: &'a Chosen,
+pub(super) struct ResultCache<'a> {
+    pub(super) context: &'a GateContext,
+    pub(super) mirror: &'a Mirror,
+    pub(super) settings: &'a RepositorySettings,
+    pub(super) chosen: &'a Chosen,
     /// The versions that the programs print.
-    versions: &'a str,
+    pub(super) versions: &'a str,
 }
 
-impl<'a> ResultCache<'a> {
-    pub(crate) fn of(
-        context: &'a GateContext,
-        mirror: &'a Mirror,
-        (settings, chosen): (&'a RepositorySettings, &'a Chosen),
-        versions: &'a str,
-    ) -> Self {
-        Self {
-            context,
-            mirror,
-            settings,
-            chosen,
-            versions,
-        }
-    }
+/// The place of one result in the cache; `None` if the result cannot be kept.
+pub(super) struct Slot(Option<PathBuf>);
 
-    fn folder(&self) -> PathBuf {
-        self.context.caches.join("results")
-    }
-
-    pub(crate) fn known(&self, key: &Key) -> Option<Kept> {
-        let bytes = fs::read(self.folder().join(&key.0)).ok()?;
-        serde_json::from_slice(&bytes).ok()
+impl Slot {
+    /// Returns the stored result.
+    pub(super) fn known(&self) -> Option<Tested> {
+        serde_json::from_slice(&fs::read(self.0.as_ref()?).ok()?).ok()
     }
 
     /// Stores a result. A failure only costs another run.
-    pub(crate) fn keep(&self, key: &Key, kept: &Kept) {
-        if kept.is_small()
-            && let Err(error) = self.write(key, kept)
+    pub(super) fn keep(&self, tested: &Tested) {
+        if let Some(path) = self.0.as_ref().filter(|_| tested.is_small())
+            && let Err(error) = write(path, tested)
         {
             tracing::warn!(%error, "the result of a run could not be kept");
         }
     }
+}
 
-    fn write(&self, key: &Key, kept: &Kept) -> io::Result<()> {
-        fs::create_dir_all(self.folder())?;
-        let file = tempfile::Builder::new().prefix(".making-").tempfile_in(self.folder())?;
-        serde_json::to_writer(&file, kept)?;
-        file.persist(self.folder().join(&key.0))?;
-        make_room(&self.folder(), MOST)
-    }
+fn write(path: &Path, tested: &Tested) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)?;
+    let file = tempfile::Builder::new().prefix(".making-").tempfile_in(folder)?;
+    serde_json::to_writer(&file, tested)?;
+    file.persist(path)?;
+    make_room(folder, MOST)
+}
 
-    /// Returns a digest of everything that determines a line's result: its files, those of the commit that was set up,
-    /// command and environment. `None` if commands may use the network, or there are too many files.
-    pub(crate) async fn key(
+impl ResultCache<'_> {
+    /// Returns the place for the result of a line on `commit` with the overlay, after set-up of the commit `set_up`.
+    /// Results are not kept if commands may use the network, or there are too many files.
+    pub(super) async fn slot(
         &self,
-        (set_up, commit, overlay): (&Sha, &Sha, Option<&Overlay>),
+        set_up: &Sha,
+        (commit, overlay): (&Sha, Option<&Overlay>),
         line: &str,
-    ) -> Result<Option<Key>, GateError> {
+    ) -> Result<Slot, GateError> {
         let (mirror, chosen) = (self.mirror, self.chosen);
         if !chosen.reaches.is_empty() {
-            return Ok(None);
+            return Ok(Slot(None));
         }
         let Some(files) = self.files(commit, overlay).await? else {
-            return Ok(None);
+            return Ok(Slot(None));
         };
         let mut digest = Sha256::new();
         digest.update(format!("{}\0{chosen:?}\0{line}\0", mirror.dir().display()));
@@ -212,7 +182,8 @@ impl<'a> ResultCache<'a> {
         if set_up != commit && chosen.setup.is_some() {
             digest.update(self.files(set_up, None).await?.unwrap_or_default());
         }
-        Ok(Some(Key(format!("{:x}", digest.finalize()))))
+        let name = format!("{:x}", digest.finalize());
+        Ok(Slot(Some(self.context.caches.join("results").join(name))))
     }
 
     /// Returns a digest of a commit's files with the overlay; `None` if there are too many.
@@ -221,10 +192,8 @@ impl<'a> ResultCache<'a> {
         if listed.truncated {
             return Ok(None);
         }
-        let own = listed
-            .entries
-            .iter()
-            .map(|entry| (entry.path.as_bytes(), (entry.mode, entry.oid.as_str())));
+        let own = listed.entries.iter();
+        let own = own.map(|entry| (entry.path.as_bytes(), (entry.mode, entry.oid.as_str())));
         let mut files: BTreeMap<&[u8], (u32, &str)> = own.collect();
         for (path, laid) in overlay.into_iter().flat_map(Overlay::versions) {
             match laid {
@@ -246,8 +215,9 @@ impl<'a> ResultCache<'a> {
     fn environment(&self) -> String {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let level = self.context.sandbox.level();
-        let build =
-            fs::metadata("/proc/self/exe").map_or((0, 0, 0), |meta| (meta.len(), meta.mtime(), meta.mtime_nsec()));
+        let build = fs::metadata("/proc/self/exe")
+            .map(|meta| (meta.len(), meta.modified().ok()))
+            .ok();
         format!("{build:?}\0{level:?}\0{}\0{}\0", path.display(), self.versions)
     }
 }
@@ -257,14 +227,12 @@ fn make_room(folder: &Path, most: usize) -> io::Result<()> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let meta = entry.metadata()?;
-        all.push(((meta.mtime(), meta.mtime_nsec()), entry.path()));
+        all.push((entry.metadata()?.modified()?, entry.path()));
     }
     all.sort();
     let old = all.len().saturating_sub(most);
-    all.into_iter()
-        .take(old)
-        .try_for_each(|(_, path)| fs::remove_file(path))
+    let mut old = all.iter().take(old);
+    old.try_for_each(|(_, path)| fs::remove_file(path))
 }
 
 #[cfg(test)]

@@ -3,15 +3,20 @@
 //! Changes are detected by each file's inode and change time, which no program can set. If more changed than can be
 //! restored, the checkout is not used again.
 
-use crate::gates::run::{cache::Snapshot, checkout::SandboxedCheckout, context::GateError, overlay::Overlay};
+use crate::gates::run::{
+    cache::Snapshot,
+    checkout::SandboxedCheckout,
+    context::{GateError, off_thread},
+    overlay::{Meant, Overlay},
+    put_back::committed,
+    stamp::{Stamp, outlive},
+};
 use domain::ids::Sha;
-use git::{Blob, Mirror, blocking, put};
+use git::{Blob, Mirror, put};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 /// The working copy below the folder around it, and git's folder in there.
@@ -20,25 +25,15 @@ const GIT: &str = "work/.git";
 /// The most files of a checkout that is used twice, and the most files that are restored.
 const MOST_FILES: usize = 200_000;
 const MOST_PUT_BACK: usize = 2_000;
-/// The largest file of a commit that is restored, in bytes.
-const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// The metadata of each path of a checkout.
 pub(crate) struct Stamps(BTreeMap<PathBuf, Stamp>);
-
-/// Two equal stamps of a file mean that nobody wrote it; of a folder, only that it is the same folder.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    inode: (u64, u64),
-    mode: u32,
-    written: Option<(u64, u64, i64, i64)>,
-}
 
 /// A checkout after its use.
 pub(crate) struct Used {
     pub(crate) checkout: SandboxedCheckout,
     /// The paths of the overlay's files.
-    pub(crate) laid: Vec<String>,
+    pub(crate) laid: Vec<PathBuf>,
     /// The state before its use.
     pub(crate) before: Stamps,
 }
@@ -57,32 +52,17 @@ impl Stamps {
     /// that every later write is visible. `None` if there are too many files, or they cannot be read.
     pub(crate) async fn of(place: &SandboxedCheckout) -> Option<Self> {
         let root = place.around().to_path_buf();
-        let looking = blocking(move || {
+        let looking = off_thread(move || {
             let stamps = Self::look(&root)?;
             if let (Some(stamps), Some(beside)) = (&stamps, root.parent()) {
-                stamps.outlive(beside)?;
+                outlive(stamps.0.values(), beside)?;
             }
             Ok(stamps)
         });
-        let looked: io::Result<Option<Self>> = looking.await.unwrap_or_else(|error| Err(error.into()));
-        looked.unwrap_or_else(|error| {
+        looking.await.unwrap_or_else(|error| {
             tracing::debug!(%error, "a checkout could not be looked through");
             None
         })
-    }
-
-    /// Waits until a file written beside the checkout is newer than everything in it.
-    fn outlive(&self, beside: &Path) -> io::Result<()> {
-        let written = self.0.values().filter_map(|stamp| stamp.written);
-        let latest = written.map(|(_, _, seconds, nanos)| (seconds, nanos)).max();
-        for _ in 0..100 {
-            let meta = tempfile::tempfile_in(beside)?.metadata()?;
-            if latest.is_none_or(|latest| (meta.ctime(), meta.ctime_nsec()) > latest) {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Ok(())
     }
 
     fn look(root: &Path) -> io::Result<Option<Self>> {
@@ -115,26 +95,14 @@ impl Stamps {
                 None => repair.take_away.push(path.clone()),
             }
         }
-        repair
-            .put_back
-            .extend(self.0.keys().filter(|path| !now.0.contains_key(*path)).cloned());
-        let is_folder = |path: &PathBuf| self.0.get(path).is_some_and(|stamp| stamp.written.is_none());
+        let gone = self.0.keys().filter(|path| !now.0.contains_key(*path));
+        repair.put_back.extend(gone.cloned());
+        let is_folder = |path: &PathBuf| self.0.get(path).is_some_and(Stamp::is_of_folder);
         let mut all = repair.take_away.iter().chain(&repair.put_back);
         let is_lost = repair.put_back.len() > MOST_PUT_BACK
             || repair.put_back.iter().any(is_folder)
             || all.any(|path| path.starts_with(GIT));
         (!is_lost).then_some(repair)
-    }
-}
-
-impl Stamp {
-    fn of(meta: &fs::Metadata) -> Self {
-        let written = (meta.size(), meta.nlink(), meta.ctime(), meta.ctime_nsec());
-        Self {
-            inode: (meta.dev(), meta.ino()),
-            mode: meta.mode(),
-            written: (!meta.is_dir()).then_some(written),
-        }
     }
 }
 
@@ -147,21 +115,18 @@ impl Used {
         overlay: Option<&Overlay>,
     ) -> Result<Option<SandboxedCheckout>, GateError> {
         let Self { checkout, laid, before } = self;
-        let (root, entry) = (checkout.around().to_path_buf(), snapshot.entry());
+        let Some(entry) = snapshot.entry() else { return Ok(None) };
+        let root = checkout.around().to_path_buf();
         let own: BTreeSet<PathBuf> = checkout.tracked().into_iter().collect();
-        let undoing = blocking(move || undo(&root, &before, entry.as_deref(), &own)).await;
-        let undone = undoing.unwrap_or_else(|error| Err(error.into()));
-        let mut back = match undone {
-            Ok(Some(back)) => back,
-            Ok(None) => return Ok(None),
-            Err(error) => {
-                tracing::debug!(%error, "a checkout could not be put back");
-                return Ok(None);
-            }
-        };
+        let undone = off_thread(move || undo(&root, &before, &entry, &own)).await;
+        let undone = undone.unwrap_or_else(|error| {
+            tracing::debug!(%error, "a checkout could not be put back");
+            None
+        });
+        let Some(mut back) = undone else { return Ok(None) };
         back.extend(laid);
-        let next: BTreeSet<&str> = overlay.into_iter().flat_map(Overlay::paths).collect();
-        back.retain(|path| !next.contains(path.as_str()));
+        let next: BTreeSet<&Path> = overlay.into_iter().flat_map(Overlay::paths).map(Path::new).collect();
+        back.retain(|path| !next.contains(path.as_path()));
         if !restore((mirror, commit), &checkout, back).await? {
             return Ok(None);
         }
@@ -173,36 +138,19 @@ impl Used {
 }
 
 /// Undoes the changes; returns the commit's own files that must be rewritten, or `None` if something is lost.
-fn undo(
-    root: &Path,
-    before: &Stamps,
-    entry: Option<&Path>,
-    own: &BTreeSet<PathBuf>,
-) -> io::Result<Option<BTreeSet<String>>> {
-    let (Some(entry), Some(now)) = (entry, Stamps::look(root)?) else {
-        return Ok(None);
-    };
-    let Some(repair) = before.repair(&now) else {
+fn undo(root: &Path, before: &Stamps, entry: &Path, own: &BTreeSet<PathBuf>) -> io::Result<Option<BTreeSet<PathBuf>>> {
+    let Some(repair) = Stamps::look(root)?.and_then(|now| before.repair(&now)) else {
         return Ok(None);
     };
     for path in &repair.take_away {
-        let path = root.join(path);
-        match fs::symlink_metadata(&path)?.is_dir() {
-            true => fs::remove_dir_all(&path)?,
-            false => fs::remove_file(&path)?,
-        }
+        put(root, path, None)?;
     }
     let mut back = BTreeSet::new();
     for path in repair.put_back {
         match path.strip_prefix(WORK) {
-            Ok(tracked) if own.contains(tracked) => match tracked.to_str() {
-                Some(tracked) => drop(back.insert(tracked.to_owned())),
-                None => return Ok(None),
-            },
-            _ => match Snapshot::has(entry, &path) {
-                Some(left) => Snapshot::copy_back(&left, &root.join(&path))?,
-                None => return Ok(None),
-            },
+            Ok(tracked) if own.contains(tracked) => drop(back.insert(tracked.to_path_buf())),
+            _ if Snapshot::copy_back(entry, root, &path)? => {}
+            _ => return Ok(None),
         }
     }
     Ok(Some(back))
@@ -212,32 +160,22 @@ fn undo(
 async fn restore(
     (mirror, commit): (&Mirror, &Sha),
     checkout: &SandboxedCheckout,
-    paths: BTreeSet<String>,
+    paths: BTreeSet<PathBuf>,
 ) -> Result<bool, GateError> {
-    let listed = mirror.list_files(commit, usize::MAX).await?;
-    let of_commit = listed.entries.iter().filter_map(|entry| {
-        let path = entry.path.to_str()?;
-        paths
-            .contains(path)
-            .then(|| (path.to_owned(), entry.mode, entry.oid.clone()))
-    });
-    let there: Vec<(String, u32, String)> = of_commit.collect();
-    let oids: Vec<&str> = there.iter().map(|(_, _, oid)| oid.as_str()).collect();
-    let blobs = mirror.blobs(&oids, LARGEST).await?;
-    let mut meant: BTreeMap<String, Option<(Vec<u8>, u32)>> = paths.into_iter().map(|path| (path, None)).collect();
-    for ((path, mode, _), blob) in there.into_iter().zip(blobs) {
+    let there = committed(mirror, commit, &paths).await?;
+    let mut meant: BTreeMap<PathBuf, Meant> = paths.into_iter().map(|path| (path, None)).collect();
+    for (path, blob, mode) in there {
         let Blob::Bytes(bytes) = blob else {
             return Ok(false);
         };
         meant.insert(path, Some((bytes, mode)));
     }
     let work = checkout.path().to_path_buf();
-    let putting = blocking(move || {
+    let putting = off_thread(move || {
         let mut all = meant.iter();
-        all.try_for_each(|(path, content)| put(&work, Path::new(path), content.as_ref()))
+        all.try_for_each(|(path, content)| put(&work, path, content.as_ref()))
     });
-    let done: io::Result<()> = putting.await.unwrap_or_else(|error| Err(error.into()));
-    Ok(done.is_ok())
+    Ok(putting.await.is_ok())
 }
 
 #[cfg(test)]
@@ -246,7 +184,7 @@ mod tests {
 
     /// Creates a checkout with a committed file, a package and git's folder, applies `deed`, and undoes it. Returns the
     /// files to rewrite; `None` if something is lost.
-    fn undone(deed: fn(&Path)) -> Option<BTreeSet<String>> {
+    fn undone(deed: fn(&Path)) -> Option<BTreeSet<PathBuf>> {
         let folder = tempfile::tempdir().unwrap();
         let (root, entry) = (folder.path().join("place"), folder.path().join("entry"));
         let files = [
@@ -261,9 +199,9 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let before = Stamps::look(&root).unwrap().unwrap();
-        before.outlive(folder.path()).unwrap();
+        outlive(before.0.values(), folder.path()).unwrap();
         deed(&root);
-        let back = undo(&root, &before, Some(&entry), &[PathBuf::from("src/a.py")].into()).unwrap();
+        let back = undo(&root, &before, &entry, &[PathBuf::from("src/a.py")].into()).unwrap();
         if back.is_some() {
             let left = Stamps::look(&root).unwrap().unwrap().0;
             let paths = |stamps: &BTreeMap<PathBuf, Stamp>| stamps.keys().cloned().collect::<BTreeSet<_>>();
@@ -330,7 +268,7 @@ mod tests {
             ),
         ];
         for (what, deed, expected) in table {
-            let expected = expected.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
+            let expected = expected.map(|paths| paths.iter().map(PathBuf::from).collect());
             assert_eq!(undone(deed), expected, "{what}");
         }
     }

@@ -2,7 +2,7 @@
 
 mod words;
 
-use crate::gates::shell::words::{Change, Line, Named, Pipe};
+use crate::gates::shell::words::{Change, Line, Named};
 use std::{ffi::OsString, fmt::Write, path::Path};
 
 /// The exit code that means that the shell cannot parse the line.
@@ -53,15 +53,6 @@ pub(crate) fn programs(line: &str) -> Vec<String> {
         .collect()
 }
 
-/// The shell's answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// It can run the line, but does not find these programs.
-    Readable(Vec<String>),
-    /// It cannot parse the line; holds its error message.
-    NotALine(String),
-}
-
 impl Question {
     /// Asks about a line.
     pub(crate) fn new(line: &str) -> Self {
@@ -79,14 +70,9 @@ impl Question {
 
     /// Returns the reason why this shell must not run the line, if there is one.
     pub(crate) fn refused(&self, shell: Shell) -> Option<String> {
-        match (shell, self.parsed.pipe) {
-            (Shell::Sh, Some(Pipe)) => Some(
-                "there is no bash here, and without it a failure before a pipe is lost: write `a > out.txt && b < out.txt` \
-                 for `a | b`"
-                    .to_owned(),
-            ),
-            (Shell::Sh, None) | (Shell::Bash, _) => None,
-        }
+        let why = "there is no bash here, and without it a failure before a pipe is lost: \
+                   write `a > out.txt && b < out.txt` for `a | b`";
+        (shell == Shell::Sh && self.parsed.has_pipe).then(|| why.to_owned())
     }
 
     /// Returns the arguments that make a shell answer. The line is passed as an argument and is never part of the
@@ -106,15 +92,15 @@ impl Question {
         words.map(OsString::from).collect()
     }
 
-    /// Reads the answer from the shell's output and exit code.
-    pub(crate) fn answer(&self, code: Option<i32>, printed: &str) -> Answer {
+    /// Returns the programs that the shell does not find, or its error message if it cannot parse the line.
+    pub(crate) fn answer(&self, code: Option<i32>, printed: &str) -> Result<Vec<String>, String> {
         if code == Some(NOT_A_LINE) {
-            return Answer::NotALine(printed.trim().to_owned());
+            return Err(printed.trim().to_owned());
         }
         let numbers: Vec<usize> = printed.lines().filter_map(|line| line.trim().parse().ok()).collect();
         let named = self.parsed.named.iter().enumerate();
         let missing = named.filter(|(number, _)| numbers.contains(number));
-        Answer::Readable(missing.map(|(_, named)| named.word.clone()).collect())
+        Ok(missing.map(|(_, named)| named.word.clone()).collect())
     }
 }
 

@@ -52,87 +52,69 @@ pub(super) enum Change {
 }
 
 /// The parts of a line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) named: Vec<Named>,
-    pub(super) pipe: Option<Pipe>,
+    /// Whether it pipes the output of one command to another.
+    pub(super) has_pipe: bool,
 }
-
-/// Marks a line that pipes the output of one command to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pipe;
 
 /// Parses a line.
 pub(super) fn read(line: &str) -> Line {
-    let mut found = Line::default();
-    let plain = line.replace("||", "  ");
-    match tree(line, |root| {
-        found.pipe = root.below().any(|at| at.is(&["pipeline"])).then_some(Pipe);
-        collect(root, &[], DEEPEST, &mut found.named);
-    }) {
-        Readable::Yes => found,
-        Readable::No => Line {
-            named: Vec::new(),
-            pipe: plain.contains('|').then_some(Pipe),
-        },
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Readable {
-    Yes,
-    No,
+    let parsed = tree(line, |root| {
+        let mut named = Vec::new();
+        collect(root, &[], DEEPEST, &mut named);
+        let has_pipe = root.below().any(|at| at.is(&["pipeline"]));
+        Line { named, has_pipe }
+    });
+    parsed.unwrap_or_else(|| Line {
+        named: Vec::new(),
+        has_pipe: line.replace("||", "  ").contains('|'),
+    })
 }
 
 /// The words that begin a compound command.
 const COMPOUND: [&str; 9] = ["{", "(", "[[", "if", "while", "until", "for", "case", "select"];
+/// The words after which a command begins.
+const BEFORE: [&str; 8] = ["then", "do", "else", "elif", "if", "while", "until", "time"];
 
 /// Replaces each `!` before a compound command by a blank, because the grammar only accepts it before a simple command.
 /// The `!` does not affect which words are commands, and all positions stay the same.
 fn without_negations(line: &str) -> String {
     let mut out = line.to_owned();
     for (at, _) in line.match_indices("! ") {
-        let (before, after) = (
-            line.get(..at).unwrap_or_default(),
-            line.get(at + 1..).unwrap_or_default(),
-        );
-        let begins = before.trim_end().ends_with([';', '&', '|', '(', '{', '\n']);
-        let after_word = before.trim_end().rsplit(|c: char| !c.is_ascii_alphabetic()).next();
-        let after_word = after_word.is_some_and(|word| {
-            ["then", "do", "else", "elif", "if", "while", "until", "time"].contains(&word)
-                && before.ends_with([' ', '\n'])
-        });
-        let after = after.trim_start();
+        let (before, after) = line.split_at(at);
+        let after = after.trim_start_matches('!').trim_start();
         let is_compound = COMPOUND.iter().any(|word| {
-            after
-                .strip_prefix(word)
-                .is_some_and(|rest| *word == "(" || rest.starts_with(char::is_whitespace))
+            let rest = after.strip_prefix(word);
+            rest.is_some_and(|rest| *word == "(" || rest.starts_with(char::is_whitespace))
         });
-        if is_compound && (before.trim().is_empty() || begins || after_word) {
+        let text = before.trim_end();
+        let last_word = text
+            .rsplit(|c: char| !c.is_ascii_alphabetic())
+            .next()
+            .unwrap_or_default();
+        let follows_word = BEFORE.contains(&last_word) && before.ends_with([' ', '\n']);
+        let is_first = text.is_empty() || text.ends_with([';', '&', '|', '(', '{', '\n']);
+        if is_compound && (is_first || follows_word) {
             out.replace_range(at..=at, " ");
         }
     }
     out
 }
 
-/// Passes on the syntax tree of a line if the grammar can parse all of it.
-fn tree(line: &str, look: impl FnOnce(At<'_>)) -> Readable {
+/// Passes on the syntax tree of a line; `None` if the grammar cannot parse all of it.
+fn tree<T>(line: &str, look: impl FnOnce(At<'_>) -> T) -> Option<T> {
     let grammar: tree_sitter::Language = tree_sitter_bash::LANGUAGE.into();
     let line = without_negations(line);
-    let Some(tree) = syntax::parse(&grammar, &line) else {
-        return Readable::No;
-    };
+    let tree = syntax::parse(&grammar, &line)?;
     let root = tree.root();
     // A token that the grammar only assumes has an empty text.
     let is_guessed = |at: At<'_>| {
         let is_sign = !at.kind().contains(char::is_alphanumeric) && at.kind() != "\n";
         at.text().is_empty() && (is_sign || at.is(&["word", "then", "do", "fi", "done", "esac"]))
     };
-    if root.below().any(|at| at.is(&["ERROR"]) || is_guessed(at)) {
-        return Readable::No;
-    }
-    look(root);
-    Readable::Yes
+    let is_parsed = !root.below().any(|at| at.is(&["ERROR"]) || is_guessed(at));
+    is_parsed.then(|| look(root))
 }
 
 fn collect(root: At<'_>, outer: &[Change], depth: usize, named: &mut Vec<Named>) {
@@ -153,11 +135,11 @@ fn collect(root: At<'_>, outer: &[Change], depth: usize, named: &mut Vec<Named>)
         let Some(name) = at.field("name") else { continue };
         let here = changes.iter().filter(|(scope, _)| scope.holds(at));
         let mut after: Vec<Change> = outer.iter().chain(here.map(|(_, change)| change)).cloned().collect();
-        after.extend(
-            at.children()
-                .filter(|part| part.is(&["variable_assignment"]))
-                .filter_map(path_of_its_own),
-        );
+        let settings = at.children().filter(|part| part.is(&["variable_assignment"]));
+        let paths = settings
+            .map(|part| part.text())
+            .filter(|text| text.starts_with("PATH="));
+        after.extend(paths.map(|text| Change::Settings(text.to_owned())));
         let mut words = vec![name];
         words.extend(at.children().filter(|part| !part.is(&NO_ARGUMENT)));
         chain(&words, &after, (&functions, depth), named);
@@ -275,40 +257,33 @@ fn scope(at: At<'_>) -> At<'_> {
 
 /// Returns the change that a statement other than a command makes: to variables.
 fn change(at: At<'_>) -> Option<Change> {
-    let is_own_statement = at.is(&["variable_assignment"])
-        && !at
-            .parent()
-            .is_some_and(|parent| parent.is(&["command", "declaration_command"]));
-    if !is_own_statement && !at.is(&["declaration_command"]) {
-        return None;
-    }
-    let text = at.text().to_owned();
-    match at.below().any(runs_something) {
-        false => Some(Change::Settings(text)),
-        true => text.contains("PATH=").then_some(Change::Settings(text)),
-    }
+    let is_part = |at: At<'_>| {
+        at.parent()
+            .is_some_and(|above| above.is(&["command", "declaration_command"]))
+    };
+    let is_statement = at.is(&["variable_assignment"]) && !is_part(at) || at.is(&["declaration_command"]);
+    let text = at.text();
+    let matters = is_statement && (text.contains("PATH=") || !at.below().any(runs_something));
+    matters.then(|| Change::Settings(text.to_owned()))
 }
 
 fn runs_something(at: At<'_>) -> bool {
     at.is(&["command_substitution", "process_substitution"])
 }
 
-/// Returns the change if `PATH` is set for this one command.
-fn path_of_its_own(at: At<'_>) -> Option<Change> {
-    let text = at.text();
-    text.starts_with("PATH=").then(|| Change::Settings(text.to_owned()))
-}
-
 /// Returns the change that a command makes for those after it.
 fn changed_by(at: At<'_>, name: &str) -> Option<Change> {
     let text = at.text().to_owned();
-    match name {
-        "cd" | "pushd" | "popd" if at.below().any(runs_something) => Some(Change::Unknown),
-        "cd" | "pushd" | "popd" => Some(Change::Folder(text)),
-        "source" | "." | "eval" if at.below().any(runs_something) => Some(Change::Unknown),
-        "source" | "." | "eval" => Some(Change::Script(text)),
-        _ => None,
-    }
+    let change = match name {
+        "cd" | "pushd" | "popd" => Change::Folder(text),
+        "source" | "." | "eval" => Change::Script(text),
+        _ => return None,
+    };
+    Some(if at.below().any(runs_something) {
+        Change::Unknown
+    } else {
+        change
+    })
 }
 
 #[cfg(test)]
@@ -405,7 +380,7 @@ mod tests {
             "a |& b",
             "if | x",
         ] {
-            assert!(read(line).pipe.is_some(), "{line}");
+            assert!(read(line).has_pipe, "{line}");
         }
         for line in [
             "a || b",
@@ -414,7 +389,7 @@ mod tests {
             "[[ a || b ]]",
             "sh -c 'a | b'",
         ] {
-            assert!(read(line).pipe.is_none(), "{line}");
+            assert!(!read(line).has_pipe, "{line}");
         }
     }
 }

@@ -70,11 +70,9 @@ pub(super) fn forget(work: &Path, fingerprints: &BTreeSet<String>, packages: &BT
 
 /// Returns the name of the package in a folder; `None` if its manifest is unreadable or only a workspace's.
 fn name(work: &Path, folder: &str) -> io::Result<Option<String>> {
-    let path = match folder {
-        "" => MANIFEST.to_owned(),
-        folder => format!("{folder}/{MANIFEST}"),
-    };
-    let bytes = files::read(work, &path, MAX_MANIFEST).map_err(io::Error::other)?;
+    let path = format!("{folder}/{MANIFEST}");
+    let path = path.trim_start_matches('/');
+    let bytes = files::read(work, path, MAX_MANIFEST).map_err(io::Error::other)?;
     // Cargo cannot read such a manifest either, so it never built the package.
     let Ok(manifest) = toml::from_str::<toml::Table>(&String::from_utf8_lossy(&bytes)) else {
         return Ok(None);

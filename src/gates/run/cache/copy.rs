@@ -1,6 +1,6 @@
 //! Copies folders: shares blocks if the file system can, keeps times, and follows no link.
 
-use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
+use crate::gates::run::cache::times;
 use std::{
     fs,
     fs::{File, Metadata, OpenOptions},
@@ -23,18 +23,12 @@ const TOO_LARGE: &str = "it is too large to be kept";
 #[derive(Debug, Default)]
 pub(super) struct Copier {
     files: u64,
-    bytes: u64,
-    newest: (i64, i64),
-    sharing: Sharing,
-}
-
-/// Whether this file system can share blocks between files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Sharing {
-    #[default]
-    Untried,
-    Works,
-    Refused,
+    /// The number of bytes copied.
+    pub(super) bytes: u64,
+    /// The latest modification time of a copied file.
+    pub(super) newest: times::Time,
+    /// Whether this file system refuses to share blocks between files.
+    refuses_sharing: bool,
 }
 
 impl Copier {
@@ -46,16 +40,6 @@ impl Copier {
     /// Copies the content of a folder into another; what already exists there stays as it is.
     pub(super) fn merge(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         self.inside(from, to, 0)
-    }
-
-    /// Returns the number of bytes copied.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Returns the latest modification time of a copied file.
-    pub(super) fn newest(&self) -> (i64, i64) {
-        self.newest
     }
 
     fn inside(&mut self, from: &Path, to: &Path, depth: usize) -> io::Result<()> {
@@ -103,7 +87,7 @@ impl Copier {
         if self.bytes > MOST_BYTES {
             return Err(io::Error::other(TOO_LARGE));
         }
-        self.newest = self.newest.max((meta.mtime(), meta.mtime_nsec()));
+        self.newest = self.newest.max(times::modified(meta));
         let nofollow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
         let mut source = OpenOptions::new().read(true).custom_flags(nofollow).open(from)?;
         let rights = meta.mode() & 0o777 | 0o600;
@@ -117,31 +101,19 @@ impl Copier {
 
     /// Makes both files share blocks until one of them is written. Returns whether that worked.
     fn share(&mut self, source: &File, target: &File) -> bool {
-        if self.sharing == Sharing::Refused {
-            return false;
-        }
-        let shared = rustix::fs::ioctl_ficlone(target, source).is_ok();
-        self.sharing = if shared { Sharing::Works } else { Sharing::Refused };
-        shared
+        self.refuses_sharing = self.refuses_sharing || rustix::fs::ioctl_ficlone(target, source).is_err();
+        !self.refuses_sharing
     }
 }
 
 /// Copies the times, because build tools decide by times what is up to date.
 fn keep_times(meta: &Metadata, to: &Path) -> io::Result<()> {
-    let time = |seconds, nanos| Timespec {
-        tv_sec: seconds,
-        tv_nsec: nanos,
-    };
-    let times = Timestamps {
-        last_access: time(meta.atime(), meta.atime_nsec()),
-        last_modification: time(meta.mtime(), meta.mtime_nsec()),
-    };
-    Ok(rustix::fs::utimensat(CWD, to, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+    times::set(to, (meta.atime(), meta.atime_nsec()), times::modified(meta))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Copier, Timespec, Timestamps};
+    use super::{Copier, times};
     use std::{
         fs,
         os::unix::fs::{MetadataExt, symlink},
@@ -154,21 +126,7 @@ mod tests {
         fs::create_dir_all(from.join("a/b")).unwrap();
         fs::write(folder.path().join("secret"), "s").unwrap();
         fs::write(from.join("a/b/file"), "text").unwrap();
-        let old = std::fs::File::options()
-            .write(true)
-            .open(from.join("a/b/file"))
-            .unwrap();
-        let times = Timestamps {
-            last_access: Timespec {
-                tv_sec: 1_000,
-                tv_nsec: 0,
-            },
-            last_modification: Timespec {
-                tv_sec: 1_000,
-                tv_nsec: 0,
-            },
-        };
-        rustix::fs::futimens(&old, &times).unwrap();
+        times::set(&from.join("a/b/file"), (1_000, 0), (1_000, 0)).unwrap();
         symlink("b/file", from.join("a/inside")).unwrap();
         symlink(folder.path().join("secret"), from.join("a/outside")).unwrap();
         Copier::default().copy(&from, &to).unwrap();

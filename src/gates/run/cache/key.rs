@@ -5,7 +5,7 @@ use domain::ids::Sha;
 use git::Mirror;
 use sha2::{Digest, Sha256};
 use std::{
-    os::unix::fs::MetadataExt,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -33,18 +33,21 @@ pub(super) const LOCKS: [&str; 16] = [
 const MOST_LOCKS: usize = 50;
 const MAX_LOCK: usize = 16 * 1024 * 1024;
 
-/// The part of the key that all entries of a folder share.
+/// The folder of a repository's entries with the same lock files and commands.
 pub(super) struct Key {
-    repository: String,
-    locks: String,
+    folder: PathBuf,
 }
 
 impl Key {
     /// Computes the key of a commit for these commands, which see the checkout at the path `seen`.
-    pub(super) async fn of(mirror: &Mirror, commit: &Sha, chosen: &Chosen, seen: &Path) -> Result<Self, GateError> {
+    pub(super) async fn of(
+        caches: &Path,
+        (mirror, commit): (&Mirror, &Sha),
+        chosen: &Chosen,
+        seen: &Path,
+    ) -> Result<Self, GateError> {
         let mut hash = Sha256::new();
-        let commands = [&chosen.setup, &chosen.test];
-        for command in commands {
+        for command in [&chosen.setup, &chosen.test] {
             hash.update(command.as_ref().map_or("", |command| command.text()));
             hash.update([0]);
         }
@@ -59,38 +62,30 @@ impl Key {
             hash.update([0]);
             hash.update(Sha256::digest(content.map(|content| content.bytes).unwrap_or_default()));
         }
-        let hex = |bytes: &[u8]| bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self {
-            repository: hex(&Sha256::digest(mirror.dir().as_os_str().as_encoded_bytes())),
-            locks: hex(&hash.finalize()),
-        })
-    }
-
-    /// Returns the folder of the repository's entries with these lock files.
-    pub(super) fn folder(&self, caches: &Path) -> PathBuf {
-        caches.join(&self.repository).join(&self.locks)
+        let hex = |bytes: &[u8]| -> String { bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect() };
+        let repository = hex(&Sha256::digest(mirror.dir().as_os_str().as_encoded_bytes()));
+        let folder = caches.join(repository).join(hex(&hash.finalize()));
+        Ok(Self { folder })
     }
 
     /// Returns the folder of a commit's entry.
-    pub(super) fn entry(&self, caches: &Path, commit: &Sha) -> PathBuf {
-        self.folder(caches).join(commit.as_str())
+    pub(super) fn entry(&self, commit: &Sha) -> PathBuf {
+        self.folder.join(commit.as_str())
     }
 
     /// Returns the entry to start from: the commit's own, else the newest.
-    pub(super) fn find(&self, caches: &Path, commit: &Sha) -> Option<PathBuf> {
-        let own = self.entry(caches, commit);
+    pub(super) fn find(&self, commit: &Sha) -> Option<PathBuf> {
+        let own = self.entry(commit);
         if own.is_dir() {
             return Some(own);
         }
-        let entries = std::fs::read_dir(self.folder(caches)).ok()?.flatten();
-        let is_entry = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.parse::<Sha>().is_ok());
-        entries
-            .filter(|entry| is_entry(&entry.file_name()))
-            .max_by_key(|entry| {
-                entry
-                    .metadata()
-                    .map_or((0, 0), |meta| (meta.mtime(), meta.mtime_nsec()))
-            })
-            .map(|entry| entry.path())
+        let all = fs::read_dir(&self.folder).ok()?.flatten();
+        let entries = all.map(|entry| entry.path()).filter(|path| filled_on(path).is_some());
+        entries.max_by_key(|path| fs::metadata(path).and_then(|meta| meta.modified()).ok())
     }
+}
+
+/// Returns the commit on which an entry was filled; `None` if it is incomplete.
+pub(super) fn filled_on(entry: &Path) -> Option<Sha> {
+    entry.file_name()?.to_str()?.parse().ok()
 }

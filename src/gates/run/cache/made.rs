@@ -52,7 +52,7 @@ impl Made {
             return Ok(Self::OfFiles);
         }
         let mut copies = Copies::of(work, tracked);
-        for path in left.paths() {
+        for path in &left.found {
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
             let is_of_packages = PACKAGES.iter().any(|packages| name.ends_with(packages)) || LOCKS.contains(&name);
             if !is_of_packages || copies.are_below(&work.join(path), 0)? {

@@ -26,22 +26,17 @@ use crate::gates::{
     commands,
     commands::Chosen,
     run::{
-        cache::{
-            copy::Copier,
-            key::Key,
-            notes::Notes,
-            packages::{Packages, Since},
-        },
+        cache::{copy::Copier, key::Key, notes::Notes, packages::Packages},
         checkout::SandboxedCheckout,
-        context::{GateContext, GateError, host},
+        context::{GateContext, GateError, host, off_thread},
         overlay::Overlay,
     },
 };
 use domain::ids::Sha;
-use git::{Mirror, blocking};
+use git::{Mirror, put};
 use std::{
     collections::BTreeSet,
-    io,
+    fs, io,
     path::{Path, PathBuf},
 };
 use tempfile::TempDir;
@@ -62,7 +57,7 @@ pub(crate) enum Warmed {
 }
 
 /// Copies what pre-flight built into a fresh checkout, if an entry fits: that of this commit, else the newest with the
-/// same lock files and commands. Files that the overlay will replace count as changed.
+/// same lock files and commands.
 pub(crate) async fn warm(
     context: &GateContext,
     mirror: &Mirror,
@@ -71,54 +66,27 @@ pub(crate) async fn warm(
     place: &SandboxedCheckout,
 ) -> Result<Warmed, GateError> {
     let commit = place.head();
-    let key = Key::of(mirror, commit, chosen, &place.seen()).await?;
-    let Some(entry) = key.find(&context.caches, commit) else {
+    let key = Key::of(&context.caches, (mirror, commit), chosen, &place.seen()).await?;
+    let Some(entry) = key.find(commit) else {
         return Ok(Warmed::No);
     };
-    fill(mirror, entry, overlay, place).await
+    Snapshot { entry, own: None }.fill(mirror, overlay, place).await
 }
 
-/// Copies an entry into a fresh checkout.
-async fn fill(
-    mirror: &Mirror,
-    entry: PathBuf,
-    overlay: Option<&Overlay>,
-    place: &SandboxedCheckout,
-) -> Result<Warmed, GateError> {
-    let commit = place.head();
-    let since = since(mirror, &entry, commit, overlay).await;
-    let packages = Packages::of(&commands::paths(mirror, commit).await?);
-    let (work, home) = (place.path().to_path_buf(), place.home());
-    let copying = blocking(move || take_out(&entry, &work, &home, since, &packages));
-    match copying.await.unwrap_or_else(|error| Err(error.into())) {
-        Ok(()) => Ok(Warmed::Yes),
-        Err(error) => {
-            tracing::warn!(%error, "a build cache could not be used");
-            Ok(Warmed::InPart)
-        }
-    }
+/// Returns the paths that differ from the commit on which the entry was filled; `None` if that is unknown.
+async fn changed(mirror: &Mirror, entry: &Path, commit: &Sha, overlay: Option<&Overlay>) -> Option<BTreeSet<String>> {
+    let changes = mirror.diff_raw(&key::filled_on(entry)?, commit).await.ok()?;
+    let paths = changes.iter().map(|change| change.path.to_str());
+    let laid = overlay.into_iter().flat_map(Overlay::paths).map(Some);
+    paths.chain(laid).map(|path| path.map(str::to_owned)).collect()
 }
 
-/// Returns the paths that differ from the commit on which the entry was filled.
-async fn since(mirror: &Mirror, entry: &Path, commit: &Sha, overlay: Option<&Overlay>) -> Since {
-    let filled_on = entry.file_name().and_then(|name| name.to_str()?.parse::<Sha>().ok());
-    let Some(filled_on) = filled_on else {
-        return Since::Unknown;
-    };
-    let Ok(changes) = mirror.diff_raw(&filled_on, commit).await else {
-        return Since::Unknown;
-    };
-    let paths: Option<BTreeSet<String>> = changes
-        .iter()
-        .map(|change| change.path.to_str().map(str::to_owned))
-        .collect();
-    let laid = overlay.into_iter().flat_map(Overlay::paths).map(str::to_owned);
-    paths.map_or(Since::Unknown, |paths| {
-        Since::Paths(paths.into_iter().chain(laid).collect())
-    })
-}
-
-fn take_out(entry: &Path, work: &Path, home: &Path, since: Since, packages: &Packages) -> io::Result<()> {
+fn take_out(
+    entry: &Path,
+    (work, home): (&Path, &Path),
+    changed: Option<BTreeSet<String>>,
+    packages: &Packages,
+) -> io::Result<()> {
     room::touch(entry);
     let notes = Notes::read(entry)?;
     let mut copier = Copier::default();
@@ -127,13 +95,11 @@ fn take_out(entry: &Path, work: &Path, home: &Path, since: Since, packages: &Pac
     if notes.fingerprints.is_empty() {
         return Ok(());
     }
-    let since = match since {
-        // Build results newer than this checkout would look newer than files that changed in it.
-        Since::Paths(_) if copier.newest() >= times::made(work)? => Since::Unknown,
-        Since::Paths(paths) => Since::Paths(paths.into_iter().chain(notes.unlike).collect()),
-        Since::Unknown => Since::Unknown,
-    };
-    let untouched = packages.untouched(&since);
+    // Build results newer than this checkout would look newer than files that changed in it.
+    let is_older = copier.newest < times::made(work)?;
+    let changed = changed.filter(|_| is_older);
+    let changed = changed.map(|paths| paths.into_iter().chain(notes.unlike).collect());
+    let untouched = packages.untouched(changed.as_ref());
     let folders = packages.folders();
     let touched = folders.difference(&untouched).copied().collect();
     builds::forget(work, &notes.fingerprints, &touched)?;
@@ -145,17 +111,16 @@ fn take_out(entry: &Path, work: &Path, home: &Path, since: Since, packages: &Pac
 pub(crate) async fn prepare(mirror: &Mirror, commit: &Sha, place: &SandboxedCheckout) -> Result<(), GateError> {
     let packages = Packages::of(&commands::paths(mirror, commit).await?);
     let work = place.path().to_path_buf();
-    let settling = blocking(move || times::settle(&work, &packages, &packages.folders(), &Times::new()));
-    let settled = settling.await.unwrap_or_else(|error| Err(error.into()));
-    settled.map_err(host("setting times in a checkout"))
+    let settling = off_thread(move || times::settle(&work, &packages, &packages.folders(), &Times::new()));
+    settling.await.map_err(host("setting times in a checkout"))
 }
 
 /// Returns the times by which build tools decide, before anything is built in a checkout.
 pub(crate) async fn times(mirror: &Mirror, place: &SandboxedCheckout) -> Result<Times, GateError> {
     let packages = Packages::of(&commands::paths(mirror, place.head()).await?);
     let work = place.path().to_path_buf();
-    let reading = blocking(move || times::of(&work, &packages)).await;
-    reading.map_err(|error| host("reading times in a checkout")(error.into()))
+    let reading = off_thread(move || Ok(times::of(&work, &packages)));
+    reading.await.map_err(host("reading times in a checkout"))
 }
 
 /// Caches what set-up and tests left in a checkout of a default-branch commit. A failure only costs time later.
@@ -167,20 +132,20 @@ pub(crate) async fn keep(
     (before, untracked_files, made): (Times, Vec<PathBuf>, Made),
 ) -> Result<(), GateError> {
     let commit = place.head().clone();
-    let key = Key::of(mirror, &commit, chosen, &place.seen()).await?;
+    let key = Key::of(&context.caches, (mirror, &commit), chosen, &place.seen()).await?;
     let caches = context.caches.clone();
     let (work, home) = (place.path().to_path_buf(), place.home());
-    let keeping = blocking(move || {
-        let entry = key.entry(&caches, &commit);
+    let keeping = off_thread(move || {
+        let entry = key.entry(&commit);
         if entry.exists() {
             return Ok(());
         }
         let notes = Notes::of(&work, before, &untracked_files, made)?;
-        put_in(&key.folder(&caches), &entry, (&work, &home), &untracked_files, notes)?;
+        put_in(&entry, (&work, &home), &untracked_files, notes)?;
         room::make(&caches, &entry);
         Ok(())
     });
-    if let Err(error) = keeping.await.unwrap_or_else(|error| Err::<(), io::Error>(error.into())) {
+    if let Err(error) = keeping.await {
         tracing::warn!(%error, "a build cache could not be kept");
     }
     Ok(())
@@ -190,9 +155,8 @@ pub(crate) async fn keep(
 pub(crate) async fn made(place: &SandboxedCheckout, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> Made {
     let (work, home) = (place.path().to_path_buf(), place.home());
     let (left, tracked) = (left.clone(), tracked.clone());
-    let looking = blocking(move || Made::look(&work, &home, &left, &tracked));
-    let looked = looking.await.unwrap_or_else(|error| Err(error.into()));
-    looked.unwrap_or_else(|error| {
+    let looking = off_thread(move || Made::look(&work, &home, &left, &tracked));
+    looking.await.unwrap_or_else(|error| {
         tracing::debug!(%error, "what set-up left could not be looked through");
         Made::OfFiles
     })
@@ -200,16 +164,9 @@ pub(crate) async fn made(place: &SandboxedCheckout, left: &UntrackedFiles, track
 
 /// What set-up left on one commit. Every run of a turn starts from a copy of it.
 pub(crate) struct Snapshot {
-    folder: Folder,
-    commit: Sha,
-}
-
-/// The folder that holds it.
-enum Folder {
-    /// A cache entry of pre-flight.
-    Kept(PathBuf),
-    /// A temporary folder, which is deleted with the snapshot.
-    Own(Option<TempDir>),
+    entry: PathBuf,
+    /// The folder around the entry, which is deleted with the snapshot; `None` for a cache entry of pre-flight.
+    own: Option<TempDir>,
 }
 
 impl Snapshot {
@@ -221,23 +178,17 @@ impl Snapshot {
     ) -> Option<Self> {
         let (below, commit) = (context.folder.clone(), place.head().clone());
         let (work, home) = (place.path().to_path_buf(), place.home());
-        let copying = blocking(move || {
-            std::fs::create_dir_all(&below)?;
+        let copying = off_thread(move || {
+            fs::create_dir_all(&below)?;
             let folder = tempfile::Builder::new().prefix("prepared-").tempdir_in(below)?;
             let notes = Notes::of(&work, before, &untracked_files, Made::OfFiles)?;
             let entry = folder.path().join(commit.as_str());
-            put_in(folder.path(), &entry, (&work, &home), &untracked_files, notes)?;
-            Ok(Self {
-                folder: Folder::Own(Some(folder)),
-                commit,
-            })
+            put_in(&entry, (&work, &home), &untracked_files, notes)?;
+            let own = Some(folder);
+            Ok(Self { entry, own })
         });
-        let copied = copying
-            .await
-            .unwrap_or_else(|error| Err::<Self, io::Error>(error.into()));
-        copied
-            .inspect_err(|error| tracing::warn!(%error, "a prepared checkout could not be kept"))
-            .ok()
+        let warn = |error: &io::Error| tracing::warn!(%error, "a prepared checkout could not be kept");
+        copying.await.inspect_err(warn).ok()
     }
 
     /// Returns what pre-flight's set-up left on a commit, if it is only packages. `seen` is the path at which commands
@@ -248,97 +199,90 @@ impl Snapshot {
         chosen: &Chosen,
         seen: &Path,
     ) -> Result<Option<Self>, GateError> {
-        let key = Key::of(mirror, commit, chosen, seen).await?;
-        let entry = key.entry(&context.caches, commit);
+        let key = Key::of(&context.caches, (mirror, commit), chosen, seen).await?;
+        let entry = key.entry(commit);
         let is_packages = Notes::read(&entry).is_ok_and(|notes| notes.made == Made::Packages);
-        Ok(is_packages.then(|| Self {
-            folder: Folder::Kept(entry),
-            commit: commit.clone(),
-        }))
+        Ok(is_packages.then(|| Self { entry, own: None }))
     }
 
     /// Returns its folder if a checkout that was filled from it can be used twice. With Cargo's fingerprints it cannot,
     /// since Cargo relies on times that only a fresh checkout has.
     pub(crate) fn entry(&self) -> Option<PathBuf> {
-        let entry = match &self.folder {
-            Folder::Kept(entry) => entry.clone(),
-            Folder::Own(folder) => folder.as_ref()?.path().join(self.commit.as_str()),
-        };
-        let notes = Notes::read(&entry).ok()?;
-        notes.fingerprints.is_empty().then_some(entry)
+        let notes = Notes::read(&self.entry).ok()?;
+        notes.fingerprints.is_empty().then(|| self.entry.clone())
     }
 
-    /// Returns the entry's copy of a path, which is relative to the folder around a checkout; `None` if there is none.
-    pub(crate) fn has(entry: &Path, path: &Path) -> Option<PathBuf> {
+    /// Replaces whatever is at a path below `around`, the folder around a checkout, by the entry's copy. Returns
+    /// whether there is one.
+    pub(crate) fn copy_back(entry: &Path, around: &Path, path: &Path) -> io::Result<bool> {
         let left = match (path.strip_prefix("work"), path.strip_prefix("home")) {
             (Ok(inside), _) => entry.join(CHECKOUT).join(inside),
             (_, Ok(inside)) => entry.join(HOME).join(inside),
-            (Err(_), Err(_)) => return None,
+            (Err(_), Err(_)) => return Ok(false),
         };
-        std::fs::symlink_metadata(&left).is_ok().then_some(left)
-    }
-
-    /// Replaces whatever is at `to` by a copy of a file.
-    pub(crate) fn copy_back(left: &Path, to: &Path) -> io::Result<()> {
-        match std::fs::symlink_metadata(to) {
-            Ok(meta) if meta.is_dir() => std::fs::remove_dir_all(to)?,
-            Ok(_) => std::fs::remove_file(to)?,
-            Err(_) => {}
+        if fs::symlink_metadata(&left).is_err() {
+            return Ok(false);
         }
-        Copier::default().copy(left, to)
+        put(around, path, None)?;
+        Copier::default().copy(&left, &around.join(path))?;
+        Ok(true)
     }
 
-    /// Fills a fresh checkout of this or another commit with a copy.
+    /// Fills a fresh checkout of this or another commit with a copy. Files that the overlay will replace count as
+    /// changed.
     pub(crate) async fn fill(
         &self,
         mirror: &Mirror,
         overlay: Option<&Overlay>,
         place: &SandboxedCheckout,
     ) -> Result<Warmed, GateError> {
-        match &self.folder {
-            Folder::Kept(entry) => fill(mirror, entry.clone(), overlay, place).await,
-            Folder::Own(Some(folder)) => fill(mirror, folder.path().join(self.commit.as_str()), overlay, place).await,
-            Folder::Own(None) => Ok(Warmed::No),
+        let (entry, commit) = (self.entry.clone(), place.head());
+        let changed = changed(mirror, &entry, commit, overlay).await;
+        let packages = Packages::of(&commands::paths(mirror, commit).await?);
+        let (work, home) = (place.path().to_path_buf(), place.home());
+        match off_thread(move || take_out(&entry, (&work, &home), changed, &packages)).await {
+            Ok(()) => Ok(Warmed::Yes),
+            Err(error) => {
+                tracing::warn!(%error, "a build cache could not be used");
+                Ok(Warmed::InPart)
+            }
         }
     }
 }
 
 impl Drop for Snapshot {
     fn drop(&mut self) {
-        let Folder::Own(folder) = &mut self.folder else { return };
-        let folder = folder.take();
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            drop(runtime.spawn_blocking(move || drop(folder)));
+        let own = self.own.take();
+        if let (Some(own), Ok(runtime)) = (own, tokio::runtime::Handle::try_current()) {
+            drop(runtime.spawn_blocking(move || drop(own)));
         }
     }
 }
 
 /// Writes an entry to a temporary folder and moves it into place as a whole.
-fn put_in(
-    folder: &Path,
-    entry: &Path,
-    (work, home): (&Path, &Path),
-    untracked_files: &[PathBuf],
-    notes: Notes,
-) -> io::Result<()> {
-    std::fs::create_dir_all(folder)?;
+fn put_in(entry: &Path, (work, home): (&Path, &Path), untracked_files: &[PathBuf], notes: Notes) -> io::Result<()> {
+    let folder = entry.parent().unwrap_or(entry);
+    fs::create_dir_all(folder)?;
     let making = tempfile::Builder::new().prefix(".making-").tempdir_in(folder)?;
     let checkout = making.path().join(CHECKOUT);
-    std::fs::create_dir(&checkout)?;
+    fs::create_dir(&checkout)?;
     let mut copier = Copier::default();
     for left in untracked_files {
         let to = checkout.join(left);
         if let Some(above) = to.parent() {
-            std::fs::create_dir_all(above)?;
+            fs::create_dir_all(above)?;
         }
         copier.copy(&work.join(left), &to)?;
     }
     copier.copy(home, &making.path().join(HOME))?;
-    let bytes = copier.bytes();
-    Notes { bytes, ..notes }.write(making.path())?;
+    Notes {
+        bytes: copier.bytes,
+        ..notes
+    }
+    .write(making.path())?;
     // From here on, the folder's time says when it was made: later uses only rewrite this file.
     room::touch(making.path());
-    std::fs::rename(making.path(), entry)?;
+    fs::rename(making.path(), entry)?;
     // The folder was renamed, so the guard must not delete it.
     drop(making.keep());
     Ok(())

@@ -12,18 +12,8 @@ pub(super) const MANIFEST: &str = "Cargo.toml";
 const OF_TESTS: [&str; 2] = ["tests", "snapshots"];
 
 /// The packages of one commit by folder; the empty string is the repository's root.
-#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Packages {
     folders: BTreeMap<String, Vec<String>>,
-}
-
-/// The difference from the commit on which a cache was filled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Since {
-    /// These paths differ.
-    Paths(BTreeSet<String>),
-    /// The difference is unknown.
-    Unknown,
 }
 
 impl Packages {
@@ -33,12 +23,9 @@ impl Packages {
             "" => Some(String::new()),
             above => above.strip_suffix('/').map(str::to_owned),
         };
+        let folders = paths.iter().filter_map(folder);
         let mut packages = Self {
-            folders: paths
-                .iter()
-                .filter_map(folder)
-                .map(|folder| (folder, Vec::new()))
-                .collect(),
+            folders: folders.map(|folder| (folder, Vec::new())).collect(),
         };
         for path in paths {
             let home = packages.home(path).map(str::to_owned);
@@ -77,20 +64,20 @@ impl Packages {
     pub(super) fn folders_in(&self, package: &str) -> BTreeSet<&str> {
         let files = self.folders.get(package).into_iter().flatten();
         let above = files.flat_map(|path| path.match_indices('/').filter_map(|(at, _)| path.get(..at)));
-        let is_inside = |folder: &&str| *folder == package || self.home(&format!("{folder}/.")) == Some(package);
-        above
-            .filter(is_inside)
-            .filter(|folder| folder.len() >= package.len())
-            .collect()
+        let is_own = |folder: &&str| {
+            let is_inside = *folder == package || self.home(&format!("{folder}/.")) == Some(package);
+            is_inside && folder.len() >= package.len()
+        };
+        above.filter(is_own).collect()
     }
 
-    /// Returns the unchanged packages.
+    /// Returns the packages that are unchanged if these paths differ; `None` means that the difference is unknown.
     ///
     /// The compiler records which sources it read, so a changed source makes its own package new, and its dependents
     /// follow. A build script or macro of any package may read any other file without a record, so such a change makes
     /// all packages new.
-    pub(super) fn untouched(&self, since: &Since) -> BTreeSet<&str> {
-        let Since::Paths(changed) = since else {
+    pub(super) fn untouched(&self, changed: Option<&BTreeSet<String>>) -> BTreeSet<&str> {
+        let Some(changed) = changed else {
             return BTreeSet::new();
         };
         let mut untouched = self.folders();
@@ -130,9 +117,9 @@ mod tests {
     }
 
     fn untouched(changed: &[&str]) -> Vec<String> {
-        let since = Since::Paths(changed.iter().map(|path| (*path).to_owned()).collect());
+        let changed = changed.iter().map(|path| (*path).to_owned()).collect();
         let packages = packages();
-        let found = packages.untouched(&since);
+        let found = packages.untouched(Some(&changed));
         found.into_iter().map(str::to_owned).collect()
     }
 
@@ -165,10 +152,10 @@ mod tests {
         ] {
             assert_eq!(untouched(&[path]), Vec::<String>::new(), "{path}");
         }
-        assert_eq!(packages().untouched(&Since::Unknown), BTreeSet::new());
+        assert_eq!(packages().untouched(None), BTreeSet::new());
         let without = Packages::of(&["a/Cargo.toml".to_owned(), "a/lib.rs".to_owned()]);
-        let outside = Since::Paths(["shared.rs".to_owned()].into());
-        assert_eq!(without.untouched(&outside), BTreeSet::new());
+        let outside = ["shared.rs".to_owned()].into();
+        assert_eq!(without.untouched(Some(&outside)), BTreeSet::new());
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! Limits the number and total size of the caches: the least recently used are removed first.
 
-use crate::gates::run::cache::{copy::MOST_BYTES, notes::Notes};
-use domain::ids::Sha;
+use crate::gates::run::cache::{copy::MOST_BYTES, key::filled_on, notes::Notes};
 use std::{
     fs,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    time::{Duration, SystemTime},
 };
 
 /// The most entries of all repositories together.
@@ -14,8 +13,8 @@ const MOST_ENTRIES: usize = 24;
 /// The most bytes of all entries together: five of the largest size.
 const MOST_BYTES_OF_ALL: u64 = 5 * MOST_BYTES;
 
-/// The age, in seconds, after which an incomplete entry counts as abandoned.
-const LEFT: i64 = 24 * 60 * 60;
+/// The age after which an incomplete entry counts as abandoned.
+const LEFT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Removes the least recently used entries until there is room, but never the one just made.
 pub(super) fn make(caches: &Path, newest: &Path) {
@@ -41,18 +40,12 @@ fn make_within(caches: &Path, newest: &Path, most: usize, most_bytes: u64) {
 
 /// Removes incomplete entries that were abandoned long before the newest entry was made. Younger ones may still be in
 /// progress.
-fn sweep(entries: &mut Vec<((i64, i64), PathBuf)>, newest: &Path) {
-    let now = entries
-        .iter()
-        .find(|(_, path)| path == newest)
-        .map(|((now, _), _)| *now);
-    let is_whole = |path: &Path| {
-        path.file_name()
-            .is_some_and(|name| name.to_str().is_some_and(|name| name.parse::<Sha>().is_ok()))
-    };
-    entries.retain(|((used, _), path)| {
-        let is_whole = is_whole(path);
-        if !is_whole && now.is_some_and(|now| now.saturating_sub(*used) > LEFT) {
+fn sweep(entries: &mut Vec<(SystemTime, PathBuf)>, newest: &Path) {
+    let now = entries.iter().find(|(_, path)| path == newest).map(|(now, _)| *now);
+    entries.retain(|(used, path)| {
+        let is_whole = filled_on(path).is_some();
+        let age = now.and_then(|now| now.duration_since(*used).ok());
+        if !is_whole && age.is_some_and(|age| age > LEFT) {
             remove(path);
         }
         is_whole
@@ -80,7 +73,7 @@ fn remove(entry: &Path) {
 }
 
 /// Returns every entry with the time of its last use.
-fn entries(caches: &Path) -> Vec<((i64, i64), PathBuf)> {
+fn entries(caches: &Path) -> Vec<(SystemTime, PathBuf)> {
     let folders = |path: &Path| -> Vec<PathBuf> {
         let read = fs::read_dir(path).into_iter().flatten().flatten();
         read.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
@@ -89,7 +82,8 @@ fn entries(caches: &Path) -> Vec<((i64, i64), PathBuf)> {
     let all = locks.flat_map(|locks| folders(&locks));
     all.map(|entry| {
         let used = fs::metadata(entry.join("used")).or_else(|_| fs::metadata(&entry));
-        (used.map_or((0, 0), |meta| (meta.mtime(), meta.mtime_nsec())), entry)
+        let used = used.and_then(|meta| meta.modified());
+        (used.unwrap_or(SystemTime::UNIX_EPOCH), entry)
     })
     .collect()
 }
@@ -163,7 +157,7 @@ mod tests {
         fs::create_dir_all(&work).unwrap();
         fs::create_dir_all(&home).unwrap();
         let entry = folder.join("a".repeat(40));
-        put_in(&folder, &entry, (&work, &home), &[], Notes::default()).unwrap();
+        put_in(&entry, (&work, &home), &[], Notes::default()).unwrap();
         let made = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1);
         fs::File::open(&entry).unwrap().set_modified(made).unwrap();
         touch(&entry);

@@ -4,27 +4,37 @@ use crate::gates::run::cache::packages::Packages;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs, io,
+    fs,
+    fs::Metadata,
+    io,
     os::unix::fs::MetadataExt,
     path::Path,
 };
 
-/// The modification times of files and folders by path, in seconds and nanoseconds.
-pub(crate) type Times = BTreeMap<String, (i64, i64)>;
+/// A time in seconds and nanoseconds.
+pub(super) type Time = (i64, i64);
+
+/// The modification times of files and folders by path.
+pub(crate) type Times = BTreeMap<String, Time>;
 
 /// The time that all unchanged files get, both when a cache is filled and when it is used. It is older than any cache,
 /// but later than the earliest time that archive formats support.
-pub(super) const OLD: (i64, i64) = (1_000_000_000, 0);
+pub(super) const OLD: Time = (1_000_000_000, 0);
 
 /// Cargo's lock file, which Cargo compares by content.
 const LOCK: &str = "Cargo.lock";
+
+/// Returns the time when a file was last written.
+pub(super) fn modified(meta: &Metadata) -> Time {
+    (meta.mtime(), meta.mtime_nsec())
+}
 
 /// Returns the times of the packages' files and folders.
 pub(super) fn of(work: &Path, packages: &Packages) -> Times {
     let folders = packages.folders();
     let time = |path: &str| {
         let meta = fs::symlink_metadata(work.join(path)).ok()?;
-        Some((path.to_owned(), (meta.mtime(), meta.mtime_nsec())))
+        Some((path.to_owned(), modified(&meta)))
     };
     let inside = folders.iter().flat_map(|package| packages.folders_in(package));
     packages.files(&folders).chain(inside).filter_map(time).collect()
@@ -32,49 +42,38 @@ pub(super) fn of(work: &Path, packages: &Packages) -> Times {
 
 /// Gives the files and folders of these packages their former times, or else the old one.
 pub(super) fn settle(work: &Path, packages: &Packages, folders: &BTreeSet<&str>, times: &Times) -> io::Result<()> {
-    let had = |path: &str| times.get(path).copied().unwrap_or(OLD);
-    for path in packages.files(folders) {
-        set(&work.join(path), had(path))?;
-    }
-    for package in folders {
-        for folder in packages.folders_in(package) {
-            set(&work.join(folder), had(folder))?;
-        }
+    let inside = folders.iter().flat_map(|package| packages.folders_in(package));
+    for path in packages.files(folders).chain(inside) {
+        let time = times.get(path).copied().unwrap_or(OLD);
+        set(&work.join(path), time, time)?;
     }
     Ok(())
 }
 
-fn set(path: &Path, (tv_sec, tv_nsec): (i64, i64)) -> io::Result<()> {
-    let time = Timespec { tv_sec, tv_nsec };
+/// Sets the times of the last access and the last write.
+pub(super) fn set(path: &Path, accessed: Time, modified: Time) -> io::Result<()> {
+    let time = |(tv_sec, tv_nsec)| Timespec { tv_sec, tv_nsec };
     let times = Timestamps {
-        last_access: time,
-        last_modification: time,
+        last_access: time(accessed),
+        last_modification: time(modified),
     };
     Ok(rustix::fs::utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
 /// Returns the files whose times changed: commands wrote or removed them.
 pub(super) fn disturbed(work: &Path, before: &Times) -> BTreeSet<String> {
-    let is_disturbed = |(path, time): &(&String, &(i64, i64))| {
-        // Cargo may rewrite it in a newer format, always in the same way.
-        if path.ends_with(LOCK) {
-            return false;
-        }
+    let is_disturbed = |(path, time): &(&String, &Time)| {
         let meta = fs::symlink_metadata(work.join(path));
         // A folder's time changes whenever something is added to it.
-        meta.map_or(true, |meta| {
-            !meta.is_dir() && (meta.mtime(), meta.mtime_nsec()) != **time
-        })
+        let is_other = meta.map_or(true, |meta| !meta.is_dir() && modified(&meta) != **time);
+        // Cargo may rewrite its lock file in a newer format, always in the same way.
+        is_other && !path.ends_with(LOCK)
     };
-    before
-        .iter()
-        .filter(is_disturbed)
-        .map(|(path, _)| path.clone())
-        .collect()
+    let disturbed = before.iter().filter(is_disturbed);
+    disturbed.map(|(path, _)| path.clone()).collect()
 }
 
 /// Returns the time when this checkout was created, by the file system's clock.
-pub(super) fn made(work: &Path) -> io::Result<(i64, i64)> {
-    let meta = fs::symlink_metadata(work.join(".git/HEAD"))?;
-    Ok((meta.mtime(), meta.mtime_nsec()))
+pub(super) fn made(work: &Path) -> io::Result<Time> {
+    fs::symlink_metadata(work.join(".git/HEAD")).map(|meta| modified(&meta))
 }

@@ -1,7 +1,6 @@
 //! Finds the files that commands left in a checkout and that are not part of the commit.
 
-use crate::gates::run::context::{GateError, host};
-use git::blocking;
+use crate::gates::run::context::{GateError, host, off_thread};
 use std::{
     collections::BTreeSet,
     fs, io,
@@ -17,16 +16,15 @@ const OF_NO_USE: [&str; 4] = [".pytest_cache", "__pycache__", ".nyc_output", "co
 /// The topmost files and folders that are not part of the commit, at one moment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UntrackedFiles {
-    found: BTreeSet<PathBuf>,
+    pub(super) found: BTreeSet<PathBuf>,
 }
 
 impl UntrackedFiles {
     /// Searches a checkout whose commit has these paths.
     pub(crate) async fn of(work: &Path, tracked: &BTreeSet<String>) -> Result<Self, GateError> {
         let (work, tracked) = (work.to_path_buf(), tracked.clone());
-        let looking = blocking(move || Self::look_through(&work, &tracked));
-        let looked = looking.await.unwrap_or_else(|error| Err(io::Error::from(error)));
-        looked.map_err(host("looking through a checkout"))
+        let looking = off_thread(move || Self::look_through(&work, &tracked));
+        looking.await.map_err(host("looking through a checkout"))
     }
 
     /// Does the same synchronously, on a thread that may block.
@@ -36,15 +34,10 @@ impl UntrackedFiles {
         Ok(Self { found })
     }
 
-    /// Returns each of the paths.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.found.iter().map(PathBuf::as_path)
-    }
-
     /// Returns what a later run of the same turn starts from: everything except bytecode. Python matches bytecode with
     /// a source by time and size, which another source may share.
     pub(crate) fn for_the_turn(&self) -> Vec<PathBuf> {
-        let is_bytecode = |path: &&PathBuf| path.file_name().is_some_and(|name| name == "__pycache__");
+        let is_bytecode = |path: &&PathBuf| path.ends_with("__pycache__");
         self.found.iter().filter(|path| !is_bytecode(path)).cloned().collect()
     }
 
@@ -53,11 +46,8 @@ impl UntrackedFiles {
     pub(crate) fn worth_keeping(setup: &Self, tests: &Self, work: &Path) -> Vec<PathBuf> {
         let is_worth = |path: &&PathBuf| {
             let by_setup = setup.found.contains(*path);
-            let full = work.join(path);
-            let is_named = path
-                .file_name()
-                .is_some_and(|name| OF_NO_USE.iter().any(|no_use| name == *no_use));
-            !is_named && (by_setup || full.join(TAG).is_file())
+            let is_of_no_use = OF_NO_USE.iter().any(|name| path.ends_with(name));
+            !is_of_no_use && (by_setup || work.join(path).join(TAG).is_file())
         };
         tests.found.iter().filter(is_worth).cloned().collect()
     }
@@ -75,10 +65,8 @@ fn look(work: &Path, below: &Path, tracked: &BTreeSet<String>, found: &mut BTree
             continue;
         }
         let folder = format!("{text}/");
-        let holds_tracked = tracked
-            .range(folder.clone()..)
-            .next()
-            .is_some_and(|next| next.starts_with(&folder));
+        let next = tracked.range(folder.clone()..).next();
+        let holds_tracked = next.is_some_and(|next| next.starts_with(&folder));
         match holds_tracked && entry.file_type()?.is_dir() {
             true => look(work, &path, tracked, found)?,
             false => drop(found.insert(path)),
