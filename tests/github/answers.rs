@@ -261,10 +261,6 @@ fn webhook_actions_that_octocrab_cannot_read_are_normal() {
         ("issue_comment", "pinned"),
     ] {
         let payload = json!({"action": action, "issue": {"new": "shape"}}).to_string();
-        let ignored = Inbound::Ignored {
-            event: event.to_owned(),
-            action: Some(action.to_owned()),
-        };
-        assert_eq!(parse(event, payload.as_bytes()), Ok(ignored));
+        assert_eq!(parse(event, payload.as_bytes()), Ok(Inbound::Ignored));
     }
 }
