@@ -118,6 +118,14 @@ impl Project {
             found.add(&packages);
             found.packages.extend(packages);
         }
+        let of_tox = repository
+            .text("tox.ini")
+            .map(|text| tox_packages(&text))
+            .unwrap_or_default();
+        if !found.has_pytest && of_tox.iter().any(|package| package.contains("pytest")) {
+            found.add(&of_tox);
+            found.packages.extend(of_tox);
+        }
         Self {
             manifest,
             extra,
@@ -174,6 +182,27 @@ impl Project {
 
 fn has_pytest(packages: &[String]) -> bool {
     packages.iter().any(|package| package.contains("pytest"))
+}
+
+/// Returns the pip arguments that tox uses in every environment: `deps` of `[testenv]`, without the lines for some
+/// environments only. tox itself would run all environments, also those for lints and for other versions of Python.
+fn tox_packages(text: &str) -> Vec<String> {
+    let section = text.lines().skip_while(|line| line.trim() != "[testenv]").skip(1);
+    let section = section.take_while(|line| !line.starts_with('['));
+    let is_deps = |line: &&str| line.split_once('=').is_some_and(|(key, _)| key.trim() == "deps");
+    let mut lines = section.skip_while(|line| !is_deps(line));
+    let first = lines
+        .next()
+        .and_then(|line| line.split_once('='))
+        .map(|(_, first)| first);
+    let more = lines.take_while(|line| line.trim().is_empty() || line.starts_with(char::is_whitespace));
+    let listed = first.into_iter().chain(more).map(str::trim);
+    let everywhere = listed.filter(|line| !line.is_empty() && !line.starts_with('#') && !line.contains(['{', ':']));
+    let arguments = everywhere.flat_map(|line| match line.strip_prefix("-r") {
+        Some(file) => vec!["-r".to_owned(), file.trim().to_owned()],
+        None => vec![line.to_owned()],
+    });
+    arguments.collect()
 }
 
 /// Returns the extra or group for tests with its packages: the first that contains pytest, else the first by name.

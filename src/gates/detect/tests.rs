@@ -22,7 +22,7 @@ fn commands(files: &[(&str, &str)]) -> Option<(String, String)> {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn each_tool_chain_is_recognised() {
-    let table: [(Files<'_>, &str, &str); 53] = [
+    let table: [(Files<'_>, &str, &str); 54] = [
         (&[("Cargo.toml", "")], "", "cargo test"),
         (&[("Cargo.toml", ""), ("package.json", SCRIPT)], "", "cargo test"),
         (&[("package.json", SCRIPT)], "", "npm test"),
@@ -318,7 +318,19 @@ fn each_tool_chain_is_recognised() {
             ".venv/bin/python3 -m unittest discover",
         ),
         (
-            &[("tox.ini", "[testenv]\ndeps = pytest\n"), ("setup.py", "")],
+            &[
+                (
+                    "tox.ini",
+                    "[tox]\nenvlist = py39,lint\n[testenv]\ndeps =\n    # tests\n    pytest>=7\n\n    -rtests.txt\n    \
+                     py39: b\n    {[base]deps}\nsetenv =\n    A = 1\n[testenv:lint]\ndeps = flake8\n",
+                ),
+                ("pyproject.toml", "[project]\nname = \"a\""),
+            ],
+            "VENV -e . 'pytest>=7' -r tests.txt",
+            ".venv/bin/python3 -m pytest",
+        ),
+        (
+            &[("tox.ini", "[testenv]\ncommands = pytest\n"), ("setup.py", "")],
             "tox run --notest",
             "tox run --skip-pkg-install",
         ),

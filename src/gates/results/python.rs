@@ -122,7 +122,7 @@ fn results(text: &str, tally: &mut Tally) {
 fn progress(line: &str) -> Option<(&str, Outcome)> {
     if let Some((_, rest)) = line.split_once("%] ").filter(|_| line.starts_with("[gw")) {
         let (word, name) = rest.split_once(' ')?;
-        return Some((name.trim(), outcome(word)?)).filter(|(name, _)| name.contains("::"));
+        return Some((without_origin(name.trim()), outcome(word)?)).filter(|(name, _)| name.contains("::"));
     }
     let (name, said) = ["PASSED", "FAILED", "ERROR", "SKIPPED", "XFAIL", "XPASS"]
         .into_iter()
@@ -132,7 +132,7 @@ fn progress(line: &str) -> Option<(&str, Outcome)> {
         })
         .min_by_key(|(name, _)| name.len())?;
     let is_name = name.contains("::") && !name.starts_with(' ');
-    Some((name, outcome(said)?)).filter(|_| is_name)
+    Some((without_origin(name), outcome(said)?)).filter(|_| is_name)
 }
 
 /// Returns the test that had begun: the last line is `tests/test_a.py::test_x ` if no result was added to it.
@@ -140,7 +140,14 @@ fn begun(text: &str) -> Option<String> {
     let begins = |line: &str| line.starts_with('=') && line.contains(" test session starts ");
     let name = text.rsplit('\n').next()?.strip_suffix(' ')?;
     let is_name = name.contains(".py::") && !name.starts_with(' ') && progress(name).is_none();
-    (is_name && text.lines().any(begins)).then(|| name.to_owned())
+    (is_name && text.lines().any(begins)).then(|| without_origin(name).to_owned())
+}
+
+/// Returns the id of a test that its class inherits from another file. While it runs, pytest adds that file:
+/// `tests/test_b.py::TestB::test_x <- tests/test_a.py`.
+fn without_origin(name: &str) -> &str {
+    let inherited = name.rsplit_once(" <- ").filter(|(_, file)| file.ends_with(".py"));
+    inherited.map_or(name, |(id, _)| id)
 }
 
 fn outcome(word: &str) -> Option<Outcome> {

@@ -319,6 +319,13 @@ fn pytest_names_every_test() {
         ),
         "tests/test_a.py::test_b | tests/test_a.py::test_c | "
     );
+    assert_eq!(
+        named(
+            "tests/test_b.py::B::test_x <- tests/test_a.py PASSED [100%]\n= short test summary info =\n\
+             PASSED tests/test_b.py::B::test_x\n1 passed in 0.12s\n"
+        ),
+        "tests/test_b.py::B::test_x |  | "
+    );
 }
 
 #[test]
@@ -443,6 +450,10 @@ fn a_run_that_was_stopped_names_the_test_that_had_begun() {
         (
             "tests/test_a.py::test_x PASSED [ 50%]\ntests/test_a.py::test_y[a b] ",
             Some("tests/test_a.py::test_y[a b]"),
+        ),
+        (
+            "tests/test_b.py::TestB::test_x <- tests/test_a.py ",
+            Some("tests/test_b.py::TestB::test_x"),
         ),
         ("tests/test_a.py::test_x PASSED [ 50%]\n", None),
         ("tests/test_a.py::test_x PASSED ", None),
