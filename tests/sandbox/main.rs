@@ -36,11 +36,10 @@ async fn is_offered(level: Level) -> bool {
 
 /// The part of a launcher's order that says how far the program is kept apart.
 fn confinement(level: Level, folder: &Path) -> serde_json::Value {
-    let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
-    let system = ["/usr", "/bin", "/lib", "/lib64", "/proc"].map(|path| bytes(Path::new(path)));
+    let system = ["/usr", "/bin", "/lib", "/lib64", "/proc"].map(OsString::from);
     serde_json::json!({
-        "level": u8::from(level), "bubblewrap": bytes(&SandboxOptions::with_launcher(LAUNCHER).bubblewrap),
-        "read": if level == Level::L1 { system.to_vec() } else { Vec::new() }, "write": [bytes(folder)],
+        "level": u8::from(level), "bubblewrap": SandboxOptions::with_launcher(LAUNCHER).bubblewrap.as_os_str(),
+        "read": if level == Level::L1 { system.to_vec() } else { Vec::new() }, "write": [folder.as_os_str()],
         "mounts": [], "limits": Limits::default(), "way": "Nowhere", "own": false,
     })
 }

@@ -253,12 +253,12 @@ async fn everything_dies_when_the_service_is_killed() {
         .stdin(std::os::fd::OwnedFd::from(theirs))
         .spawn();
     let mut launcher = launcher.unwrap();
-    let bytes = |text: &str| text.as_bytes().to_vec();
+    let text = |text: &str| OsString::from(text);
     let script = "setsid sh -c 'trap \"\" TERM; echo up > started; while :; do sleep 9; done' & sleep 900";
     let order = serde_json::json!({
-        "program": bytes("/bin/sh"), "args": [bytes("-c"), bytes(script)],
-        "cwd": bytes(folder.path().to_str().unwrap()), "stdin_length": 0, "grace_ms": 50,
-        "confinement": confinement(LEVEL, folder.path()), "env": [[bytes("PATH"), bytes("/usr/bin:/bin")], [bytes("SANDBOX_TEST_MARK"), bytes(&mark("m-service"))]],
+        "program": text("/bin/sh"), "args": [text("-c"), text(script)],
+        "cwd": text(folder.path().to_str().unwrap()), "stdin_length": 0, "grace_ms": 50,
+        "confinement": confinement(LEVEL, folder.path()), "env": [[text("PATH"), text("/usr/bin:/bin")], [text("SANDBOX_TEST_MARK"), text(&mark("m-service"))]],
     });
     let json = serde_json::to_vec(&order).unwrap();
     let frame = [&u32::try_from(json.len()).unwrap().to_be_bytes()[..], &json].concat();

@@ -235,13 +235,19 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the files that a Rust file includes at build time. If a macro joins the name, returns its folder.
+/// Returns the files that a Rust file includes at build time. If a macro joins the name, or takes it from its callers,
+/// returns the folder.
 fn included(source: &Path) -> Vec<PathBuf> {
     let text = std::fs::read_to_string(source).unwrap();
     let calls = ["include!(", "include_str!(", "include_bytes!(", "include_dir!("];
     let named = calls.into_iter().flat_map(|call| text.split(call).skip(1));
+    let folder = source.parent().unwrap();
+    let has_macro = text.contains("macro_rules!");
     let place = |rest: &str| {
         let rest = rest.trim_start();
+        if has_macro && rest.starts_with('$') {
+            return folder.to_path_buf();
+        }
         let (joined, rest) = rest.strip_prefix("concat!(").map_or((false, rest), |rest| (true, rest));
         let name = rest
             .trim_start()
@@ -249,7 +255,13 @@ fn included(source: &Path) -> Vec<PathBuf> {
             .and_then(|rest| rest.split_once('"'));
         let name = name.unwrap_or_else(|| panic!("{}: {rest:.60}", source.display())).0;
         let name = if joined { name.rsplit_once('/').unwrap().0 } else { name };
-        source.parent().unwrap().join(name)
+        let file = folder.join(name);
+        // The name is relative to the macro's caller.
+        if has_macro && !file.exists() {
+            folder.to_path_buf()
+        } else {
+            file
+        }
     };
     named.map(place).collect()
 }

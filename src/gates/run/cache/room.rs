@@ -3,8 +3,8 @@
 use crate::gates::run::cache::{copy::MOST_BYTES, key::filled_on, notes::Notes};
 use std::{
     fs,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
 };
 
 /// The most entries of all repositories together.
@@ -13,8 +13,8 @@ const MOST_ENTRIES: usize = 24;
 /// The most bytes of all entries together: five of the largest size.
 const MOST_BYTES_OF_ALL: u64 = 5 * MOST_BYTES;
 
-/// The age after which an incomplete entry counts as abandoned.
-const LEFT: Duration = Duration::from_secs(24 * 60 * 60);
+/// The age, in seconds, after which an incomplete entry counts as abandoned.
+const LEFT: i64 = 24 * 60 * 60;
 
 /// Removes the least recently used entries until there is room, but never the one just made.
 pub(super) fn make(caches: &Path, newest: &Path) {
@@ -40,12 +40,11 @@ fn make_within(caches: &Path, newest: &Path, most: usize, most_bytes: u64) {
 
 /// Removes incomplete entries that were abandoned long before the newest entry was made. Younger ones may still be in
 /// progress.
-fn sweep(entries: &mut Vec<(SystemTime, PathBuf)>, newest: &Path) {
-    let now = entries.iter().find(|(_, path)| path == newest).map(|(now, _)| *now);
-    entries.retain(|(used, path)| {
+fn sweep(entries: &mut Vec<((i64, i64), PathBuf)>, newest: &Path) {
+    let now = entries.iter().find(|(_, path)| path == newest).map(|(now, _)| now.0);
+    entries.retain(|((used, _), path)| {
         let is_whole = filled_on(path).is_some();
-        let age = now.and_then(|now| now.duration_since(*used).ok());
-        if !is_whole && age.is_some_and(|age| age > LEFT) {
+        if !is_whole && now.is_some_and(|now| now.saturating_sub(*used) > LEFT) {
             remove(path);
         }
         is_whole
@@ -73,7 +72,7 @@ fn remove(entry: &Path) {
 }
 
 /// Returns every entry with the time of its last use.
-fn entries(caches: &Path) -> Vec<(SystemTime, PathBuf)> {
+fn entries(caches: &Path) -> Vec<((i64, i64), PathBuf)> {
     let folders = |path: &Path| -> Vec<PathBuf> {
         let read = fs::read_dir(path).into_iter().flatten().flatten();
         read.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
@@ -82,8 +81,7 @@ fn entries(caches: &Path) -> Vec<(SystemTime, PathBuf)> {
     let all = locks.flat_map(|locks| folders(&locks));
     all.map(|entry| {
         let used = fs::metadata(entry.join("used")).or_else(|_| fs::metadata(&entry));
-        let used = used.and_then(|meta| meta.modified());
-        (used.unwrap_or(SystemTime::UNIX_EPOCH), entry)
+        (used.map_or((0, 0), |meta| (meta.mtime(), meta.mtime_nsec())), entry)
     })
     .collect()
 }
