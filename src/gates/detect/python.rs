@@ -102,6 +102,17 @@ impl Project {
         let option = group.iter().flat_map(|name| ["--group", name]);
         found.packages.extend(option.map(str::to_owned));
         found.add(&packages.unwrap_or_default());
+        found.add_listed(repository, &manifest);
+        Self {
+            manifest,
+            extra,
+            group,
+            ..found
+        }
+    }
+
+    /// Adds what requirements files, hatch and tox list.
+    fn add_listed(&mut self, repository: &Repository<'_>, manifest: &Table) {
         let asked = FILES
             .iter()
             .copied()
@@ -109,28 +120,22 @@ impl Project {
         let (own, more): (Vec<&str>, Vec<&str>) = asked.partition(|file| *file == OWN_NEEDS);
         // Separate pinned lists for tests and for development often conflict, so only one is installed.
         for file in own.into_iter().chain(more.into_iter().take(1)) {
-            found.packages.extend(["-r".to_owned(), file.to_owned()]);
-            found.add(repository.text(file).as_slice());
+            self.packages.extend(["-r".to_owned(), file.to_owned()]);
+            self.add(repository.text(file).as_slice());
         }
         let environments = ["hatch-test", "test", "default"];
-        let hatch = |name: &str| at(&manifest, &["tool", "hatch", "envs", name, "dependencies"]).map(list);
-        if let Some(packages) = environments.into_iter().find_map(hatch).filter(|_| !found.has_pytest) {
-            found.add(&packages);
-            found.packages.extend(packages);
+        let hatch = |name: &str| at(manifest, &["tool", "hatch", "envs", name, "dependencies"]).map(list);
+        if let Some(packages) = environments.into_iter().find_map(hatch).filter(|_| !self.has_pytest) {
+            self.add(&packages);
+            self.packages.extend(packages);
         }
         let of_tox = repository
             .text("tox.ini")
             .map(|text| tox_packages(&text))
             .unwrap_or_default();
-        if !found.has_pytest && of_tox.iter().any(|package| package.contains("pytest")) {
-            found.add(&of_tox);
-            found.packages.extend(of_tox);
-        }
-        Self {
-            manifest,
-            extra,
-            group,
-            ..found
+        if !self.has_pytest && of_tox.iter().any(|package| package.contains("pytest")) {
+            self.add(&of_tox);
+            self.packages.extend(of_tox);
         }
     }
 

@@ -392,6 +392,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table")]
     fn red_is_by_name_and_a_run_that_does_not_compile_is_red() {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
         let finding = |names: Option<(&[&str], &[&str])>| Finding {

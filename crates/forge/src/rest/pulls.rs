@@ -79,7 +79,6 @@ async fn change(call: &Entered<'_>, number: u64) -> Answered {
         body: call.text("body"),
         open: open_asked(call)?,
         base: call.text("base"),
-        ..IssueChange::default()
     };
     call.read(|state, repo| check_own(state, call.at, state.issue(repo.id, number)?.user, Role::Triage))?;
     call.site.change_pull(call.at, number, &change).await?;
