@@ -246,6 +246,11 @@ mod tests {
                 "import unittest\n\n\nclass B(unittest.TestCase):\n    def test_b(self):\n        self.assertTrue(f())\n",
             ),
             (
+                "tests/test_mixed.py",
+                "class ReadsMixin:\n    def test_reads(self):\n        self.assertTrue(f())\n\n\nclass Helper:\n    \
+                 def test_nothing(self):\n        pass\n\n\nclass FilesTest(TestCase, ReadsMixin):\n    pass\n",
+            ),
+            (
                 "c.test.js",
                 "describe('sum', () => { it('adds two numbers', () => { expect(add(1, 1)).toBe(2); });\n it('adds (1/2)', () => { \
                  expect(add(1)).toBe(1); }); });\n",
@@ -262,6 +267,11 @@ mod tests {
             ("demo a::tests::adds (2)", Some("src/a.rs")),
             ("test_b.B.test_b", Some("tests/test_b.py")),
             ("tests/test_b.py::B::test_b[1-x]", Some("tests/test_b.py")),
+            (
+                "tests/test_mixed.py::FilesTest::test_reads",
+                Some("tests/test_mixed.py"),
+            ),
+            ("tests/test_mixed.py::Helper::test_nothing", None),
             ("sum > adds two numbers", Some("c.test.js")),
             ("c.test.js > sum > adds two numbers", Some("c.test.js")),
             ("tests::subtracts", None),
