@@ -107,8 +107,8 @@ impl Engine {
         .into_iter()
         .filter(|(lane, slots)| jobs.busy(*lane) < *slots)
         .map(|(lane, _)| LaneLimits {
-            lane,
             per_installation: (lane == Lane::Agent).then_some(self.settings.agents_per_installation),
+            ..LaneLimits::none(lane)
         })
         .collect();
         if lanes.is_empty() {

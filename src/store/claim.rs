@@ -20,7 +20,7 @@ use domain::{
 const LOCK: i64 = 0x6175_746f_0002;
 
 statements! {
-    // $1 lane, $2 worker, $3 lease until, $4 now, $5 the most of the lane for one installation; $6 repositories
+    // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server; $8 repositories
     // whose agents are left to another process, as `,1,2,`.
     // `waiting` steps through the index from one installation to the next, so a thousand waiting effects of one
     // installation cost no more than one. Each installation offers its first effect that nothing holds back. The
@@ -42,7 +42,7 @@ statements! {
         "  (SELECT e.seq FROM effect e",
         "   WHERE e.state = 'ready' AND e.lane = CAST($1 AS TEXT) AND e.installation_id = w.installation_id",
         "   AND e.run_at <= $4",
-        "   AND (e.lane <> 'agent' OR CAST($6 AS TEXT) NOT LIKE '%,' || COALESCE(e.repo_id, 0) || ',%')",
+        "   AND (e.lane <> 'agent' OR CAST($8 AS TEXT) NOT LIKE '%,' || COALESCE(e.repo_id, 0) || ',%')",
         "   AND NOT EXISTS (SELECT 1 FROM effect o WHERE e.lane = 'agent'",
         "    AND o.state = 'running' AND o.lane = 'agent' AND o.subject = e.subject)",
         "   AND NOT EXISTS (SELECT 1 FROM effect o WHERE e.lane = 'forge'",
@@ -51,11 +51,14 @@ statements! {
         "   AND NOT EXISTS (SELECT 1 FROM feature f WHERE e.waits = 1 AND f.id = e.feature_id AND f.held = 1)",
         "   AND (e.feature_limit IS NULL OR e.feature_limit > (SELECT COUNT(*) FROM effect r",
         "    WHERE r.state = 'running' AND r.lane = CAST($1 AS TEXT) AND r.feature_id = e.feature_id))",
+        "   AND $6 > (SELECT COUNT(*) FROM effect r",
+        "    WHERE r.state = 'running' AND r.lane = CAST($1 AS TEXT) AND r.repo_id = e.repo_id)",
         "   ORDER BY e.priority, e.run_at, e.seq LIMIT 1) AS seq",
         " FROM waiting w WHERE w.installation_id IS NOT NULL",
         " AND $5 > (SELECT COUNT(*) FROM effect r",
         "  WHERE r.state = 'running' AND r.lane = CAST($1 AS TEXT) AND r.installation_id = w.installation_id)",
         ") SELECT c.seq FROM offer JOIN effect c ON c.seq = offer.seq",
+        " WHERE $7 > (SELECT COUNT(*) FROM effect r WHERE r.state = 'running' AND r.lane = CAST($1 AS TEXT))",
         " ORDER BY offer.busy, c.priority, c.run_at, c.seq LIMIT 1",
         ") AND state = 'ready' RETURNING ", effect::columns!());
     TAKE_BACK = "UPDATE effect SET crashes = crashes + 1, worker = NULL, lease_until = NULL, \
@@ -63,20 +66,28 @@ statements! {
                  WHERE state = 'running' AND lease_until <= $1 RETURNING id";
 }
 
-/// One lane and its limit. Running effects are counted over all workers of the database.
+/// One lane and its limits. Running effects are counted over all workers of the database.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneLimits {
     /// The lane.
     pub lane: Lane,
     /// The most effects of the lane that may run at once for one installation.
     pub per_installation: Option<u32>,
+    /// The most effects of the lane that may run at once for one repository.
+    pub per_repository: Option<u32>,
+    /// The most effects of the lane that may run at once in total.
+    pub in_all: Option<u32>,
 }
 
 impl LaneLimits {
-    /// A lane without a limit. The rules of its order still apply.
+    /// A lane without limits. The rules of its order still apply.
     pub fn none(lane: Lane) -> Self {
-        let per_installation = None;
-        Self { lane, per_installation }
+        Self {
+            lane,
+            per_installation: None,
+            per_repository: None,
+            in_all: None,
+        }
     }
 }
 
@@ -117,7 +128,9 @@ impl Store {
                 request.worker,
                 until.0,
                 request.now.0,
-                limits.per_installation.map_or(i64::MAX, i64::from),
+                most(limits.per_installation),
+                most(limits.per_repository),
+                most(limits.in_all),
                 others.as_str(),
             ];
             if let Some(row) = tx.row(CLAIM, arguments).await? {
@@ -165,4 +178,8 @@ impl Store {
         self.db.publish(tx).await?;
         taken
     }
+}
+
+fn most(limit: Option<u32>) -> i64 {
+    limit.map_or(i64::MAX, i64::from)
 }

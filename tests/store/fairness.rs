@@ -72,18 +72,27 @@ async fn each_limit_holds(db: Database) {
     effects.push(of("other installation", 2, 3));
     store.add_effects(&effects).await.unwrap();
 
-    assert_eq!(claim(&store, Lane::Agent).await.unwrap().effect.id, "e0");
+    let in_all = LaneLimits {
+        in_all: Some(1),
+        ..none
+    };
+    assert_eq!(claimed(&store, in_all).await, ["e0"]);
     let per_installation = LaneLimits {
         per_installation: Some(1),
         ..none
     };
     assert_eq!(claimed(&store, per_installation).await, ["other installation"]);
+    let per_repository = LaneLimits {
+        per_repository: Some(1),
+        ..none
+    };
+    assert_eq!(claimed(&store, per_repository).await, ["other repository"]);
     // Neither limit counts another lane.
     store.add_effects(&[effect("said", Lane::Forge, "x")]).await.unwrap();
     assert!(claim(&store, Lane::Forge).await.is_some());
     assert_eq!(
         claimed(&store, none).await,
-        ["other feature", "other repository"],
+        ["other feature"],
         "two of the first feature's run already"
     );
 }
@@ -93,6 +102,7 @@ async fn each_limit_holds(db: Database) {
 struct Running {
     of_feature: HashMap<u64, u32>,
     of_installation: HashMap<u64, u32>,
+    in_all: u32,
 }
 
 impl Running {
@@ -102,17 +112,20 @@ impl Running {
         let of_installation = self.of_installation.entry(installation).or_default();
         *of_feature += 1;
         *of_installation += 1;
+        self.in_all += 1;
         assert!(*of_feature <= 2, "feature {feature} runs {of_feature}");
         assert!(
             *of_installation <= 3,
             "installation {installation} runs {of_installation}"
         );
+        assert!(self.in_all <= 5, "{} run", self.in_all);
     }
 
     fn end(&mut self, claimed: &Claimed) {
         let (feature, installation) = owners(claimed);
         *self.of_feature.entry(feature).or_default() -= 1;
         *self.of_installation.entry(installation).or_default() -= 1;
+        self.in_all -= 1;
     }
 }
 
@@ -157,6 +170,8 @@ async fn work(store: Store, worker: String, running: Arc<Mutex<Running>>) -> u32
     let limits = [LaneLimits {
         lane: Lane::Agent,
         per_installation: Some(3),
+        per_repository: None,
+        in_all: Some(5),
     }];
     let mut performed = 0;
     let mut wakeups = store.wakeups();
@@ -172,7 +187,7 @@ async fn work(store: Store, worker: String, running: Arc<Mutex<Running>>) -> u32
             running.lock().unwrap().begin(&claimed);
             tokio::task::yield_now().await;
             running.lock().unwrap().end(&claimed);
-            let done = Outcome::Done;
+            let done = Outcome::Done { external_id: None };
             assert_eq!(store.finish(&claimed.hold, &done).await.unwrap(), Fenced::Written);
             performed += 1;
         } else if store.unfinished_effects().await.unwrap().is_empty() {
