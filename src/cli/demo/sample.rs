@@ -5,6 +5,7 @@ use crate::{
     cli::stage::{Cast, issue::IssueText, repository_name},
     config::{AgentCommand, KNOWN_AGENTS, ModelSettings},
 };
+
 use anyhow::Context;
 use forge::RepoSource;
 use git::OwnRepository;
@@ -32,7 +33,9 @@ const AGENTS: &str = include_str!("sample/agents.yml");
 pub(super) struct Material {
     /// The repository to import; `None` for the sample's.
     pub repository: Option<PathBuf>,
+    /// The issue's title.
     pub title: String,
+    /// The issue's body.
     pub body: String,
     /// The agent of all roles; `None` for the sample's script.
     pub agent: Option<AgentCommand>,
@@ -50,10 +53,11 @@ impl Material {
         let repository = repo
             .map(|path| repository_at(path).with_context(|| format!("--repo {} cannot be opened", path.display())))
             .transpose()?;
-        let IssueText { title, body } = match issue {
+        let (title, body) = match issue {
             Some(path) => IssueText::read(path).with_context(|| format!("--issue {}", path.display()))?,
             None => IssueText::of(ISSUE)?,
-        };
+        }
+        .parts();
         Ok(Self {
             repository,
             title,
@@ -98,14 +102,16 @@ impl Material {
 
     /// Returns the repository's name on the forge.
     pub(super) fn name(&self) -> String {
-        let own = self.repository.as_deref();
-        own.map_or_else(|| "tally".to_owned(), repository_name)
+        self.repository
+            .as_deref()
+            .map_or_else(|| "tally".to_owned(), repository_name)
     }
 
     /// Returns the source of the forge's repository.
     pub(super) fn source(&self) -> RepoSource<'_> {
-        let own = self.repository.as_deref();
-        own.map_or(RepoSource::Files(REPOSITORY), RepoSource::Local)
+        self.repository
+            .as_deref()
+            .map_or(RepoSource::Files(REPOSITORY), RepoSource::Local)
     }
 
     /// `true` if the sample's scripted person acts too.

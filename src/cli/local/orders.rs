@@ -7,7 +7,8 @@ use crate::cli::{
 };
 use anyhow::Context;
 use domain::ids::TaskId;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use git::OwnHead;
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{
     io::{ErrorKind, Write},
@@ -20,7 +21,9 @@ use tempfile::NamedTempFile;
 pub struct Order {
     /// The Feature's number, as in `FEAT-<number>`.
     pub number: u64,
+    /// The issue's title.
     pub title: String,
+    /// The issue's body.
     pub body: String,
     /// The stage up to which the Feature is to be built.
     pub wish: Wish,
@@ -37,10 +40,13 @@ pub struct Order {
     /// Whether the agent uses the person's own log-in.
     pub own_login: bool,
     /// Settings that override the repository's own.
-    pub settings: serde_json::Map<String, Value>,
+    #[serde(default)]
+    pub settings: serde_json::Map<String, serde_json::Value>,
     /// The commands that the person gave since, oldest first.
+    #[serde(default)]
     pub said: Vec<Saying>,
     /// The way in which it was ended; everything else of it is then cleaned up.
+    #[serde(default, alias = "completed", deserialize_with = "end")]
     pub ended: Option<End>,
 }
 
@@ -52,6 +58,20 @@ pub enum End {
     Completed,
     /// A person gave the Feature up.
     GivenUp,
+}
+
+/// Reads `ended`; files of earlier versions hold `completed` as true or false instead.
+fn end<'de, D: Deserializer<'de>>(file: D) -> Result<Option<End>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Completed(bool),
+        Ended(Option<End>),
+    }
+    Ok(match Written::deserialize(file)? {
+        Written::Completed(is_completed) => is_completed.then_some(End::Completed),
+        Written::Ended(ended) => ended,
+    })
 }
 
 /// The stage up to which a Feature is to be built.
@@ -79,6 +99,7 @@ pub enum Kind {
 /// A commit of the person's repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
+    /// The commit's id.
     pub sha: String,
     /// The branch that was checked out.
     pub branch: Option<String>,
@@ -86,6 +107,15 @@ pub struct Base {
 
 /// The forge's name for the branch of the base, whatever the person calls it: it clashes with no name of AutoBuild's.
 pub const ON_FORGE: &str = "main";
+
+impl From<OwnHead> for Base {
+    fn from(head: OwnHead) -> Self {
+        Self {
+            sha: head.sha,
+            branch: head.branch,
+        }
+    }
+}
 
 /// A person's command to a Feature or one of its tasks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +131,11 @@ impl Order {
     /// base.
     pub fn on_forge(&self) -> String {
         format!("{}-{}", self.repository, self.number)
+    }
+
+    /// Sets another commit as the base, from which the Feature starts or which it merges.
+    pub fn stand_on(&mut self, head: OwnHead) {
+        self.base.sha = head.sha;
     }
 
     /// Adds a command to the order.
@@ -131,6 +166,7 @@ impl Order {
 }
 
 /// The folder of all orders.
+#[derive(Clone, Debug)]
 pub struct Orders {
     folder: PathBuf,
 }
@@ -145,10 +181,14 @@ impl Orders {
 
     /// Returns all orders, oldest first.
     pub fn all(&self) -> anyhow::Result<Vec<Order>> {
-        let folder = self.folder.display();
         let entries = match std::fs::read_dir(&self.folder) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.with_context(|| format!("{folder} cannot be read: let your user read and write it"))?,
+            entries => entries.with_context(|| {
+                format!(
+                    "{} cannot be read: let your user read and write it",
+                    self.folder.display()
+                )
+            })?,
         };
         let mut orders = Vec::new();
         for entry in entries {
@@ -202,16 +242,25 @@ impl Orders {
     }
 
     fn read<T: DeserializeOwned>(&self, number: u64, what: &str) -> anyhow::Result<Option<T>> {
-        let file = self.path(number, what);
-        let path = file.display();
-        let bytes = match std::fs::read(&file) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            read => read.with_context(|| format!("{path} cannot be read: let your user read it, or move it away"))?,
-        };
-        let value = object(&bytes).with_context(|| {
-            format!("{path} is damaged: move it away, and `autobuild` goes on without what it says of FEAT-{number}")
-        })?;
-        Ok(Some(value))
+        let path = self.path(number, what);
+        match std::fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            read => {
+                let bytes = read.with_context(|| {
+                    format!(
+                        "{} cannot be read: let your user read it, or move it away",
+                        path.display()
+                    )
+                })?;
+                let damaged = || {
+                    let path = path.display();
+                    format!(
+                        "{path} is damaged: move it away, and `autobuild` goes on without what it says of FEAT-{number}"
+                    )
+                };
+                Ok(Some(object(&bytes).with_context(damaged)?))
+            }
+        }
     }
 
     fn replace<T: Serialize>(&self, value: &T, path: &Path) -> anyhow::Result<()> {
@@ -246,8 +295,10 @@ fn object<T: DeserializeOwned>(bytes: &[u8]) -> anyhow::Result<T> {
 /// Returns the branch for an issue's result: its title shortened, and never a name that AutoBuild uses on the forge.
 pub fn branch_of(title: &str) -> String {
     let words = title.to_lowercase();
-    let words = words.split(|c: char| !c.is_ascii_alphanumeric());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = words
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
     let slug: String = words.join("-").chars().take(40).collect();
     let slug = slug.trim_matches('-');
     match slug.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -271,7 +322,25 @@ pub fn numbered(branch: &str, number: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{branch_of, numbered, without_folder};
+    use super::{End, Order, branch_of, numbered, without_folder};
+
+    #[test]
+    fn an_order_of_an_earlier_version_is_read() {
+        let read = |completed: &str| {
+            let text = format!(
+                r#"{{"number":1,"title":"t","body":"","wish":"build","kind":"planned","base":{{"sha":"a","branch":null}},
+                "repository":"r","branch":"autobuild/t","agent":"claude","own_login":false{completed}}}"#
+            );
+            serde_json::from_str::<Order>(&text).unwrap()
+        };
+        assert_eq!(read(r#","completed":true"#).ended, Some(End::Completed));
+        assert_eq!(read(r#","completed":false"#).ended, None);
+        assert_eq!(read("").ended, None);
+        let given_up = read(r#","ended":"given_up""#);
+        assert_eq!(given_up.ended, Some(End::GivenUp));
+        let again: Order = serde_json::from_str(&serde_json::to_string(&given_up).unwrap()).unwrap();
+        assert_eq!(again, given_up);
+    }
 
     #[test]
     fn a_branch_is_called_after_the_title() {

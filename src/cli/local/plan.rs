@@ -3,14 +3,14 @@
 use crate::{
     cli::{
         local::{
-            orders::{Kind, Wish},
+            orders::{Kind, Order, Wish},
             session::{EXIT_CODES, Session, Who, ended},
             standing::Standing,
         },
         stage::issue::IssueText,
     },
     config::{Offer, PreLoop, RepositorySettings, SETTINGS_FILE},
-    messages::{clean, lacks_criteria},
+    messages::lacks_criteria,
 };
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -119,11 +119,13 @@ impl Options {
         set("max_parallel_tasks", self.parallel.map(Value::from));
         set("max_turns", self.max_turns.map(Value::from));
         set("model", self.model.as_deref().map(|model| by_role(model.into())));
-        let mode = |mode| match mode {
-            Mode::Tdd => "tdd".into(),
-            Mode::Standard => "standard".into(),
-        };
-        set("mode", self.mode.map(mode));
+        set(
+            "mode",
+            self.mode.map(|mode| match mode {
+                Mode::Tdd => "tdd".into(),
+                Mode::Standard => "standard".into(),
+            }),
+        );
         set("timeouts", self.timeouts()?);
         set("pre_loop", self.pre_loop().map(serde_json::to_value).transpose()?);
         Ok(settings)
@@ -197,8 +199,9 @@ async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
     let issue = issue(&plan.issue)?;
     // Even a small plan waits, since nothing is built before the person asks for it.
     let settings = Map::from_iter([("plan_approval".to_owned(), "always".into())]);
-    let wanted = (Wish::Plan, Kind::Planned, settings);
-    let (order, left_out) = session.ordered(issue, wanted, &plan.who).await?;
+    let (order, left_out) = session
+        .ordered(issue, (Wish::Plan, Kind::Planned, settings), &plan.who)
+        .await?;
     let (number, name) = (order.number, order.name());
     let is_structured = plan.structured && !plan.who.json;
     // A person who redirects the plan to a file wants nothing else in that file.
@@ -207,17 +210,16 @@ async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
     let report = session.orders.report(number)?;
     if let Some(text) = report.plan.as_ref().filter(|_| is_structured) {
         let before = if session.screen.quiet { "" } else { "\n" };
-        let text = clean(text);
+        let text = crate::messages::clean(text);
         session.screen.terminal.exact(&format!("{before}{}", text.trim_end()));
     }
     if session.screen.quiet && report.rests {
-        let (next, does) = if report.ok {
-            ("feature", "builds it")
-        } else {
-            ("status", "says more")
-        };
-        let sentence = report.sentence.trim_end_matches('.');
-        eprintln!("autobuild plan: {sentence}. `autobuild {next} {name}` {does}.");
+        let does = if report.ok { "builds it" } else { "says more" };
+        let next = if report.ok { "feature" } else { "status" };
+        eprintln!(
+            "autobuild plan: {}. `autobuild {next} {name}` {does}.",
+            report.sentence.trim_end_matches('.')
+        );
     }
     Ok(code)
 }
@@ -243,7 +245,8 @@ impl Session {
     /// Refuses a task without usable check boxes if no design is made either: it has no criteria, so it could not
     /// begin. `asked` is the option, which counts more than the settings.
     async fn has_criteria(&self, issue: &IssueText, asked: Option<PreLoop>) -> anyhow::Result<()> {
-        let boxes = check_boxes(&issue.body);
+        let (_, body) = issue.clone().parts();
+        let boxes = check_boxes(&body);
         if design::are_enough(&boxes) {
             return Ok(());
         }
@@ -293,10 +296,13 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
     let no_plan = || format!("{name} has no plan yet: `autobuild resume {name}` goes on to make it");
     if feature.dry_run {
         let plan = report.plan.with_context(no_plan)?;
-        session.screen.terminal.exact(&match feature.who.json {
-            true => json!({"feature": name, "plan": plan, "settings": settings}).to_string(),
-            false => clean(&plan),
-        });
+        match feature.who.json {
+            true => session
+                .screen
+                .terminal
+                .exact(&json!({"feature": name, "plan": plan, "settings": settings}).to_string()),
+            false => session.screen.terminal.exact(&crate::messages::clean(&plan)),
+        }
         return Ok(ExitCode::SUCCESS);
     }
     if settings
@@ -309,17 +315,20 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
             "these options only change a Feature that is planned and not started, and {name} is {}",
             report.state
         );
-        // The same plan is submitted again, since settings are read together with a plan.
-        let plan = report.plan.as_deref().unwrap_or_default().trim_end();
-        order.say(None, format!("/autobuild plan\n\n```yaml\n{plan}\n```"));
+        replan(&mut order, report.plan.as_deref().unwrap_or_default());
         order.settings.extend(settings);
     }
     session.with_agent(&mut order, &feature.who)?;
-    order.wish = if feature.orchestrate {
-        Wish::BuildAll
-    } else {
-        Wish::Build
+    order.wish = match feature.orchestrate {
+        true => Wish::BuildAll,
+        false => Wish::Build,
     };
     session.orders.keep(&order)?;
     session.build(order, &feature.who, Vec::new()).await
+}
+
+/// Submits the same plan again, since settings are read together with a plan.
+fn replan(order: &mut Order, plan: &str) {
+    let text = format!("/autobuild plan\n\n```yaml\n{}\n```", plan.trim_end());
+    order.say(None, text);
 }

@@ -36,6 +36,7 @@ pub struct Report {
     pub rests: bool,
     /// Whether everything that was asked for is approved.
     pub ok: bool,
+    /// The Feature's state.
     pub state: Standing,
     /// The state in a sentence.
     pub sentence: String,
@@ -43,6 +44,7 @@ pub struct Report {
     pub error: Option<String>,
     /// The reason why the work stopped and what a person can do, in Markdown.
     pub why: Vec<String>,
+    /// The row of each task.
     pub tasks: Vec<Row>,
     /// The plan, as YAML.
     pub plan: Option<String>,
@@ -65,13 +67,16 @@ pub struct Report {
 /// The state and cost of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
+    /// The task's id.
     pub task: String,
+    /// The task's name.
     pub name: String,
     /// The number of turns so far.
     pub turns: usize,
     /// The Coach's verdict, or the task's state.
     pub verdict: Verdict,
     /// Whether a person may approve the task as it is, against the Coach.
+    #[serde(default)]
     pub can_approve: bool,
     /// The cost of the task.
     #[serde(flatten)]
@@ -209,19 +214,24 @@ impl Report {
     /// Prints the commands that are possible now.
     pub fn print_commands(&self, order: &Order, terminal: &Terminal) {
         let commands = self.commands(order);
-        let Some(longest) = commands.iter().map(|(command, _)| command.chars().count()).max() else {
-            return;
-        };
-        terminal.exact("");
+        let longest = commands
+            .iter()
+            .map(|(command, _)| command.chars().count())
+            .max()
+            .unwrap_or(0);
+        if !commands.is_empty() {
+            terminal.exact("");
+        }
         for (command, does) in commands {
-            if terminal
+            match terminal
                 .columns()
                 .is_some_and(|columns| longest + does.len() + 4 > columns)
             {
-                terminal.line("", "", &format!("To {does}:"), Tone::Quiet);
-                terminal.exact(&format!("  {command}"));
-            } else {
-                terminal.exact(&format!("  {command:<longest$}  {does}"));
+                true => {
+                    terminal.line("", "", &format!("To {does}:"), Tone::Quiet);
+                    terminal.exact(&format!("  {command}"));
+                }
+                false => terminal.exact(&format!("  {command:<longest$}  {does}")),
             }
         }
     }
@@ -289,8 +299,10 @@ impl Report {
             let command = format!("git fetch {from} {}", shell_words::quote(branch));
             (command, "get the work so far".to_owned())
         };
-        let base = shell_words::quote(base);
-        let look = format!("git diff {base}...FETCH_HEAD -- {WITHOUT_RECORDS}");
+        let look = format!(
+            "git diff {}...FETCH_HEAD -- {WITHOUT_RECORDS}",
+            shell_words::quote(base)
+        );
         let fetches = self.unfinished.iter().map(fetch);
         fetches.chain([(look, "look at what you got".to_owned())]).collect()
     }
@@ -426,7 +438,7 @@ mod tests {
             "number": 1, "title": "t", "body": "b", "wish": "build_all", "kind": "planned",
             "repository": "r", "own_login": false,
             "base": { "sha": "0123456789abcdef0123456789abcdef01234567", "branch": "main" },
-            "branch": "autobuild/t", "agent": "claude", "settings": {}, "said": [],
+            "branch": "autobuild/t", "agent": "claude",
         }))
         .unwrap()
     }

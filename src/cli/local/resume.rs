@@ -66,7 +66,7 @@ impl Session {
         let fits = report.all.turns == 0 || self.repository.own.holds(&order.base.sha).await?;
         let is_news = fits && head.sha != order.base.sha;
         if is_news {
-            order.base.sha = head.sha;
+            order.stand_on(head);
         }
         Ok(is_news)
     }

@@ -2,7 +2,7 @@
 
 use crate::cli::{
     local::{
-        orders::{Base, Kind, Order, Wish, branch_of, numbered, without_folder},
+        orders::{Kind, Order, Wish, branch_of, numbered, without_folder},
         session::{EXIT_CODES, Session, Who, ended},
     },
     own_agent::{agent, chosen},
@@ -44,8 +44,9 @@ async fn work(run: &Run) -> anyhow::Result<ExitCode> {
          issue's words in quotes"
     );
     let issue = IssueText::read(&run.issue).with_context(|| path.to_string())?;
-    let wanted = (Wish::BuildAll, Kind::Planned, Map::new());
-    let (order, left_out) = session.ordered(issue, wanted, &run.who).await?;
+    let (order, left_out) = session
+        .ordered(issue, (Wish::BuildAll, Kind::Planned, Map::new()), &run.who)
+        .await?;
     session.build(order, &run.who, left_out).await
 }
 
@@ -59,7 +60,7 @@ impl Session {
         who: &Who,
     ) -> anyhow::Result<(Order, Vec<String>)> {
         let head = self.repository.head().await?;
-        let IssueText { title, body } = issue;
+        let (title, body) = issue.parts();
         let is_it = |order: &&Order| order.ended.is_none() && (&order.title, &order.body) == (&title, &body);
         let orders = self.orders.all()?;
         if let Some(known) = orders.iter().find(|order| is_it(order) && order.kind == kind) {
@@ -80,7 +81,6 @@ impl Session {
         self.repository.own.can_be_copied().await?;
         let left_out = git::uncommitted(&self.repository.own.work_tree).await?;
         self.repository.make()?;
-        let folder = self.repository.own.git_folder.parent();
         let order = self.orders.file(Order {
             number: 0,
             branch: self.free_branch(&branch_of(&title), &orders).await?,
@@ -88,11 +88,14 @@ impl Session {
             body,
             wish,
             kind,
-            base: Base {
-                sha: head.sha,
-                branch: head.branch,
-            },
-            repository: folder.map(repository_name).unwrap_or_default(),
+            base: head.into(),
+            repository: self
+                .repository
+                .own
+                .git_folder
+                .parent()
+                .map(repository_name)
+                .unwrap_or_default(),
             agent,
             own_login: who.use_my_login,
             settings,

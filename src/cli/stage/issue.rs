@@ -17,18 +17,20 @@ const MAX_ISSUE: u64 = 1 << 20;
 /// An issue's title and body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssueText {
-    pub title: String,
-    pub body: String,
+    title: String,
+    body: String,
 }
 
 impl IssueText {
     /// Reads a file of Markdown.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = read(path).map_err(|error| match error.downcast_ref() {
-            Some(&Errno::NOENT) => {
-                anyhow::anyhow!("there is no such file: write the issue there, beginning with a line `# Title`")
-            }
-            Some(_) | None => error,
+        let is_missing = |error: &anyhow::Error| {
+            let error = error.downcast_ref::<Errno>();
+            error.is_some_and(|error| *error == Errno::NOENT)
+        };
+        let text = read(path).map_err(|error| match is_missing(&error) {
+            true => anyhow::anyhow!("there is no such file: write the issue there, beginning with a line `# Title`"),
+            false => error,
         });
         Self::of(&text.context("cannot be read")?)
     }
@@ -46,6 +48,11 @@ impl IssueText {
             "is longer than an issue on GitHub may be: {MAX_TITLE} characters of title, {MAX_BODY} of body"
         );
         Ok(Self { title, body })
+    }
+
+    /// Returns title and body.
+    pub fn parts(self) -> (String, String) {
+        (self.title, self.body)
     }
 }
 
