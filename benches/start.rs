@@ -8,7 +8,7 @@
 
 mod support;
 
-use autobuild::store::{NewDelivery, OpenOptions, Store};
+use autobuild::store::{NewDelivery, OpenOptions, Source, Store};
 use domain::ids::Millis;
 use std::path::Path;
 
@@ -53,6 +53,7 @@ async fn fill(folder: &Path, deliveries: usize) {
         payload: payload.clone(),
         // Far in the future, so that no payload is old enough to be blanked.
         received_at: Millis(4_000_000_000_000),
+        source: Source::Webhook,
     });
     let accepting = all.map(|delivery| store.accept_delivery(delivery, None));
     for accepted in futures_util::future::join_all(accepting).await {

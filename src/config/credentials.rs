@@ -24,7 +24,8 @@ pub struct AppKey {
     pub private_key: SecretString,
 }
 
-/// An App's OAuth client, with which people sign in.
+/// An App's OAuth client, with which people sign in. Serialized with its secret in clear, for the private file of kept
+/// Apps alone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OAuthClient {
     /// The client id.

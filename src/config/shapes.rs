@@ -190,10 +190,13 @@ fn command(node: &Node) -> Result<Json, Problem> {
 
 fn agent(node: &Node, offered: &[String]) -> Result<Json, Problem> {
     let name = text(node, MAX_ITEM)?;
-    let wrong = match name.contains(':') || name.contains(char::is_whitespace) {
-        _ if offered.iter().any(|known| known == name) => return Ok(name.into()),
-        true => "a repository names one of the server's agents, never a command line",
-        false => "this server offers no agent of that name",
+    if offered.iter().any(|known| known == name) {
+        return Ok(name.into());
+    }
+    let wrong = if name.contains(':') || name.contains(char::is_whitespace) {
+        "a repository names one of the server's agents, never a command line"
+    } else {
+        "this server offers no agent of that name"
     };
     Err(problem(node, wrong.to_owned()))
 }

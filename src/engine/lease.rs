@@ -221,8 +221,9 @@ impl Engine {
         tracing::warn!(%id, "{id} waits for GitHub: {error}");
         // The wait is shown once. When the effect continues, its own result is shown.
         let shown = begun.is_none().then(|| shown_wait(job, now)).flatten();
-        let (why, times) = (error.to_string(), (now, now.plus(wait).max(not_before)));
-        let waits = self.store.wait_for_forge(&job.hold, &why, times, shown.as_slice());
+        let until = now.plus(wait).max(not_before);
+        let why = error.to_string();
+        let waits = self.store.wait_for_forge(&job.hold, &why, now, until, shown.as_slice());
         written(waits.await?);
         Ok(())
     }

@@ -38,18 +38,19 @@ fn stored(feature: &Feature, effect: &Effect, now: Millis, spacing_ms: i64) -> N
     let place = (feature.installation, Some(feature.key.repo));
     NewEffect {
         feature_limit: (spec.lane == Lane::Agent).then_some(feature.rules.max_parallel_tasks),
-        ..new(effect.id(&feature.key), effect, &feature.key, place, run_at)
+        ..row(effect.id(&feature.key), effect, &feature.key, place, run_at)
     }
 }
 
 /// Returns one more edit of the living comment, for a change that no event reports.
 pub fn shown_again(job: &Job, feature: FeatureKey, id: String, run_at: Millis) -> NewEffect {
     let place = (job.effect.installation, job.effect.repo);
-    new(id, &Effect::Living { emission: Emission(0) }, &feature, place, run_at)
+    row(id, &Effect::Living { emission: Emission(0) }, &feature, place, run_at)
 }
 
-/// Returns the row of an effect of a Feature, as its spec defines it.
-pub fn new(
+/// Returns the row of an effect, as its spec defines it for a Feature. Answers that belong to none override what ties
+/// it to one.
+pub fn row(
     id: String,
     effect: &Effect,
     key: &FeatureKey,

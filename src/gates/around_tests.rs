@@ -41,11 +41,15 @@ pub(crate) fn names_around(change: &Change, path: &str) -> BTreeSet<String> {
 pub(crate) fn with_users(mut names: BTreeSet<String>, code: &[(&String, Vec<&String>)]) -> BTreeSet<String> {
     let uses = |words: &[&String], names: &BTreeSet<String>| words.iter().any(|word| names.contains(*word));
     loop {
-        let mut others = code.iter().filter(|(name, _)| !names.contains(*name));
-        let Some((name, _)) = others.find(|(_, words)| uses(words, &names)) else {
+        let others = code.iter().filter(|(name, _)| !names.contains(*name));
+        let users: Vec<String> = others
+            .filter(|(_, words)| uses(words, &names))
+            .map(|(name, _)| (*name).clone())
+            .collect();
+        if users.is_empty() {
             return names;
-        };
-        names.insert((*name).clone());
+        }
+        names.extend(users);
     }
 }
 

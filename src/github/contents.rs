@@ -1,4 +1,4 @@
-//! Reads and writes files, and how commits are related, with the API instead of git.
+//! Reads files at a commit and writes them, and says how commits are related, with the API instead of git.
 
 use super::{error::GithubError, http::branch_path, repo::Repo, rights::Rights};
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -107,8 +107,8 @@ fn content(entry: EntryWire, most: usize) -> Result<Content, GithubError> {
     }
     let text = entry.content.unwrap_or_default();
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let bytes = BASE64_STANDARD.decode(digits);
-    bytes
+    let decoded = BASE64_STANDARD.decode(digits);
+    decoded
         .map(Content::File)
         .map_err(|error| GithubError::Malformed { source: error.into() })
 }

@@ -108,14 +108,25 @@ fn agent_failed(doing: &Doing, failure: &AgentFailure, max: usize) -> String {
 }
 
 fn who(doing: &Doing) -> &'static str {
-    let agents = [
-        (Doing::Plan, "The planner"),
-        (Doing::Design, "The designer"),
-        (Doing::Play, "The Player"),
-        (Doing::Coach, "The Coach"),
-    ];
-    let known = agents.into_iter().find(|(step, _)| step == doing);
-    known.map_or("An agent", |(_, name)| name)
+    match doing {
+        Doing::Plan => "The planner",
+        Doing::Design => "The designer",
+        Doing::Play => "The Player",
+        Doing::Coach => "The Coach",
+        Doing::PreFlight
+        | Doing::OpenIntegration
+        | Doing::MergeDefault
+        | Doing::WaveGate
+        | Doing::OpenFeaturePull
+        | Doing::OpenPull
+        | Doing::Gates
+        | Doing::Ci
+        | Doing::PostReview
+        | Doing::PublishCheck
+        | Doing::Merge
+        | Doing::LookingAtIt
+        | Doing::Other(_) => "An agent",
+    }
 }
 
 /// Returns a failed agent's last output; empty if it is unknown.

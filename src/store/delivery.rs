@@ -31,8 +31,22 @@ pub(super) static ACCEPT: LazyLock<Bulk> = LazyLock::new(|| {
     )
 });
 
-/// The way in which every delivery reaches us.
-const SOURCE: &str = "webhook";
+/// The way in which a delivery reached us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// GitHub sent it to the webhook.
+    Webhook,
+    /// It was fetched from GitHub's log of missed deliveries.
+    Replay,
+    /// The sweep found the change itself and made up the delivery that would have reported it.
+    Sweep,
+}
+
+domain::words!(Source {
+    Webhook = "webhook",
+    Replay = "replay",
+    Sweep = "sweep",
+});
 
 /// A delivery as it came in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +65,8 @@ pub struct NewDelivery {
     pub payload: String,
     /// The time at which it arrived.
     pub received_at: Millis,
+    /// The way in which it reached us.
+    pub source: Source,
 }
 
 /// Whether a delivery is new. In each case it is stored durably.
@@ -166,7 +182,7 @@ async fn insert(
             new.repo.map(|id| stored(id.0)).transpose()?,
             &new.payload,
             new.received_at.0,
-            SOURCE,
+            new.source.word(),
         ]);
     }
     let rows = tx.rows(sql, &arguments).await?;

@@ -127,6 +127,7 @@ fn refuse(batch: impl IntoIterator<Item = Waiting>, error: &StoreError) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Source;
     use domain::ids::{AppId, Millis};
 
     fn delivery(id: &str) -> NewDelivery {
@@ -138,6 +139,7 @@ mod tests {
             repo: None,
             payload: "{}".to_owned(),
             received_at: Millis(0),
+            source: Source::Webhook,
         }
     }
 

@@ -35,6 +35,12 @@ impl Store {
         row.map(|row| row.text("v")).transpose()
     }
 
+    /// Stores a value under `key`. It replaces an earlier one.
+    pub async fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError> {
+        self.db.run(SET, args![key, value]).await?;
+        Ok(())
+    }
+
     /// Stores `value` under `key` unless it has a value already. Returns the value that was stored first.
     pub async fn meta_once(&self, key: &str, value: &str) -> Result<String, StoreError> {
         self.db.run(SET_ONCE, args![key, value]).await?;
@@ -48,8 +54,8 @@ impl Store {
         tx.commit().await
     }
 
-    /// Uses up a name that counts only once for all processes on this database, such as a sign-in. It is remembered until `until`,
-    /// when it would expire anyway.
+    /// Uses up a name that counts only once for all processes on this database: a sign-in, or a session that its person
+    /// ended. It is remembered until `until`, when it would expire anyway.
     pub async fn spend(&self, name: &str, until: Millis, now: Millis) -> Result<Spent, StoreError> {
         let mut tx = self.db.write().await?;
         tx.run(FORGET_SPENT, args![now.0]).await?;

@@ -42,7 +42,7 @@ mod wake;
 pub use cancel::CancelRule;
 pub use claim::{ClaimRequest, Claimed, LaneLimits};
 pub use commit::{Commit, Committed};
-pub use delivery::{Accepted, NewDelivery, StoredDelivery};
+pub use delivery::{Accepted, NewDelivery, Source, StoredDelivery};
 pub use domain::effect::Lane;
 pub use effect::{EffectState, MAX_EFFECT_PAYLOAD, NewEffect, Ordered, StoredEffect};
 pub use error::{OpenError, StoreError, StoreFailure};

@@ -195,7 +195,8 @@ impl Store {
         &self,
         hold: &Hold,
         why: &str,
-        (now, until): (Millis, Millis),
+        now: Millis,
+        until: Millis,
         shown: &[NewEffect],
     ) -> Result<Fenced, StoreError> {
         let (effect, worker, why) = (&hold.effect, &hold.worker, explained(why));

@@ -6,7 +6,7 @@ use crate::{
         OAuthApp,
         webhook::{Admission, DeliveryHeaders, HeaderError, OwnApps, Signature, SignatureError, admit, verify},
     },
-    store::{NewDelivery, Store},
+    store::{NewDelivery, Source, Store},
     web::{
         bodies::{BODY_PATIENCE, Bodies, Held, Unread},
         dashboard::readings::OpenPages,
@@ -216,6 +216,7 @@ async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> (Statu
         repo: summary.repo,
         payload,
         received_at: now,
+        source: Source::Webhook,
     };
     let ingest = Ingest {
         app,

@@ -256,8 +256,8 @@ fn included(source: &Path) -> Vec<PathBuf> {
         let name = name.unwrap_or_else(|| panic!("{}: {rest:.60}", source.display())).0;
         let name = if joined { name.rsplit_once('/').unwrap().0 } else { name };
         let file = folder.join(name);
-        // The name is relative to the macro's caller.
-        if has_macro && !file.exists() {
+        // A bare name may be relative to the macro's caller.
+        if has_macro && !name.contains('/') && !file.exists() {
             folder.to_path_buf()
         } else {
             file
@@ -279,7 +279,12 @@ fn what_the_recipe_copies_holds_all_that_the_sources_include() {
             looked_at.extend(found.unwrap().strip_prefix(&root).map(Path::to_path_buf));
         }
     }
-    for known in ["app-manifest.yml", "agents/coach.md", "migrations/sqlite"] {
+    for known in [
+        "app-manifest.yml",
+        "agents/coach.md",
+        "migrations/sqlite",
+        "migrations/postgres",
+    ] {
         assert!(looked_at.contains(&PathBuf::from(known)), "{known}: {looked_at:?}");
     }
 }

@@ -225,7 +225,13 @@ async fn unwanted_effects_are_cancelled_or_asked_to_stop(db: Database) {
     let hold = claim(&store, Lane::Agent).await.unwrap().hold;
     assert_eq!(store.renew(&hold, LATER).await.unwrap(), Lease::Mine);
 
-    let mut stop = step(key(1, 1), Some(1), "stop");
+    let mut skip = step(key(1, 1), Some(1), "skip");
+    skip.cancel = vec![CancelRule::Work(Some("two".to_owned()))];
+    assert_eq!(store.commit(&skip).await.unwrap(), Committed::Done);
+    assert_eq!(store.renew(&hold, LATER).await.unwrap(), Lease::Mine);
+    assert_eq!(state_of(&store, "waiting").await, EffectState::Cancelled);
+
+    let mut stop = step(key(1, 1), Some(2), "stop");
     stop.cancel = vec![CancelRule::Work(None)];
     stop.effects = vec![effect("after", Lane::Agent, "two")];
     assert_eq!(store.commit(&stop).await.unwrap(), Committed::Done);
@@ -236,7 +242,7 @@ async fn unwanted_effects_are_cancelled_or_asked_to_stop(db: Database) {
     for untouched in ["said", "other", "after"] {
         assert_eq!(state_of(&store, untouched).await, EffectState::Ready, "{untouched}");
     }
-    let mut replace = step(key(1, 1), Some(2), "replace");
+    let mut replace = step(key(1, 1), Some(3), "replace");
     replace.cancel = vec![CancelRule::Kind("Kind".to_owned())];
     assert_eq!(store.commit(&replace).await.unwrap(), Committed::Done);
     assert_eq!(state_of(&store, "after").await, EffectState::Cancelled);

@@ -2,7 +2,7 @@
 
 use autobuild::store::{
     CancelRule, ClaimRequest, Claimed, Commit, Committed, FeatureRow, Lane, LaneLimits, NewDelivery, NewEffect,
-    NewEvent, OpenOptions, Ordered, Store, TaskRow,
+    NewEvent, OpenOptions, Ordered, Source, Store, TaskRow,
 };
 use domain::ids::{AppId, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, TaskId};
 use sqlx::{
@@ -80,6 +80,7 @@ pub fn delivery(id: &str) -> NewDelivery {
         repo: Some(RepoId(500)),
         payload: format!("{{\"delivery\":\"{id}\"}}"),
         received_at: NOW,
+        source: Source::Webhook,
     }
 }
 
@@ -225,7 +226,7 @@ impl Held {
     }
 }
 
-/// Cancels all effects of a Feature.
+/// Cancels the effects of the Feature that [`effect`] makes, by their kind.
 pub async fn cancel(store: &Store) {
     let known = store.feature(&key(1, 1)).await.unwrap();
     let version = known.map(|known| known.version);

@@ -187,7 +187,7 @@ async fn work(store: Store, worker: String, running: Arc<Mutex<Running>>) -> u32
             running.lock().unwrap().begin(&claimed);
             tokio::task::yield_now().await;
             running.lock().unwrap().end(&claimed);
-            let done = Outcome::Done { external_id: None };
+            let done = Outcome::Done;
             assert_eq!(store.finish(&claimed.hold, &done).await.unwrap(), Fenced::Written);
             performed += 1;
         } else if store.unfinished_effects().await.unwrap().is_empty() {

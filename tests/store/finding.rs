@@ -123,6 +123,9 @@ async fn facts_are_kept_and_replaced(db: Database) {
         "first",
         "of two that begin at once"
     );
+    store.set_meta("cursor", "1").await.unwrap();
+    store.set_meta("cursor", "2").await.unwrap();
+    assert_eq!(store.meta("cursor").await.unwrap().as_deref(), Some("2"));
     store.check_writable().await.unwrap();
     store.check_writable().await.unwrap();
 }

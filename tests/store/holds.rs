@@ -32,7 +32,7 @@ async fn kept(store: &Store) -> StoredEffect {
 async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: Database) {
     let store = db.open().await;
     let hold = held(&store).await;
-    let fenced = store.wait_for_forge(&hold, "error: 502", (NOW, LATER), &[]).await;
+    let fenced = store.wait_for_forge(&hold, "error: 502", NOW, LATER, &[]).await;
     assert_eq!(fenced.unwrap(), Fenced::Written);
     let waiting = kept(&store).await;
     assert_eq!((waiting.state, waiting.attempt), (EffectState::Ready, 0));
@@ -47,7 +47,7 @@ async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: D
         .await
         .unwrap()
         .hold;
-    let again = store.wait_for_forge(&hold, "error: 503", (LATER, LATER), &[]).await;
+    let again = store.wait_for_forge(&hold, "error: 503", LATER, LATER, &[]).await;
     assert_eq!(again.unwrap(), Fenced::Written);
     assert_eq!(kept(&store).await.waits_for_forge_since(), Some(NOW));
     // What it waits for after that is another wait.

@@ -158,7 +158,10 @@ fn issue(item: &Field<'_>) -> Option<Issue> {
 
 /// Returns the JSON Schema of a Coach's answer.
 pub fn schema(probing: Probing) -> serde_json::Value {
-    let demanded = |kind: &str, key: &str| json!({ "if": { "properties": { "decision": { "const": kind } } }, "then": { "required": [key] } });
+    let demanded = |kind: &str, key: &str| {
+        let is_kind = json!({ "properties": { "decision": { "const": kind } } });
+        json!({ "if": is_kind, "then": { "required": [key] } })
+    };
     let (kinds, rules) = match probing {
         Probing::Allowed => (
             json!(DecisionKind::ALL),

@@ -87,7 +87,7 @@ pub(super) fn stored(engine: &Engine, origin: &EventOrigin, issue: IssueNumber, 
         feature: None,
         ordered: Ordered::Free,
         waits: false,
-        ..schedule::new(effect.id(&key), effect, &key, place, engine.now())
+        ..schedule::row(effect.id(&key), effect, &key, place, engine.now())
     });
     stored.collect()
 }

@@ -50,7 +50,7 @@ impl<'a> Writers<'a> {
         Ok(right == Right::Yes)
     }
 
-    /// Returns `true` if this person would be looked up, and the most people were.
+    /// Returns `true` if this person's right is not known, and no more people may be looked up.
     fn is_full_for(&self, login: &str) -> bool {
         !self.known.contains_key(login) && self.known.len() >= MOST_PEOPLE
     }

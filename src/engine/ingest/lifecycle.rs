@@ -65,6 +65,7 @@ pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEve
             Event::Cancelled(CancelledWhy::IssueGone),
             "issue/transferred".to_owned(),
         ),
+        // `label` handles it.
         IssueEvent::Labeled(_) => return Ok(Done::Nothing),
     };
     Ok(one(feature.key, fact(engine, event, cause, by)))

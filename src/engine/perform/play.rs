@@ -288,12 +288,14 @@ async fn save_partial(
     let held = format!("{}-partial-{}", held_id(context.job), context.job.effect.fence);
     prepared.keep(&held).await?;
     // A half-resolved conflict is useless, so the next try starts from both sides again.
-    let is_useless = !items.is_empty() || !ground.conflicts.is_empty();
-    if is_useless
+    if !ground.conflicts.is_empty() {
+        return Ok(());
+    }
+    let is_forbidden = !items.is_empty()
         || !inspect::findings(context, settings, &prepared, ground)
             .await?
-            .is_empty()
-    {
+            .is_empty();
+    if is_forbidden {
         return Ok(());
     }
     if let Landed::There(head) = push(context, task, prepared.sha(), ground.stood.clone()).await? {

@@ -191,23 +191,43 @@ fn has_pytest(packages: &[String]) -> bool {
 
 /// Returns the pip arguments that tox uses in every environment: `deps` of `[testenv]`, without the lines for some
 /// environments only. tox itself would run all environments, also those for lints and for other versions of Python.
+/// Empty if a line is more than pip can read, or if the tests are run by something else than pytest.
 fn tox_packages(text: &str) -> Vec<String> {
     let section = text.lines().skip_while(|line| line.trim() != "[testenv]").skip(1);
-    let section = section.take_while(|line| !line.starts_with('['));
-    let is_deps = |line: &&str| line.split_once('=').is_some_and(|(key, _)| key.trim() == "deps");
-    let mut lines = section.skip_while(|line| !is_deps(line));
-    let first = lines
-        .next()
-        .and_then(|line| line.split_once('='))
-        .map(|(_, first)| first);
-    let more = lines.take_while(|line| line.trim().is_empty() || line.starts_with(char::is_whitespace));
-    let listed = first.into_iter().chain(more).map(str::trim);
-    let everywhere = listed.filter(|line| !line.is_empty() && !line.starts_with('#') && !line.contains(['{', ':']));
-    let arguments = everywhere.flat_map(|line| match line.strip_prefix("-r") {
-        Some(file) => vec!["-r".to_owned(), file.trim().to_owned()],
-        None => vec![line.to_owned()],
-    });
-    arguments.collect()
+    let section: Vec<&str> = section.take_while(|line| !line.starts_with('[')).collect();
+    let commands = tox_value(&section, "commands");
+    if !commands.is_empty()
+        && !commands
+            .iter()
+            .any(|line| line.contains("pytest") || line.contains("py.test"))
+    {
+        return Vec::new();
+    }
+    let mut arguments = Vec::new();
+    for line in tox_value(&section, "deps") {
+        let is_of_some = line.split_once(": ").is_some_and(|(names, _)| !names.contains(' '));
+        let line = line.split(" #").next().unwrap_or_default().replace("{toxinidir}/", "");
+        match line.split_at_checked(2) {
+            _ if is_of_some => {}
+            _ if line.contains('{') || line.contains("://") => return Vec::new(),
+            Some((option @ ("-r" | "-c" | "-e"), rest)) => {
+                arguments.extend([option.to_owned(), rest.trim().to_owned()])
+            }
+            _ => arguments.push(line.trim().to_owned()),
+        }
+    }
+    arguments
+}
+
+/// Returns the lines of a key's value: those beside the key, and the indented ones below.
+fn tox_value<'t>(section: &[&'t str], key: &str) -> Vec<&'t str> {
+    let is_key = |line: &&&str| line.split_once('=').is_some_and(|(name, _)| name.trim_end() == key);
+    let mut lines = section.iter().skip_while(|line| !is_key(line));
+    let first = lines.next().and_then(|line| line.split_once('='));
+    let more = lines.take_while(|line| line.is_empty() || line.starts_with(char::is_whitespace));
+    let all = first.map(|(_, first)| first).into_iter().chain(more.copied());
+    let all = all.map(str::trim);
+    all.filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
 }
 
 /// Returns the extra or group for tests with its packages: the first that contains pytest, else the first by name.

@@ -321,12 +321,12 @@ fn each_tool_chain_is_recognised() {
             &[
                 (
                     "tox.ini",
-                    "[tox]\nenvlist = py39,lint\n[testenv]\ndeps =\n    # tests\n    pytest>=7\n\n    -rtests.txt\n    \
-                     py39: b\n    {[base]deps}\nsetenv =\n    A = 1\n[testenv:lint]\ndeps = flake8\n",
+                    "[tox]\nenvlist = py39,lint\n[testenv]\ndeps =\n    # tests\n    pytest>=7  # runner\n\n    -r{toxinidir}/tests.txt\n    \
+                     -c c.txt\n    py39: b\ncommands = pytest {posargs}\n[testenv:lint]\ndeps = flake8\n",
                 ),
                 ("pyproject.toml", "[project]\nname = \"a\""),
             ],
-            "VENV -e . 'pytest>=7' -r tests.txt",
+            "VENV -e . 'pytest>=7' -r tests.txt -c c.txt",
             ".venv/bin/python3 -m pytest",
         ),
         (

@@ -58,7 +58,8 @@ pub fn parse(event: &str, body: &[u8]) -> Result<Inbound, WebhookError> {
 /// Reads the payload of one kind of event; `None` if it shows that the event is not needed.
 type Reader = fn(Payload) -> Result<Option<Inbound>, WebhookError>;
 
-/// Returns the reader of an event and action that AutoBuild acts on.
+/// Returns the reader of an event and action that AutoBuild acts on. Edits of an issue are none: the snapshot at the label
+/// counts, and a reopened issue waits for a new label. New commits of a pull request arrive as pushes.
 fn reader(event: &str, action: &str) -> Option<Reader> {
     let reader: Reader = match (event, action) {
         ("issues", "labeled") => |payload| issue(payload, IssueEvent::Labeled),

@@ -74,7 +74,7 @@ fn by_repository(secrets: &Secrets, mut views: Vec<&ListedView>, none: &str) -> 
         @if views.is_empty() { ul.rows { li.muted { (none) } } }
         @for of_owner in views.chunk_by(|one, other| owner(one) == owner(other)) {
             @if let Some(first) = of_owner.first() { h3 { (owner(first).unwrap_or_else(unnamed)) } }
-            @for of_repo in of_owner.chunk_by(|one, other| one.key.repo == other.key.repo) {
+            @for of_repo in of_owner.chunk_by(|one, other| title(one) == title(other)) {
                 @if let Some(first) = of_repo.first() { h4 { (title(first)) } }
                 ul.rows { @for view in of_repo { (row(secrets, view, "")) } }
             }

@@ -18,7 +18,7 @@ pub(super) fn is_path(parts: &[&str]) -> bool {
     match parts {
         ["organizations", _, rest @ ..] => matches!(rest, ["settings", "apps" | "installations", ..]),
         ["settings", "apps" | "installations", ..] => true,
-        ["apps", _, "installations"] | ["apps", _, "installations", "new"] => true,
+        ["apps", _] | ["apps", _, "installations"] | ["apps", _, "installations", "new"] => true,
         _ => false,
     }
 }
@@ -42,6 +42,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
         ("GET", ["settings", "apps", slug]) => here.settings(slug),
         ("POST", ["settings", "apps", slug, "delete"]) => here.delete(slug),
         ("GET", ["settings", "installations", id]) => here.installation(id),
+        ("GET", ["apps", slug]) => here.about(slug),
         ("GET", ["apps", slug, "installations", "new"]) => here.choose(slug),
         ("POST", ["apps", slug, "installations"]) => here.install(slug),
         _ => Err(Refusal::not_found()),
@@ -166,6 +167,16 @@ impl Here<'_> {
         let app = self.own(slug)?;
         self.visit.site.change(|state| state.delete_app(self.person, app.id))?;
         Ok(Shown::To("/".to_owned()))
+    }
+
+    fn about(&self, slug: &str) -> Result<Shown> {
+        let app = self.read(|state| state.app_named(slug).cloned()).found()?;
+        let body = html! {
+            h1 { (app.name) }
+            p { (app.details.description) }
+            p { a href=(format!("/apps/{}/installations/new", app.slug)) { "Install" } }
+        };
+        Ok(Shown::Page(layout::page(&app.name, body)))
     }
 
     /// Returns the App if the person may install it. Apps are private: only the account that owns one can install it.

@@ -8,6 +8,7 @@ mod conversation;
 mod layout;
 mod lists;
 mod live;
+mod new_issue;
 mod oauth;
 mod person;
 mod pull;

@@ -1,6 +1,6 @@
 //! Pages for signed-in people. To sign in, a person only chooses an account: the forge has no passwords.
 
-use super::{HTML, NO_SNIFF, apps, layout, oauth};
+use super::{HTML, NO_SNIFF, apps, layout, new_issue, oauth};
 use crate::{
     acts::{SECRET, random},
     answering::whole,
@@ -42,7 +42,7 @@ pub(super) enum Shown {
 fn is_path(parts: &[&str]) -> bool {
     match parts {
         ["login" | "session"] | ["login", "oauth", "authorize"] => true,
-        _ => apps::is_path(parts),
+        _ => apps::is_path(parts) || new_issue::is_path(parts),
     }
 }
 
@@ -76,6 +76,7 @@ pub(crate) async fn for_person(site: &Arc<Site>, head: &Parts, parts: &[&str], b
         (_, ["login" | "session"]) => Err(Refusal::not_found()),
         _ => match visit.person() {
             Some(person) if parts == oauth::AUTHORIZE => oauth::answer(&visit, person),
+            Some(person) if new_issue::is_path(parts) => new_issue::answer(&visit, person),
             Some(person) => apps::answer(&visit, person),
             None => Ok(Shown::Page(visit.sign_in_page())),
         },

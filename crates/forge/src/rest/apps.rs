@@ -130,6 +130,9 @@ fn narrowed_permissions(body: &Value, granted: &Permissions) -> Result<Permissio
 }
 
 fn narrowed_repositories(state: &State, call: &Call, installation: u64) -> Result<Option<BTreeSet<u64>>> {
+    if call.body.get("repositories").is_some() {
+        return Err(Refusal::new(422, "The forge narrows tokens by repository_ids only."));
+    }
     let covered = state.covered(installation);
     let Some(ids) = call.body.get("repository_ids").and_then(Value::as_array) else {
         return Ok(None);

@@ -218,3 +218,30 @@ async fn an_app_is_installed_where_its_owner_says_and_goes_with_all_its_installa
     });
     assert_eq!(bots, 0);
 }
+
+#[tokio::test]
+async fn an_issue_is_written_on_its_page_with_what_its_address_brings() {
+    let world = World::new().await;
+    let path = format!("/{REPO}/issues/new");
+    let asked = format!("{path}?labels=autobuild&title=A+title&body=One%0ATwo");
+    let fields = [
+        ("title", "A title"),
+        ("body", "One\r\nTwo"),
+        ("labels", "autobuild, other"),
+    ];
+    // A person who may not label can still open an issue, without labels.
+    for (login, labelled) in [("ann", true), ("eve", false)] {
+        let author = world.visits(login).await;
+        let (status, _, page) = author.asks("GET", &asked, &[]).await;
+        assert_eq!(status, 200, "{page}");
+        for brought in ["value=\"A title\"", "One\nTwo", "value=\"autobuild\""] {
+            assert!(page.contains(brought), "{brought}: {page}");
+        }
+        assert_eq!(author.asks("POST", &path, &fields).await.0, 422, "no form of this page");
+        let (status, to, _) = author.posts(&page, &path, &fields).await;
+        assert_eq!(status, 302);
+        let (_, _, issue) = author.asks("GET", &to, &[]).await;
+        assert!(issue.contains("A title"), "{issue}");
+        assert_eq!(issue.contains(">other<"), labelled, "{issue}");
+    }
+}

@@ -321,7 +321,7 @@ impl<'a> Reader<'a> {
             let body = one.first(Capture::TestBody).unwrap_or(at);
             let scope = self.scope(at);
             let is_named = |name: &String| self.uncollected_names.contains(&name.as_str());
-            let is_lost = self.uncollected.iter().any(|outer| outer.holds(at))
+            let is_lost = (self.uncollected.iter()).any(|outer| outer.holds(at) && !self.is_inherited(*outer))
                 || is_named(&name)
                 || scope.iter().any(is_named)
                 || self.uncollected_names.contains(&"*");
@@ -353,6 +353,15 @@ impl<'a> Reader<'a> {
             });
         }
         keep_last(outline, self.vocabulary);
+    }
+
+    /// `true` if a node is a class that another class of the file inherits: its tests are collected with that class.
+    fn is_inherited(&self, node: At<'_>) -> bool {
+        let own = self.classes.iter().find(|(at, _)| at.is_same(node));
+        own.is_some_and(|(_, own)| {
+            let mut bases = self.classes.iter().flat_map(|(_, class)| &class.bases);
+            bases.any(|base| *base == own.name)
+        })
     }
 
     /// `true` if a statement of a test does nothing.
@@ -410,7 +419,8 @@ impl<'a> Reader<'a> {
     /// is a single value.
     fn answer(&self, function: At<'a>, value: Option<At<'_>>) -> Answer {
         let is_constant = |value: At<'_>| {
-            if self.vocabulary.empties.split(", ").any(|empty| empty == value.text()) {
+            let text = value.text();
+            if !text.is_empty() && self.vocabulary.empties.split(", ").any(|empty| empty == text) {
                 return true;
             }
             let is_leaf = |at: &At<'_>| at.children().next().is_none() && at.is_named();

@@ -11,17 +11,16 @@
 
 (class_definition name: (identifier) @suite.name) @suite
 
-; A class whose name does not begin with `Test` and that has no test case among its base classes. The tests of a mixin
-; are collected with the classes that inherit them.
+; A class whose name does not begin with `Test` and that has no test case among its base classes.
 (class_definition
   name: (identifier) @_name
   !superclasses
-  (#not-match? @_name "^Test|Mixin$")) @uncollected
+  (#not-match? @_name "^Test")) @uncollected
 
 (class_definition
   name: (identifier) @_name
   superclasses: (argument_list) @_bases
-  (#not-match? @_name "^Test|Mixin$")
+  (#not-match? @_name "^Test")
   (#not-match? @_bases "Test|Case")) @uncollected
 
 ; A class with `__test__ = False`, or with a constructor and no base class: pytest does not collect it.
