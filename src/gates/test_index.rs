@@ -235,6 +235,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table")]
     fn tests_are_found_however_runners_spell_them() {
         let all = index(&[
             (
