@@ -90,8 +90,10 @@ async fn run(trace: &Trace, from: &Chosen) -> anyhow::Result<()> {
 
 fn wanted(text: &str) -> anyhow::Result<Option<TaskId>> {
     let text = text.to_ascii_uppercase();
+    if text == PLAN {
+        return Ok(None);
+    }
     match text.parse() {
-        _ if text == PLAN => Ok(None),
         Ok(task) => Ok(Some(task)),
         Err(_) => anyhow::bail!(
             "`{text}` is no task: name one as TASK-001, or {PLAN} for the planner; AutoBuild's own are TASK-FIX-1, \

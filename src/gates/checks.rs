@@ -124,8 +124,8 @@ fn test(number: usize, wanted: &str, tests: &Evidence) -> GateResult {
 /// Returns a hint with the tests whose names contain the wanted one, to help rename the test or correct the check.
 fn similar(names: &TestNames, wanted: &str) -> String {
     let wanted = plain(wanted);
-    let similar = compare::all(names).filter(|name| plain(name).contains(&wanted));
-    let similar: Vec<&str> = similar.collect();
+    let similar = names.all().map(String::as_str);
+    let similar: Vec<&str> = similar.filter(|name| plain(name).contains(&wanted)).collect();
     if wanted.is_empty() || similar.is_empty() {
         return String::new();
     }

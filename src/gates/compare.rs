@@ -5,13 +5,9 @@ use std::collections::BTreeSet;
 
 /// Returns the names of a run's results if the run ended by itself and named every failure.
 pub(crate) fn names(evidence: &Evidence) -> Option<&TestNames> {
-    match evidence {
-        Evidence::Passed(finding) | Evidence::Failed(finding) => {
-            let names = finding.names.as_ref()?;
-            (finding.exit_code.is_some() && names.is_whole(finding.counts)).then_some(names)
-        }
-        Evidence::Absent(_) => None,
-    }
+    let finding = evidence.finding()?;
+    let names = finding.names.as_ref()?;
+    (finding.exit_code.is_some() && names.is_whole(finding.counts)).then_some(names)
 }
 
 /// Returns the tests that passed, by name; empty if [`names`] returns none.
@@ -24,12 +20,6 @@ pub(crate) fn failed(evidence: &Evidence) -> &[String] {
     names(evidence).map_or(&[], |names| &names.failed)
 }
 
-/// Returns every name, whatever the result.
-pub(crate) fn all(names: &TestNames) -> impl Iterator<Item = &str> {
-    let all = names.passed.iter().chain(&names.failed).chain(&names.skipped);
-    all.map(String::as_str)
-}
-
 /// Returns the names of the baseline's results, if they can be relied on.
 pub(crate) fn names_before(baseline: &Baseline) -> Option<&TestNames> {
     match baseline.ground() {
@@ -40,9 +30,7 @@ pub(crate) fn names_before(baseline: &Baseline) -> Option<&TestNames> {
 
 /// Returns the names of a run's results if it named every test. Only then does a missing name mean something.
 pub(crate) fn all_names(evidence: &Evidence) -> Option<&TestNames> {
-    let (Evidence::Passed(finding) | Evidence::Failed(finding)) = evidence else {
-        return None;
-    };
+    let finding = evidence.finding()?;
     names(evidence).filter(|names| names.names_all(finding.counts))
 }
 

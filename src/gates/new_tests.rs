@@ -52,7 +52,8 @@ impl NewTests {
 pub(crate) fn known(baseline: &Baseline) -> BTreeSet<&str> {
     compare::names_before(baseline)
         .into_iter()
-        .flat_map(compare::all)
+        .flat_map(TestNames::all)
+        .map(String::as_str)
         .collect()
 }
 

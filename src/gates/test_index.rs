@@ -249,7 +249,7 @@ mod tests {
             (
                 "tests/test_mixed.py",
                 "class ReadsMixin:\n    def test_reads(self):\n        self.assertTrue(f())\n\n\nclass Helper:\n    \
-                 def test_nothing(self):\n        pass\n\n\nclass FilesTest(TestCase, ReadsMixin):\n    pass\n",
+                 def test_nothing(self):\n        pass\n\n\nclass User(Helper):\n    pass\n\n\nclass FilesTest(TestCase, ReadsMixin):\n    pass\n",
             ),
             (
                 "c.test.js",

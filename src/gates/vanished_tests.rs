@@ -94,10 +94,11 @@ fn tell_skipped(
 
 /// Returns the tests that passed before and have no result now, except those that were only renamed.
 pub(crate) fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
-    let named: BTreeSet<&str> = compare::all(now).collect();
-    let families: BTreeSet<&str> = compare::all(now).map(test_index::bare).collect();
-    let known: BTreeSet<&str> = compare::all(before).collect();
-    let mut moved: Vec<&str> = compare::all(now).filter(|name| !known.contains(name)).collect();
+    let named: BTreeSet<&str> = now.all().map(String::as_str).collect();
+    let families: BTreeSet<&str> = named.iter().map(|name| test_index::bare(name)).collect();
+    let known: BTreeSet<&str> = before.all().map(String::as_str).collect();
+    let mut moved: Vec<&str> = now.all().map(String::as_str).collect();
+    moved.retain(|name| !known.contains(name));
     let missing = before.passed.iter().map(String::as_str);
     missing
         .filter(|name| !named.contains(name) && !families.contains(test_index::bare(name)))

@@ -124,10 +124,13 @@ async fn state(
         Evidence::Passed(_) => State::Sound,
         Evidence::Failed(finding) => {
             let is_by_name = !failing.is_empty() && wave.smoke.is_none();
-            let is_broken = |names: &TestNames| names.failed.iter().any(|name| failing.contains(name));
-            match finding.names.as_ref().filter(|_| is_by_name).is_none_or(is_broken) {
-                true => State::Broken,
-                false => State::Sound,
+            let fails = |names: &TestNames| names.failed.iter().any(|name| failing.contains(name));
+            match finding.names.as_ref().filter(|_| is_by_name) {
+                None => State::Broken,
+                Some(names) if fails(names) => State::Broken,
+                // The run may not have reached the tests.
+                Some(_) if compare::is_stopped(finding) => State::Unknown,
+                Some(_) => State::Sound,
             }
         }
     })

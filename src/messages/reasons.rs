@@ -344,9 +344,17 @@ pub fn settings_mistake(mistake: &SettingsMistake) -> String {
             said,
             valid,
         } => {
-            let (before, after) = if key.is_empty() { ("", "") } else { ("`", "`: ") };
-            let list = if valid.is_empty() { "" } else { "; valid: " };
-            format!("{place}: {before}{key}{after}{said}{list}{valid}")
+            let key = if key.is_empty() {
+                String::new()
+            } else {
+                format!("`{key}`: ")
+            };
+            let valid = if valid.is_empty() {
+                String::new()
+            } else {
+                format!("; valid: {valid}")
+            };
+            format!("{place}: {key}{said}{valid}")
         }
         SettingsMistake::Stored(sentence) => sentence.clone(),
     }

@@ -57,8 +57,14 @@ impl Headings {
 }
 
 fn depth(level: HeadingLevel) -> usize {
-    let is_level = |depth: &usize| HeadingLevel::try_from(*depth).is_ok_and(|known| known == level);
-    (1..6).find(is_level).unwrap_or(6)
+    match level {
+        HeadingLevel::H1 => 1,
+        HeadingLevel::H2 => 2,
+        HeadingLevel::H3 => 3,
+        HeadingLevel::H4 => 4,
+        HeadingLevel::H5 => 5,
+        HeadingLevel::H6 => 6,
+    }
 }
 
 /// Draws Mermaid graphs, as GitHub does. A graph that cannot be read is folded away as text. `reading` holds the text

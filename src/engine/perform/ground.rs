@@ -12,7 +12,7 @@ use crate::{
     gates::Chosen,
 };
 use domain::{
-    evidence::{Baseline, Evidence},
+    evidence::{Baseline, Finding},
     ids::Sha,
     shell_command::ShellCommand,
     task::{Origin, Task, Turn, TurnKind},
@@ -189,13 +189,8 @@ impl Ground {
 
 /// Returns the tests that failed before the Feature began, and those that a person has waived since.
 fn failing_before(context: &EffectContext<'_>, baseline: Option<&Baseline>) -> Vec<String> {
-    let mut failing: Vec<String> = match baseline.map(|baseline| &baseline.tests) {
-        Some(Evidence::Failed(finding) | Evidence::Passed(finding)) => match &finding.names {
-            Some(names) => names.failed.clone(),
-            None => finding.failing.clone(),
-        },
-        Some(Evidence::Absent(_)) | None => Vec::new(),
-    };
+    let tests = baseline.and_then(|baseline| baseline.tests.finding());
+    let mut failing: Vec<String> = tests.into_iter().flat_map(Finding::failed_names).cloned().collect();
     failing.extend(context.waived().into_iter().map(|waived| waived.test));
     failing.dedup();
     failing

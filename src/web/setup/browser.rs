@@ -67,11 +67,10 @@ impl FromRequestParts<Arc<Setup>> for Browser {
     type Rejection = Instead;
 
     async fn from_request_parts(parts: &mut Parts, setup: &Arc<Setup>) -> Result<Self, Instead> {
-        match Self::of(setup, &parts.headers) {
-            _ if !setup.is_open() => Err(Instead::of(page::over())),
-            Some(browser) => Ok(browser),
-            None => Err(Instead::of(page::closed())),
+        if !setup.is_open() {
+            return Err(Instead::of(page::over()));
         }
+        Self::of(setup, &parts.headers).ok_or_else(|| Instead::of(page::closed()))
     }
 }
 

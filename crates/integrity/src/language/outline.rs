@@ -355,13 +355,13 @@ impl<'a> Reader<'a> {
         keep_last(outline, self.vocabulary);
     }
 
-    /// `true` if a node is a class that another class of the file inherits: its tests are collected with that class.
+    /// `true` if a node is a class that a collected class of the file inherits: its tests are collected with that class.
     fn is_inherited(&self, node: At<'_>) -> bool {
+        let is_collected = |at: &At<'_>| !self.uncollected.iter().any(|outer| outer.holds(*at));
+        let collected = self.classes.iter().filter(|(at, _)| is_collected(at));
+        let mut bases = collected.flat_map(|(_, class)| &class.bases);
         let own = self.classes.iter().find(|(at, _)| at.is_same(node));
-        own.is_some_and(|(_, own)| {
-            let mut bases = self.classes.iter().flat_map(|(_, class)| &class.bases);
-            bases.any(|base| *base == own.name)
-        })
+        own.is_some_and(|(_, own)| bases.any(|base| *base == own.name))
     }
 
     /// `true` if a statement of a test does nothing.
