@@ -15,36 +15,47 @@ const STOPPING_ROUNDS: usize = 100;
 /// Kills every process below this one. A new session or a second fork does not take a process out of the family.
 ///
 /// Before the table is read, one signal reaches many processes at once, however fast they fork. At L2 and L3 it goes to
-/// bubblewrap, and the system then ends everything inside. Otherwise it goes to the program's process group.
+/// bubblewrap, and the system then ends everything inside. Otherwise it goes to the program's process group. Once the
+/// main process was collected and its group is empty, the system may give its number to somebody else's process.
 pub(super) fn kill_everything(started: &Started, level: Level, family: &mut Family) {
+    if Process::of(started.main).is_some_and(|main| main.parent == own_pid()) {
+        kill_main(started, level);
+    }
+    let below = below(family);
+    if below.iter().any(|process| process.group == started.main) {
+        kill_main(started, level);
+    }
+    for process in below {
+        process.signal(Signal::KILL);
+    }
+}
+
+fn kill_main(started: &Started, level: Level) {
     if let Some(main) = Pid::from_raw(started.main) {
         let _ = match level {
             Level::L0 | Level::L1 => rustix::process::kill_process_group(main, Signal::KILL),
             Level::L2 | Level::L3 => rustix::process::kill_process(main, Signal::KILL),
         };
     }
-    for process in below(family) {
-        process.signal(Signal::KILL);
-    }
+}
+
+fn own_pid() -> i32 {
+    rustix::process::getpid().as_raw_nonzero().get()
 }
 
 /// Returns every visible process below this one.
 fn below(family: &mut Family) -> Vec<Process> {
     match family.look() {
         Ok((_, below)) => below,
-        Err(_) => {
-            let own = rustix::process::getpid().as_raw_nonzero().get();
-            process_table::descendants(&process_table::all(), &[own])
-        }
+        Err(_) => process_table::descendants(&process_table::all(), &[own_pid()]),
     }
 }
 
 /// Asks the program and everything it started to end, but not our own processes in between.
 pub(super) fn ask_everything_to_end(started: &Started, level: Level) {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
     let table = process_table::all();
     let scaffold = started.scaffold(&table, level);
-    for process in process_table::descendants(&table, &[own]) {
+    for process in process_table::descendants(&table, &[own_pid()]) {
         if !scaffold.contains(&process.pid) {
             process.signal(Signal::TERM);
         }
@@ -54,8 +65,7 @@ pub(super) fn ask_everything_to_end(started: &Started, level: Level) {
 /// Stops every process below this one until no new ones appear, because processes that are killed one by one could
 /// start others meanwhile. Whole groups are stopped, except our own, which a program may have joined.
 pub(super) fn stop_growing(family: &mut Family) {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    let (mut stopped, mut groups) = (HashSet::new(), HashSet::from([own]));
+    let (mut stopped, mut groups) = (HashSet::new(), HashSet::from([own_pid()]));
     for _ in 0..STOPPING_ROUNDS {
         let mut news = false;
         for process in below(family) {

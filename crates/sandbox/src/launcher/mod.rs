@@ -221,7 +221,7 @@ fn reap(main: i32, events: mpsc::Sender<Event>) -> std::io::Result<()> {
     std::thread::Builder::new().spawn(reaping).map(drop)
 }
 
-/// Watches the limits in a thread. Without isolation there are none.
+/// Watches the limits in threads of their own. Without isolation there are none.
 fn limit(confinement: &Confinement, events: mpsc::Sender<Event>) -> std::io::Result<()> {
     if confinement.level == Level::L0 {
         return Ok(());
@@ -229,10 +229,10 @@ fn limit(confinement: &Confinement, events: mpsc::Sender<Event>) -> std::io::Res
     let (level, limits) = (confinement.level, confinement.limits);
     let mounted = confinement.mounts.iter().map(|(folder, _)| folder);
     let folders: Vec<PathBuf> = confinement.write.iter().chain(mounted).map(PathBuf::from).collect();
-    let looking = move || {
-        let passed = usage::passed(level, limits, &folders);
-        let _ = events.send(Event::OverLimit(passed));
-    };
+    let passed = events.clone();
+    let counting = move || passed.send(Event::OverLimit(usage::of_processes(limits)));
+    std::thread::Builder::new().spawn(counting)?;
+    let looking = move || events.send(Event::OverLimit(usage::of_files(level, limits, &folders)));
     std::thread::Builder::new().spawn(looking).map(drop)
 }
 

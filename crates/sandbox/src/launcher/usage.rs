@@ -8,6 +8,7 @@ use crate::{
     process_table::{Family, Process},
 };
 use domain::isolation::{Level, Limit, Limits};
+use rustix::time::{ClockId, clock_gettime};
 use std::{
     collections::HashSet,
     fs, io,
@@ -22,7 +23,7 @@ const LOOK_AT_PROCESSES: Duration = Duration::from_millis(50);
 /// The time between two counts of all processes of the machine, which cost almost nothing.
 const COUNT: Duration = Duration::from_millis(10);
 const LOOK_AT_FILES: Duration = Duration::from_secs(1);
-/// Measuring takes at most one part in this many of the time.
+/// Measuring takes at most one part in this many of a processor's time.
 const SHARE: u32 = 50;
 /// The size of a `stat` block in bytes.
 const BLOCK: u64 = 512;
@@ -38,36 +39,58 @@ const BLIND_LOOKS: u32 = 3;
 /// folders leave them behind for a while.
 const CLOSED_LOOKS: u32 = 10;
 
-/// Measures until something exceeds its limit or can no longer be measured, and returns that limit.
-pub(super) fn passed(level: Level, limits: Limits, folders: &[PathBuf]) -> Limit {
+/// Measures the processes until they exceed a limit or can no longer be measured, and returns that limit.
+pub(super) fn of_processes(limits: Limits) -> Limit {
     // A program that ends at once is not measured, since this would only slow it down.
-    let (mut looked, mut files_from) = (Instant::now(), Instant::now() + LOOK_AT_FILES);
-    let (mut pause, mut known) = (LOOK_AT_PROCESSES, process_table::count().unwrap_or_default());
-    let (mut of_processes, mut of_files) = (Blindness::default(), Blindness::default());
-    let mut family = Family::below(rustix::process::getpid().as_raw_nonzero().get());
+    let (mut looked, mut pause) = (Instant::now(), LOOK_AT_PROCESSES);
+    let mut known = process_table::count().unwrap_or_default();
+    let (mut blindness, mut family) = (Blindness::default(), own_family());
     loop {
         std::thread::sleep(COUNT);
-        let begun = Instant::now();
         let now = process_table::count().unwrap_or(u64::MAX);
         // If many new processes appear, do not wait for the next measurement.
         let grows = now.saturating_sub(known) > limits.processes / 4;
-        if grows || begun.duration_since(looked) >= pause {
-            if let Some(passed) = of_processes.judge(processes_passed(limits, &mut family)) {
+        if grows || looked.elapsed() >= pause {
+            let (look, rest) = paced(|| processes_passed(limits, &mut family));
+            if let Some(passed) = blindness.judge(look) {
                 return passed;
             }
-            let cost = begun.elapsed().saturating_mul(SHARE);
-            pause = cost.clamp(LOOK_AT_PROCESSES, LOOK_AT_FILES);
+            pause = rest.clamp(LOOK_AT_PROCESSES, LOOK_AT_FILES);
             (looked, known) = (Instant::now(), now);
         }
-        if files_from <= begun {
-            let begun = Instant::now();
-            if let Some(passed) = of_files.judge(files_passed(level, limits, folders, &mut family)) {
-                return passed;
-            }
-            let cost = begun.elapsed().saturating_mul(SHARE);
-            files_from = Instant::now() + cost.max(LOOK_AT_FILES);
-        }
     }
+}
+
+/// Does the same with the files. It has a thread of its own: a slow disk must not keep anyone from counting processes.
+pub(super) fn of_files(level: Level, limits: Limits, folders: &[PathBuf]) -> Limit {
+    let mut pause = LOOK_AT_FILES;
+    let (mut blindness, mut family) = (Blindness::default(), own_family());
+    loop {
+        std::thread::sleep(pause);
+        let (look, rest) = paced(|| files_passed(level, limits, folders, &mut family));
+        if let Some(passed) = blindness.judge(look) {
+            return passed;
+        }
+        pause = rest.max(LOOK_AT_FILES);
+    }
+}
+
+fn own_family() -> Family {
+    Family::below(rustix::process::getpid().as_raw_nonzero().get())
+}
+
+/// Measures, and returns how long to pause afterwards. Time spent waiting for a processor or a disk does not count,
+/// because it would make the measurements rarest on the busiest machine.
+fn paced<T>(measure: impl FnOnce() -> T) -> (T, Duration) {
+    let begun = processor_time();
+    let measured = measure();
+    let cost = processor_time().saturating_sub(begun);
+    (measured, cost.saturating_mul(SHARE))
+}
+
+/// Returns the processor time of this thread so far.
+fn processor_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
 /// The result of one measurement.
@@ -263,6 +286,19 @@ mod tests {
         assert_eq!(judged(closed(9)), None);
         assert_eq!(judged(closed(10)), Some(Limit::Unmeasured));
         assert_eq!(judged(vec![Ok(Look::Over(Limit::Cpu(1)))]), Some(Limit::Cpu(1)));
+    }
+
+    #[test]
+    fn whoever_waits_for_another_is_not_slowed_down_for_it() {
+        let busy = Duration::from_millis(20);
+        let other = move || while processor_time() < busy {};
+        let (_, pause) = paced(|| std::thread::spawn(other).join());
+        assert!(pause < busy * SHARE, "{pause:?}");
+        let ((), pause) = paced(|| {
+            let until = processor_time() + busy;
+            while processor_time() < until {}
+        });
+        assert!(pause >= busy * SHARE, "{pause:?}");
     }
 
     #[test]
