@@ -152,7 +152,6 @@ async fn killed_and_started_again(program: &Path, level: Level) {
         "killed at {level}: nothing left after {} ms",
         since.elapsed().as_millis()
     );
-    assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
 
     let mut service = world.start();
     let pulls = async || world.forge.look(REPO, "pulls?state=open").await.unwrap();

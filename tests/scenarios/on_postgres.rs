@@ -242,7 +242,7 @@ impl Watched {
                 self.read.extend_from_slice(&piece[..count]);
             }
         };
-        let shown = tokio::time::timeout(Duration::from_secs(20), shown).await;
+        let shown = tokio::time::timeout(Duration::from_secs(120), shown).await;
         let text = String::from_utf8_lossy(&self.read).into_owned();
         assert!(shown.is_ok(), "{awaited}: {text}");
         text
