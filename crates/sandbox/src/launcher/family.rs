@@ -6,7 +6,7 @@ use crate::{
     process_table::{Family, Process},
 };
 use domain::isolation::Level;
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use std::collections::HashSet;
 
 /// How often the launcher looks for new processes to stop before it gives up and kills what it found.
@@ -18,25 +18,29 @@ const STOPPING_ROUNDS: usize = 100;
 /// bubblewrap, and the system then ends everything inside. Otherwise it goes to the program's process group. Once the
 /// main process was collected and its group is empty, the system may give its number to somebody else's process.
 pub(super) fn kill_everything(started: &Started, level: Level, family: &mut Family) {
-    if Process::of(started.main).is_some_and(|main| main.parent == own_pid()) {
-        kill_main(started, level);
+    let main = Pid::from_raw(started.main);
+    let kill_main = || {
+        let _ = main.map(|main| match level {
+            Level::L0 | Level::L1 => rustix::process::kill_process_group(main, Signal::KILL),
+            Level::L2 | Level::L3 => rustix::process::kill_process(main, Signal::KILL),
+        });
+    };
+    if main.is_some_and(is_child) {
+        kill_main();
     }
     let below = below(family);
     if below.iter().any(|process| process.group == started.main) {
-        kill_main(started, level);
+        kill_main();
     }
     for process in below {
         process.signal(Signal::KILL);
     }
 }
 
-fn kill_main(started: &Started, level: Level) {
-    if let Some(main) = Pid::from_raw(started.main) {
-        let _ = match level {
-            Level::L0 | Level::L1 => rustix::process::kill_process_group(main, Signal::KILL),
-            Level::L2 | Level::L3 => rustix::process::kill_process(main, Signal::KILL),
-        };
-    }
+/// `true` if this is a child of ours whose end was not collected yet.
+fn is_child(pid: Pid) -> bool {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    rustix::process::waitid(WaitId::Pid(pid), look).is_ok()
 }
 
 fn own_pid() -> i32 {
@@ -82,5 +86,19 @@ pub(super) fn stop_growing(family: &mut Family) {
         if !news {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_one_until_it_was_collected() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        assert!(is_child(pid) && is_child(pid));
+        child.wait().unwrap();
+        assert!(!is_child(pid));
     }
 }
