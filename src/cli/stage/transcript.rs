@@ -93,7 +93,7 @@ pub struct Transcript {
     addresses: HashSet<String>,
     edited: HashMap<String, Edited>,
     hidden: usize,
-    /// Whether people who read this can comment on pages; if not, commands and the note about hidden edits are left out.
+    /// `true` if the readers have pages to comment on. Commands and the note about hidden edits make sense only there.
     has_comments: bool,
     seen: watch::Sender<u64>,
 }
