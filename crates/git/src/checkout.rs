@@ -195,9 +195,23 @@ impl Mirror {
             };
             laid.push((change.path.clone(), content));
         }
-        // Removals come first: a file may have become a folder, or the other way round.
-        laid.sort_by_key(|(_, content)| content.is_some());
+        let laid = self.laid_out(tree.unwrap_or(head), laid).await?;
         self.fill(head, tree, laid, None).await
+    }
+
+    /// Gives files that are laid over a checkout of `source` the bytes that they have in a work tree. Removals come
+    /// first: a file may have become a folder, or the other way round.
+    async fn laid_out(&self, source: &Sha, laid: Vec<Laid>) -> Result<Vec<Laid>, GitError> {
+        let (mut all, mut files) = (Vec::new(), Vec::new());
+        for (path, content) in laid {
+            match content {
+                Some(content) => files.push((path, content)),
+                None => all.push((path, None)),
+            }
+        }
+        let files = self.in_work_tree(source, files).await?;
+        all.extend(files.into_iter().map(|(path, content)| (path, Some(content))));
+        Ok(all)
     }
 
     async fn fill(
@@ -228,7 +242,8 @@ impl Mirror {
         // Running more of these than there are cores makes all of them slower.
         let _permit = self.shared.filling.acquire().await;
         let source = checkout.tree.as_ref().unwrap_or(&checkout.head);
-        let call = GitCall::in_work_tree(&checkout.work.join(".git"), &checkout.work, "read-tree");
+        let git = checkout.work.join(".git");
+        let call = GitCall::converting(&git, &checkout.work, source.as_str(), "read-tree");
         let call = call
             .config("checkout.workers", "0")
             .args(["-u", "--reset", "--end-of-options", source.as_str()]);

@@ -1,8 +1,10 @@
 //! The commits that we make: from an agent's work, in a quarantine repository, and from files that we wrote ourselves.
 
 use crate::{
+    attributes::is_attributes_file,
     changes::{Changes, TakeOutError},
     checkout::{Checkout, TreeRecord},
+    convert::{NotEncoded, Stored, store},
     diff::{RawChange, raw_between},
     error::GitError,
     fast_import::{Source, import},
@@ -71,6 +73,9 @@ pub enum CommitError {
     /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
+    /// Files cannot be converted as their attributes ask.
+    #[error("{} files are not valid in their encoding", .0.len())]
+    NotEncoded(Vec<NotEncoded>),
 }
 
 /// A commit in quarantine, which is a repository of its own that borrows the mirror's objects. Dropping this value
@@ -94,6 +99,28 @@ impl Prepared {
     #[must_use]
     pub fn changes(&self) -> &[RawChange] {
         &self.changes
+    }
+
+    /// `true` if the commit may have a file with attributes.
+    pub(crate) fn has_attributes(&self) -> bool {
+        let mut before = self.record.files.keys();
+        before.any(is_attributes_file) || self.changes.iter().any(|change| is_attributes_file(&change.path))
+    }
+
+    /// Replaces the bytes of a work tree by those that git stores. Returns whether any differ.
+    async fn convert(&mut self, checkout: &Checkout, request: &CommitRequest) -> Result<bool, CommitError> {
+        let base = checkout.tree().unwrap_or(checkout.head());
+        let changes = raw_between(&self.quarantine, base.as_str(), self.sha.as_str()).await?;
+        let files = match store(&self.quarantine, &self.sha, changes).await? {
+            Stored::Converted(files) => files,
+            Stored::Refused(files) => return Err(CommitError::NotEncoded(files)),
+        };
+        if files.is_empty() {
+            return Ok(false);
+        }
+        let tree = tree_of(&self.quarantine, &self.sha).await?;
+        self.sha = import(&self.quarantine, TURN_REF, request, Some(&tree), Source::Objects(files)).await?;
+        Ok(true)
     }
 
     pub(crate) fn repository(&self) -> &Path {
@@ -125,6 +152,16 @@ impl Drop for Prepared {
     }
 }
 
+/// Returns the tree of a commit.
+async fn tree_of(repository: &Path, commit: &Sha) -> Result<Sha, GitError> {
+    let call = GitCall::new(repository, "rev-parse").args(["--verify", "--end-of-options"]);
+    let output = call.arg(format!("{commit}^{{tree}}")).ok().await?;
+    output
+        .text()
+        .parse()
+        .map_err(|_| GitError::unexpected("rev-parse", "a tree"))
+}
+
 impl Mirror {
     /// Commits the changes taken out of `checkout`. Returns `None` if the result equals the only parent.
     pub async fn commit_changes(
@@ -148,6 +185,9 @@ impl Mirror {
         prepared.sha = import(&prepared.quarantine, TURN_REF, request, checkout.tree(), source).await?;
         let base = request.parents.first().unwrap_or(checkout.head());
         prepared.changes = raw_between(&prepared.quarantine, base.as_str(), prepared.sha.as_str()).await?;
+        if prepared.has_attributes() && prepared.convert(checkout, request).await? {
+            prepared.changes = raw_between(&prepared.quarantine, base.as_str(), prepared.sha.as_str()).await?;
+        }
         let empty = prepared.changes.is_empty() && request.parents.len() < 2;
         Ok((!empty).then_some(prepared))
     }
@@ -164,7 +204,9 @@ impl Mirror {
         match import(&self.dir, MADE_REF, request, None, Source::Files(files)).await {
             Ok(sha) => Ok(sha),
             Err(CommitError::Git(error)) => Err(error),
-            Err(CommitError::TakeOut(error)) => Err(GitError::io("writing a commit")(std::io::Error::other(error))),
+            Err(error @ (CommitError::TakeOut(_) | CommitError::NotEncoded(_))) => {
+                Err(GitError::io("writing a commit")(std::io::Error::other(error)))
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use crate::{
     blocking::blocking,
     changes::{Changes, TakeOutError},
     commit::{CommitError, CommitRequest},
+    diff::RawChange,
     failure::local_failure,
     names::RepoPath,
     process::GitCall,
@@ -25,6 +26,8 @@ pub(crate) enum Source {
     Tree { root: OwnedFd, changes: Changes },
     /// Files that we wrote ourselves; `None` removes the file.
     Files(BTreeMap<String, Option<Vec<u8>>>),
+    /// Changes whose objects the repository has.
+    Objects(Vec<RawChange>),
 }
 
 /// Makes one commit in `repository` on `refname`. It starts from `tree`, or from the first parent's tree if that is
@@ -91,6 +94,7 @@ fn write_stream(out: &mpsc::Sender<Bytes>, header: Vec<u8>, source: Source) -> R
     let written = match source {
         Source::Tree { root, changes } => write_tree(out, header, &root, &changes),
         Source::Files(files) => write_files(out, header, &files),
+        Source::Objects(changes) => send(out, object_lines(header, &changes)),
     };
     match written.and_then(|()| send(out, b"get-mark :1\ndone\n".to_vec())) {
         Err(Broken::TakeOut(error)) => Err(error),
@@ -116,6 +120,16 @@ fn write_files(
         send(out, b"\n".to_vec())?;
     }
     send(out, b"\n".to_vec())
+}
+
+fn object_lines(mut text: Vec<u8>, changes: &[RawChange]) -> Vec<u8> {
+    for change in changes {
+        text.extend(format!("M {:o} {} ", change.new_mode, change.new_oid).bytes());
+        text.extend(quoted(change.path.as_bytes()));
+        text.push(b'\n');
+    }
+    text.push(b'\n');
+    text
 }
 
 fn deletion(path: &[u8]) -> Vec<u8> {

@@ -11,10 +11,12 @@
 pub mod bare;
 
 mod aside;
+mod attributes;
 mod blocking;
 mod changes;
 mod checkout;
 mod commit;
+mod convert;
 mod diff;
 mod error;
 mod failure;
@@ -41,10 +43,12 @@ mod uncommitted;
 mod version;
 mod walk;
 
+pub use attributes::AttributeRule;
 pub use blocking::blocking;
 pub use changes::{Changes, TakeOutError, TakeOutLimits, TreeFinding};
 pub use checkout::{Checkout, TreeRecord};
 pub use commit::{Author, CommitError, CommitRequest, Prepared};
+pub use convert::{NotEncoded, WorkFile};
 pub use diff::{ChangedFile, FileStatus, RawChange, Text};
 pub use error::{GitError, Over};
 pub use hunks::{AddedLines, VisibleLines};

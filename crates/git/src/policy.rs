@@ -1,9 +1,16 @@
 //! The rules that a commit must meet before it is pushed.
 
-use crate::{commit::Prepared, diff::RawChange, error::GitError, names::RepoPath, read::read_blobs};
+use crate::{
+    attributes::{AttributeRule, attributes, rules},
+    commit::Prepared,
+    diff::RawChange,
+    error::GitError,
+    names::RepoPath,
+    read::{entries, read_blobs},
+};
 use domain::secret::{Found, SecretKind, Secrets};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 /// Old versions larger than this, in bytes, are not searched for known secrets.
 const OLD_CAP: u64 = 10 << 20;
@@ -32,6 +39,17 @@ pub enum PolicyFinding {
     Submodule {
         /// The path.
         path: RepoPath,
+    },
+    /// A file that a filter such as Git LFS or git-crypt would store in its own form. No filter runs here, so its
+    /// bytes would be stored as they are.
+    #[error("{path} is not stored as it is: {} sends it through the filter {filter}, which does not run here", .rule.as_ref().map_or_else(|| ".gitattributes".to_owned(), ToString::to_string))]
+    Filtered {
+        /// The path.
+        path: RepoPath,
+        /// The filter's name.
+        filter: String,
+        /// The line that names the filter.
+        rule: Option<AttributeRule>,
     },
     /// A text that looks like a secret, or is a known one.
     #[error("{path}:{line} holds {kind}")]
@@ -87,6 +105,7 @@ impl Policy {
     pub async fn check(&self, commit: &Prepared) -> Result<Vec<PolicyFinding>, GitError> {
         let paths = commit.changes().iter().filter_map(|change| self.check_path(change));
         let mut findings: Vec<PolicyFinding> = paths.collect();
+        findings.extend(filtered(commit).await?);
         let (news, olds) = contents(commit).await?;
         // A secret that any changed file contained before may move between the changed files.
         let mut known: Vec<Found> = Vec::new();
@@ -133,6 +152,54 @@ impl Policy {
         let submodule = change.new_mode == 0o160_000 || change.old_mode == 0o160_000;
         (submodule || path.as_bytes() == b".gitmodules").then_some(PolicyFinding::Submodule { path })
     }
+}
+
+/// Returns the files that a filter would store in its own form. A moved or copied file that the filter has stored
+/// before keeps that form.
+async fn filtered(commit: &Prepared) -> Result<Vec<PolicyFinding>, GitError> {
+    if !commit.has_attributes() {
+        return Ok(Vec::new());
+    }
+    let (repository, sha) = (commit.repository(), commit.sha().as_str());
+    let changes = commit.changes().iter();
+    let changes: Vec<&RawChange> = changes
+        .filter(|change| matches!(change.new_mode, 0o100_644 | 0o100_755))
+        .collect();
+    let paths: Vec<&RepoPath> = changes.iter().map(|change| &change.path).collect();
+    let all = attributes(repository, sha, &paths).await?;
+    let mut named: Vec<(&RawChange, String)> = Vec::new();
+    for (change, own) in changes.into_iter().zip(all) {
+        named.extend(own.filter.map(|filter| (change, filter)));
+    }
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let stored = stored_before(commit, &named).await?;
+    named.retain(|(change, filter)| !stored.contains(&(change.new_oid.clone(), filter.clone())));
+    let paths: Vec<&RepoPath> = named.iter().map(|(change, _)| &change.path).collect();
+    let rules = rules(repository, sha, &paths, "filter").await?;
+    let finding = |((change, filter), rule): ((&RawChange, String), _)| PolicyFinding::Filtered {
+        path: change.path.clone(),
+        filter,
+        rule,
+    };
+    Ok(named.into_iter().zip(rules).map(finding).collect())
+}
+
+/// Returns the objects among the named ones that the first parent has under a path with a filter, and that filter.
+async fn stored_before(
+    commit: &Prepared,
+    named: &[(&RawChange, String)],
+) -> Result<HashSet<(String, String)>, GitError> {
+    let parent = format!("{}^1", commit.sha());
+    let mut files = entries(commit.repository(), &parent).await?;
+    files.retain(|file| named.iter().any(|(change, _)| change.new_oid == file.oid));
+    let paths: Vec<&RepoPath> = files.iter().map(|file| &file.path).collect();
+    let all = attributes(commit.repository(), &parent, &paths).await?;
+    let pairs = files.iter().zip(all);
+    Ok(pairs
+        .filter_map(|(file, own)| Some((file.oid.clone(), own.filter?)))
+        .collect())
 }
 
 /// Returns the new and old contents of each change, in order; `None` if there is nothing to check.

@@ -93,13 +93,23 @@ impl GitCall {
     /// Builds `git --git-dir=<git_dir> <subcommand>` with the safe environment and settings, and no protocol allowed.
     #[must_use]
     pub(crate) fn new(git_dir: &Path, subcommand: &str) -> Self {
-        let attributes = format!("--attr-source={EMPTY_TREE}");
+        Self::with_attributes(git_dir, EMPTY_TREE, subcommand)
+    }
+
+    /// Builds the same for a folder that no agent has touched, without attributes.
+    pub(crate) fn in_work_tree(git_dir: &Path, work_tree: &Path, subcommand: &str) -> Self {
+        Self::converting(git_dir, work_tree, EMPTY_TREE, subcommand)
+    }
+
+    /// Builds the same for a repository of ours; `source`, a commit or a tree, gives the attributes.
+    pub(crate) fn with_attributes(git_dir: &Path, source: &str, subcommand: &str) -> Self {
+        let attributes = format!("--attr-source={source}");
         Self::with_global(&[named("--git-dir=", git_dir), attributes.into()], subcommand)
     }
 
-    /// Builds the same for a checkout that no agent has touched yet.
-    pub(crate) fn in_work_tree(git_dir: &Path, work_tree: &Path, subcommand: &str) -> Self {
-        let attributes = format!("--attr-source={EMPTY_TREE}");
+    /// Builds the same for a folder that no agent has touched, in which git converts files as these attributes ask.
+    pub(crate) fn converting(git_dir: &Path, work_tree: &Path, source: &str, subcommand: &str) -> Self {
+        let attributes = format!("--attr-source={source}");
         let folders = [
             named("--git-dir=", git_dir),
             named("--work-tree=", work_tree),
@@ -107,7 +117,8 @@ impl GitCall {
         ];
         let mut call = Self::with_global(&folders, subcommand);
         call.command.current_dir(work_tree);
-        call
+        // A warning about line ends is no reason to refuse a file.
+        call.config("core.safecrlf", "false")
     }
 
     /// Builds `git <subcommand>` without a repository.

@@ -125,11 +125,7 @@ impl Mirror {
         if let Some(known) = self.shared.memory.files(&key) {
             return Ok(known);
         }
-        let call = GitCall::new(&self.dir, "ls-tree").args(["-r", "-z", "--full-tree", "--end-of-options"]);
-        let output = call.arg(sha.as_str()).ok().await?;
-        let lines = output.stdout.split(|byte| *byte == 0).filter(|line| !line.is_empty());
-        let entry = |line| tree_entry(line).ok_or_else(|| GitError::unexpected("ls-tree", "a line"));
-        let entries = lines.map(entry).collect::<Result<Arc<[TreeEntry]>, _>>()?;
+        let entries = entries(&self.dir, sha.as_str()).await?.into();
         self.shared.memory.keep_files(key, &entries);
         Ok(entries)
     }
@@ -214,6 +210,15 @@ impl Mirror {
             _ => Err(local_failure("merge-base", &output)),
         }
     }
+}
+
+/// Returns the files of a commit or a tree in any repository of ours.
+pub(crate) async fn entries(git_dir: &Path, source: &str) -> Result<Vec<TreeEntry>, GitError> {
+    let call = GitCall::new(git_dir, "ls-tree").args(["-r", "-z", "--full-tree", "--end-of-options"]);
+    let output = call.arg(source).ok().await?;
+    let lines = output.stdout.split(|byte| *byte == 0).filter(|line| !line.is_empty());
+    let entry = |line| tree_entry(line).ok_or_else(|| GitError::unexpected("ls-tree", "a line"));
+    lines.map(entry).collect()
 }
 
 /// Returns the sizes of blobs in bytes, in order; `None` for an object that is no blob.

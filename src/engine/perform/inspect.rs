@@ -8,7 +8,7 @@ use crate::{
     },
 };
 use domain::{blocked::RepositoryFault, decision::Issue, secret::Secrets};
-use git::{Policy, PolicyFinding, Prepared, RepoPath, TreeFinding};
+use git::{NotEncoded, Policy, PolicyFinding, Prepared, RepoPath, TreeFinding};
 use std::collections::BTreeSet;
 
 /// The most bytes of a file that are searched for conflict markers.
@@ -47,6 +47,7 @@ fn place(finding: &PolicyFinding) -> Option<&RepoPath> {
         PolicyFinding::Protected { path, .. }
         | PolicyFinding::EscapingLink { path }
         | PolicyFinding::Submodule { path }
+        | PolicyFinding::Filtered { path, .. }
         | PolicyFinding::Secret { path, .. } => Some(path),
         PolicyFinding::SecretName { .. } => None,
     }
@@ -57,6 +58,7 @@ fn item(finding: &PolicyFinding) -> Issue {
         PolicyFinding::Protected { .. } => ("protected_path", None),
         PolicyFinding::EscapingLink { .. } => ("escaping_link", None),
         PolicyFinding::Submodule { .. } => ("submodule", None),
+        PolicyFinding::Filtered { .. } => ("filtered_file", None),
         PolicyFinding::Secret { line, .. } => ("secret", u32::try_from(*line).ok()),
         PolicyFinding::SecretName { .. } => ("secret", None),
     };
@@ -74,6 +76,15 @@ pub(super) fn refused(findings: &[TreeFinding], secrets: &Secrets) -> Vec<Issue>
     let rejected = findings.iter().filter(|finding| finding.rejects());
     let said = rejected.map(|finding| secrets.mask(&format!("The work was not taken: {finding}.")));
     said.map(|said| Issue::must_fix("unusable_file", &said)).collect()
+}
+
+/// Returns the item for a file that git could not store.
+pub(super) fn not_encoded(file: &NotEncoded) -> Issue {
+    let text = format!("The work was not taken: {file}. Write the file in this encoding.");
+    Issue {
+        file: Some(file.path.to_string()),
+        ..Issue::must_fix("encoding", &text)
+    }
 }
 
 /// Returns the files of a merge that still contain conflict markers. They are read from git's objects, never from the

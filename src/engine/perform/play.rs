@@ -229,6 +229,7 @@ async fn commit(
         Ok(prepared) => Ok((prepared, items)),
         Err(git::CommitError::TakeOut(error)) => Err(error.into()),
         Err(git::CommitError::Git(error)) => Err(error.into()),
+        Err(git::CommitError::NotEncoded(files)) => Ok((None, files.iter().map(inspect::not_encoded).collect())),
     }
 }
 

@@ -1,11 +1,12 @@
 //! Puts files of one commit into a checkout of another, before anything runs there.
 
 use crate::gates::run::context::{GateError, host, off_thread};
-use git::{Blob, Mirror, RawChange, put};
+use domain::ids::Sha;
+use git::{Blob, Mirror, RawChange, RepoPath, put};
 use sha2::{Digest, Sha256};
 use std::{
     io,
-    path::{Component, Path},
+    path::{Component, Path, PathBuf},
 };
 
 /// The largest file that is put in place, in bytes.
@@ -116,21 +117,49 @@ impl Overlay {
         self.entries.iter().map(|entry| (entry.path.as_str(), &entry.meant))
     }
 
-    /// Writes and deletes the files.
-    pub(crate) async fn lay(&self, work: &Path) -> Result<(), GateError> {
-        let (root, entries) = (work.to_path_buf(), self.entries.clone());
-        let laid = off_thread(move || {
-            for Entry { path, meant, .. } in entries {
-                let done = match is_inside(Path::new(&path)) {
-                    true => put(&root, Path::new(&path), meant.as_ref()),
-                    false => Err(io::Error::other("it is not a path inside the repository")),
-                };
-                done.map_err(|error| io::Error::other(format!("{path}: {error}")))?;
-            }
-            Ok(())
-        });
-        laid.await.map_err(host("putting files of another commit in place"))
+    /// Writes and deletes the files in a checkout of the commit.
+    pub(crate) async fn lay(&self, of: (&Mirror, &Sha), work: &Path) -> Result<(), GateError> {
+        let contents = self
+            .contents()
+            .map(|(path, meant)| (PathBuf::from(path), meant.clone()));
+        lay_files(work, in_work_tree(of, contents).await?).await
     }
+}
+
+/// Returns files with the bytes that they have in a work tree of the commit, deletions first, since a file may have
+/// become a folder, or a folder a file.
+pub(super) async fn in_work_tree(
+    (mirror, commit): (&Mirror, &Sha),
+    files: impl Iterator<Item = (PathBuf, Meant)>,
+) -> Result<Vec<(PathBuf, Meant)>, GateError> {
+    let (mut all, mut stored) = (Vec::new(), Vec::new());
+    for (path, meant) in files {
+        match meant {
+            Some(content) => stored.push((RepoPath::new(path.as_os_str().as_encoded_bytes()), content)),
+            None => all.push((path, None)),
+        }
+    }
+    let files = mirror.in_work_tree(commit, stored).await?;
+    let there = files
+        .into_iter()
+        .map(|(path, content)| (path.as_path().to_path_buf(), Some(content)));
+    all.extend(there);
+    Ok(all)
+}
+
+async fn lay_files(work: &Path, files: Vec<(PathBuf, Meant)>) -> Result<(), GateError> {
+    let root = work.to_path_buf();
+    let laid = off_thread(move || {
+        for (path, meant) in files {
+            let done = match is_inside(&path) {
+                true => put(&root, &path, meant.as_ref()),
+                false => Err(io::Error::other("it is not a path inside the repository")),
+            };
+            done.map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;
+        }
+        Ok(())
+    });
+    laid.await.map_err(host("putting files of another commit in place"))
 }
 
 /// `true` if a path stays below its root.
@@ -164,7 +193,13 @@ mod tests {
             file("a/b/c", "link", 0o120_000),
         ];
         let overlay = Overlay::of_bytes(files).without(&["gone/b".to_owned()]);
-        overlay.lay(&root).await.unwrap();
+        let laid = |overlay: &Overlay| {
+            overlay
+                .contents()
+                .map(|(path, meant)| (path.into(), meant.clone()))
+                .collect()
+        };
+        lay_files(&root, laid(&overlay)).await.unwrap();
         assert!(fs::symlink_metadata(root.join("data")).unwrap().is_symlink());
         assert_eq!(fs::read(folder.path().join("kept")).unwrap(), b"k");
         assert_eq!(fs::read(root.join("up/kept")).unwrap(), b"new");
@@ -172,7 +207,7 @@ mod tests {
         assert!(fs::symlink_metadata(root.join("a/b/c")).unwrap().is_symlink());
         assert!(!root.join("gone").exists());
         let outside = Overlay::of_bytes(vec![file("../kept", "new", 0o100_644)]);
-        assert!(outside.lay(&root).await.is_err());
+        assert!(lay_files(&root, laid(&outside)).await.is_err());
     }
 
     #[test]

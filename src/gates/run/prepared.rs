@@ -594,7 +594,7 @@ impl<'a> Prepared<'a> {
                     return self.on(commit, overlay).await;
                 }
                 if let Some(overlay) = overlay {
-                    overlay.lay(checkout.path()).await?;
+                    overlay.lay((self.mirror, commit), checkout.path()).await?;
                 }
                 checkout
             }
@@ -673,7 +673,7 @@ impl<'a> Prepared<'a> {
     /// overlay that set-up rewrote.
     async fn run_setup(&self, checkout: SandboxedCheckout, overlay: Option<&Overlay>) -> Result<Ready<'a>, GateError> {
         if let Some(overlay) = overlay {
-            overlay.lay(checkout.path()).await?;
+            overlay.lay((self.mirror, checkout.head()), checkout.path()).await?;
         }
         let mut ready = self.of(checkout, overlay);
         ready.times = cache::times(self.mirror, &ready.checkout).await?;

@@ -4,7 +4,7 @@
 use crate::gates::run::{
     checkout::SandboxedCheckout,
     context::{GateError, host, off_thread},
-    overlay::{Meant, Overlay},
+    overlay::{Meant, Overlay, in_work_tree},
     stamp::{Stamp, outlive},
 };
 use domain::ids::Sha;
@@ -88,12 +88,11 @@ impl Before {
                 meant.insert(path, Some((bytes, mode)));
             }
         }
+        let meant = in_work_tree((mirror, commit), meant.into_iter()).await?;
         let root = place.path().to_path_buf();
         let putting = off_thread(move || {
             let mut touched = Touched::default();
-            // Deletions come first, since a file may have become a folder, or a folder a file.
-            let (gone, there): (Vec<_>, Vec<_>) = meant.into_iter().partition(|(_, meant)| meant.is_none());
-            for (path, meant) in gone.into_iter().chain(there) {
+            for (path, meant) in meant {
                 if !is(&root, &path, meant.as_ref())? {
                     put(&root, &path, meant.as_ref())
                         .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;

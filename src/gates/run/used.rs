@@ -7,7 +7,7 @@ use crate::gates::run::{
     cache::Snapshot,
     checkout::SandboxedCheckout,
     context::{GateError, off_thread},
-    overlay::{Meant, Overlay},
+    overlay::{Meant, Overlay, in_work_tree},
     put_back::committed,
     stamp::{Stamp, outlive},
 };
@@ -131,7 +131,7 @@ impl Used {
             return Ok(None);
         }
         if let Some(overlay) = overlay {
-            overlay.lay(checkout.path()).await?;
+            overlay.lay((mirror, commit), checkout.path()).await?;
         }
         Ok(Some(checkout))
     }
@@ -170,7 +170,10 @@ async fn restore(
         };
         meant.insert(path, Some((bytes, mode)));
     }
-    let work = checkout.path().to_path_buf();
+    let (work, meant) = (
+        checkout.path().to_path_buf(),
+        in_work_tree((mirror, commit), meant.into_iter()).await?,
+    );
     let putting = off_thread(move || {
         let mut all = meant.iter();
         all.try_for_each(|(path, content)| put(&work, path, content.as_ref()))
