@@ -468,6 +468,38 @@ pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> 
     bullets(&lines, 40, Clone::clone)
 }
 
+/// A filter that attributes name and that does not run.
+pub struct UnusedFilter {
+    /// Its name.
+    pub name: String,
+    /// The lines that name it.
+    pub rules: Vec<String>,
+    /// The first files that it concerns.
+    pub files: Vec<String>,
+    /// The number of files that it concerns.
+    pub count: usize,
+}
+
+/// Describes a filter that does not run, with the files that it concerns.
+pub fn filter_note(filter: &UnusedFilter) -> String {
+    let more = match filter.count.saturating_sub(filter.files.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let files = format!("{}{more}", filter.files.join(", "));
+    let concerned = match filter.count {
+        0 => "it concerns no file yet".to_owned(),
+        1 => format!("the file that it concerns is checked out as it is stored ({files})"),
+        count => format!("the {count} files that it concerns are checked out as they are stored ({files})"),
+    };
+    let subject = match filter.name.as_str() {
+        "lfs" => "Git LFS is not supported: the filter lfs".to_owned(),
+        name => format!("The filter {name}"),
+    };
+    let rules = filter.rules.join(", ");
+    format!("{subject} ({rules}) does not run here; {concerned}, and no task can add or change such a file.")
+}
+
 /// Describes a criterion's check that may never pass.
 fn doubt(doubt: &Doubt) -> String {
     match doubt {

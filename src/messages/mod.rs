@@ -52,7 +52,7 @@ pub use gates::every as every_gate;
 pub use graph::colour as task_colour;
 pub use happened::happened;
 pub use links::Links;
-pub use living::{living, standing};
+pub use living::{UnusedFilter, filter_note, living, standing};
 pub use measure::MAX_CHARS;
 pub use onboarding::{Detected as DetectedSettings, ISSUE_FORM, LABELS, onboarding_pull, proposed_settings};
 pub use plan_file::{

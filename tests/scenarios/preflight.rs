@@ -240,6 +240,7 @@ async fn submodules_and_files_in_lfs_are_said_to_be_unsupported() {
     let said = world.answers(ISSUE).await;
     assert!(said.contains("Submodules are not supported"), "{said}");
     assert!(said.contains("Git LFS is not supported"), "{said}");
+    assert!(said.contains("art/.gitattributes:1"), "{said}");
     world.end().await;
 }
 

@@ -154,6 +154,17 @@ fn named(word: &str) -> &str {
     word.split_once('=').map_or(word, |(name, _)| name)
 }
 
+/// Returns the numbers of the lines that give the attribute `name` a value, and the values.
+pub(crate) fn lines_with(text: &str, name: &str) -> Vec<(usize, String)> {
+    let given = |(at, line): (usize, &str)| {
+        let line = line.trim();
+        let mut words = line.split_ascii_whitespace().skip(1).filter(|_| !line.starts_with('#'));
+        let value = words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='))?;
+        Some((at.saturating_add(1), value.to_owned()))
+    };
+    text.lines().enumerate().filter_map(given).collect()
+}
+
 /// Returns the last matching line of the nearest folder that has one.
 fn rule(files: &[(RepoPath, String)], path: &RepoPath, name: &str, macros: &[&str]) -> Option<AttributeRule> {
     let concerns = |word: &str| named(word) == name || macros.contains(&named(word));
@@ -230,6 +241,15 @@ mod tests {
         assert_eq!(rule("data/y.txt").as_deref(), Some("data/.gitattributes:1"));
         assert_eq!(rule("a b.x").as_deref(), Some(".gitattributes:5"));
         assert_eq!(rule("y.rs"), None);
+    }
+
+    #[test]
+    fn lines_with_a_value_are_found() {
+        let text = "# *.x filter=a\n*.bin  filter=lfs -text\n*.rs text\n*.y -filter\n[attr]z filter=crypt\n";
+        assert_eq!(
+            lines_with(text, "filter"),
+            [(2, "lfs".to_owned()), (5, "crypt".to_owned())]
+        );
     }
 
     #[test]

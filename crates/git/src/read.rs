@@ -50,6 +50,13 @@ pub struct TreeEntry {
     pub oid: String,
 }
 
+impl TreeEntry {
+    /// `true` for a file, `false` for a symbolic link or a submodule.
+    pub(crate) fn is_regular(&self) -> bool {
+        matches!(self.mode, 0o100_644 | 0o100_755 | 0o100_664)
+    }
+}
+
 /// The files of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileList {

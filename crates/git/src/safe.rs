@@ -6,8 +6,8 @@ use std::{
     sync::OnceLock,
 };
 
-/// The empty tree. As the source of attributes it means that no attribute applies, so files are written as they are
-/// stored.
+/// The empty tree. As the source of attributes it means that no attribute applies. Only calls that fill a checkout or
+/// convert files take the attributes of a commit.
 pub(crate) const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// Environment of every call. `PATH` is for the helpers that git itself starts.
@@ -50,8 +50,8 @@ pub(crate) const SETTINGS_OUTSIDE: [&str; 4] = [
 ];
 
 /// The fsck errors that do not make us refuse a history. Nobody can rewrite a history that others build on, and GitHub
-/// accepts all of these. They concern a wrong author or date, an old spelling of a file mode, or attributes, which we
-/// never read ([`EMPTY_TREE`]). Errors about a path (`hasDotgit`, `hasDotdot`, `fullPathname`, `emptyName`,
+/// accepts all of these. They concern a wrong author or date, an old spelling of a file mode, or attributes, which
+/// name no program here and whose size git limits when it reads them. Errors about a path (`hasDotgit`, `hasDotdot`, `fullPathname`, `emptyName`,
 /// `treeNotSorted`, `duplicateEntries`, ...), a submodule (`gitmodules*`) or another object still count: that is how a
 /// repository attacks those who check it out.
 pub(crate) const IGNORED_IN_HISTORY: [&str; 23] = [

@@ -9,6 +9,7 @@ use crate::{
     },
     gates,
     github::{Commits, GithubError, Rule},
+    messages::{self, UnusedFilter},
 };
 use domain::{
     blocked::BlockReason,
@@ -24,9 +25,6 @@ use std::collections::BTreeSet;
 
 /// The most paths of a commit that are read.
 const MAX_PATHS: usize = 200_000;
-/// The most `.gitattributes` files that are read, and how much of each.
-const MAX_ATTRIBUTES: usize = 50;
-const MAX_ATTRIBUTES_SIZE: usize = 64 * 1024;
 /// The mode of a submodule in a tree.
 const SUBMODULE: u32 = 0o160_000;
 
@@ -152,24 +150,19 @@ async fn unsupported(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, Effec
     if files.entries.iter().any(|entry| entry.mode == SUBMODULE) || is_there(".gitmodules") {
         notes.push("Submodules are not supported: they are not checked out, and no task can change them.".to_owned());
     }
-    let paths = files.entries.iter().map(|entry| entry.path.to_string());
-    let attributes = paths.filter(|path| path.rsplit('/').next() == Some(".gitattributes"));
-    let mut keeps_some = mirror.lfs_pointer(commit).await?.is_some();
-    for path in attributes.take(MAX_ATTRIBUTES) {
-        if keeps_some {
-            break;
-        }
-        let file = mirror.read_file(commit, &path, MAX_ATTRIBUTES_SIZE).await?;
-        keeps_some = file.is_some_and(|file| file.text().lines().any(is_lfs));
-    }
-    if keeps_some {
+    let filters = mirror.filters(commit).await?;
+    if filters.is_empty() && mirror.lfs_pointer(commit).await?.is_some() {
         notes.push("Git LFS is not supported: files that it keeps are checked out as their pointers.".to_owned());
     }
+    notes.extend(filters.into_iter().map(|(name, filter)| {
+        messages::filter_note(&UnusedFilter {
+            name,
+            rules: filter.rules.iter().map(ToString::to_string).collect(),
+            files: filter.files.iter().map(ToString::to_string).collect(),
+            count: filter.count,
+        })
+    }));
     Ok(notes)
-}
-
-fn is_lfs(line: &str) -> bool {
-    !line.trim_start().starts_with('#') && line.split_whitespace().any(|word| word == "filter=lfs")
 }
 
 #[cfg(test)]
@@ -185,12 +178,5 @@ mod tests {
         };
         let named = named(&rule, "autobuild/7/integration");
         assert_eq!(named, "creation of ruleset 4, which holds for autobuild/7/integration");
-    }
-
-    #[test]
-    fn only_a_filter_in_force_is_lfs() {
-        assert!(is_lfs("*.bin filter=lfs diff=lfs merge=lfs -text"));
-        assert!(!is_lfs("# *.bin filter=lfs"));
-        assert!(!is_lfs("*.rs text"));
     }
 }
