@@ -64,7 +64,7 @@ impl Engine {
         error.into()
     }
 
-    /// Fetches the default branch, and the branches of `folder` if given, into the mirror.
+    /// Fetches the default branch with its tags, and the branches of `folder` if given, into the mirror.
     pub async fn fetch_default(
         &self,
         installation: InstallationId,
@@ -77,6 +77,9 @@ impl Engine {
         let branches: Vec<&str> = std::iter::once(name.as_str()).chain(folder.as_deref()).collect();
         let mirror = self.fetch(installation, repo, &branches).await?;
         let head = tip(&mirror, &name).await?;
+        let remote = self.remote(installation, repo, Rights::Fetch).await?;
+        let fetched = mirror.fetch_tags(&remote, &name.parse().map_err(GitError::from)?).await;
+        fetched.map_err(|error| self.git_failed(installation, error))?;
         Ok(DefaultBranch {
             mirror,
             name,

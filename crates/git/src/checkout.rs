@@ -3,6 +3,7 @@
 use crate::{
     blocking::blocking,
     changes::{Changes, TakeOutError, TakeOutLimits, take_out},
+    clone_refs::CloneRefs,
     error::GitError,
     failure::checkout_failure,
     ignores::Attention,
@@ -223,10 +224,11 @@ impl Mirror {
     ) -> Result<Checkout, GitError> {
         self.ready()?;
         let making = || GitError::io("making a checkout");
+        let refs = self.refs_of_clone(head).await?;
         let home = self.shared.new_home(folder).map_err(making())?;
         let work = home.join("work");
         let checkout = Checkout {
-            root: make_work(&work, head, &self.dir.join("objects")).map_err(making())?,
+            root: make_work(&work, &refs, &self.dir.join("objects")).map_err(making())?,
             head: head.clone(),
             tree: tree.cloned(),
             record: Arc::default(),
@@ -279,14 +281,13 @@ fn is_file(mode: u32) -> bool {
     !matches!(mode, 0 | 0o160_000)
 }
 
-/// Writes the repository of a working copy, as `git init --template=`, an alternates file and `update-ref` would do.
-/// Returns the work folder's device and inode.
-fn make_work(work: &Path, head: &Sha, objects: &Path) -> std::io::Result<(u64, u64)> {
+/// Writes the repository of a working copy: as a clone, but with borrowed objects and without a remote address. Returns
+/// the work folder's device and inode.
+fn make_work(work: &Path, refs: &CloneRefs, objects: &Path) -> std::io::Result<(u64, u64)> {
     let git = work.join(".git");
     fs::create_dir_all(&git)?;
     make_skeleton(&git, "bare = false", Some(objects))?;
-    fs::write(git.join("refs/heads/main"), format!("{head}\n"))?;
-    fs::write(git.join("HEAD"), "ref: refs/heads/main\n")?;
+    refs.write(&git)?;
     let meta = fs::symlink_metadata(work)?;
     Ok((meta.dev(), meta.ino()))
 }

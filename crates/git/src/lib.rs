@@ -15,6 +15,7 @@ mod attributes;
 mod blocking;
 mod changes;
 mod checkout;
+mod clone_refs;
 mod commit;
 mod convert;
 mod diff;

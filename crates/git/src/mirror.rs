@@ -23,7 +23,7 @@ use std::{
 use tokio::sync::Semaphore;
 
 /// The largest listing of a remote's refs that we accept, in bytes of output.
-const LS_REMOTE_CAP: usize = 16 << 20;
+pub(crate) const LS_REMOTE_CAP: usize = 16 << 20;
 
 /// The options of every `fetch` into a mirror: only the named refs change.
 pub(crate) const QUIETLY: [&str; 4] = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];

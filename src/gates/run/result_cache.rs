@@ -178,6 +178,8 @@ impl ResultCache<'_> {
         digest.update(format!("{}\0{chosen:?}\0{line}\0", mirror.dir().display()));
         digest.update(format!("{:?}\0", self.settings.coverage));
         digest.update(self.environment());
+        // A version may come from the newest tag.
+        digest.update(mirror.tags());
         digest.update(files);
         if set_up != commit && chosen.setup.is_some() {
             digest.update(self.files(set_up, None).await?.unwrap_or_default());

@@ -220,6 +220,50 @@ async fn the_mirror_takes_only_what_it_is_told_and_forgets_what_is_gone() {
 }
 
 #[tokio::test]
+async fn a_checkout_has_the_refs_of_a_clone_and_only_the_tags_of_its_history() {
+    let world = World::with(&[("a", "1")]).await;
+    let people = world.people();
+    let base = world.main().await;
+    git(&people, &["tag", "-a", "v1.0", "-m", "one"]);
+    git(&people, &["tag", "light/one"]);
+    git(&people, &["tag", "-a", "gone", "-m", "gone"]);
+    let other = world.people_push("other", &[("b", "unwanted")]);
+    git(&people, &["tag", "-a", "v9.0", "-m", "elsewhere"]);
+    git(&people, &["push", "-q", "origin", "--tags"]);
+    let follow = async || {
+        world.fetch().await;
+        let main = "main".parse().unwrap();
+        world.mirror.fetch_tags(&world.remote, &main).await.unwrap();
+        world.mirror.checkout(&base).await.unwrap()
+    };
+    let checkout = follow().await;
+    let ask = |words: &[&str]| git(checkout.path(), words);
+    assert_eq!(ask(&["describe", "--tags", "--match", "v*"]), "v1.0");
+    assert_eq!(ask(&["tag", "--list"]), "gone\nlight/one\nv1.0");
+    assert_eq!(ask(&["rev-parse", "origin/main"]), base.as_str());
+    assert_eq!(ask(&["rev-parse", "--abbrev-ref", "HEAD"]), "main");
+    assert_eq!(ask(&["rev-parse", "--abbrev-ref", "origin/HEAD"]), "origin/main");
+    assert_eq!(ask(&["merge-base", "origin/main", "HEAD"]), base.as_str());
+    assert_eq!(ask(&["remote"]), "");
+    assert_eq!(ask(&["status", "--porcelain"]), "");
+    assert!(!world.mirror.has_commit(&other).await.unwrap());
+    // Moved, deleted, and made after the mirror.
+    git(&people, &["checkout", "-q", "main"]);
+    let head = world.people_push("main", &[("a", "2")]);
+    git(&people, &["tag", "-f", "-a", "v1.0", "-m", "again"]);
+    git(&people, &["tag", "-a", "v2.0", "-m", "two", base.as_str()]);
+    git(&people, &["push", "-q", "-f", "origin", "v1.0", "v2.0", ":gone"]);
+    let checkout = follow().await;
+    let ask = |words: &[&str]| git(checkout.path(), words);
+    assert_eq!(ask(&["tag", "--list"]), "light/one\nv1.0\nv2.0");
+    assert_eq!(
+        ask(&["rev-parse", "v1.0^{commit}", "origin/main"]),
+        format!("{head}\n{head}")
+    );
+    assert_eq!(ask(&["describe", "--tags", "--match", "v*"]), "v2.0");
+}
+
+#[tokio::test]
 async fn what_a_killed_git_left_does_not_stop_the_next_start() {
     let world = World::with(&[("a", "1")]).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
