@@ -13,7 +13,7 @@ use git::Blob;
 const MAX_FILE: u64 = 1024 * 1024;
 
 /// The characters that separate the parts of a test's name in any runner's output.
-const SEPARATORS: [char; 6] = [':', '.', '>', '›', ' ', '/'];
+const SEPARATORS: [char; 7] = [':', '.', '#', '>', '›', ' ', '/'];
 
 /// The result of a criterion's check on the change's commit and on the base.
 pub(crate) struct Checked {

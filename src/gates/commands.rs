@@ -146,7 +146,8 @@ mod tests {
             (
                 why("", &["README.md"]),
                 "No test command is set in `.github/autobuild.yml` and none was found: \
-                 looked for Cargo, npm, pnpm, yarn, pytest, unittest, uv, poetry, tox, nox, Go, Maven, Gradle, Make.",
+                 looked for Cargo, npm, pnpm, yarn, Deno, Django, pytest, unittest, uv, poetry, tox, nox, Go, Maven, \
+                 Gradle, RSpec, Rails, Rake, PHPUnit, Pest, Composer, .NET, Mix, CMake, meson, autotools, just, task, Make.",
             ),
         ];
         for (told, expected) in table {

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 const LONGEST: usize = 60_000;
 
 /// Commands that start another one, possibly after options of their own.
-const WRAPPERS: [&[&str]; 20] = [
+const WRAPPERS: [&[&str]; 22] = [
     &["npx"],
     &["bunx"],
     &["pnpm", "exec"],
@@ -34,6 +34,8 @@ const WRAPPERS: [&[&str]; 20] = [
     &["hatch", "run"],
     &["pdm", "run"],
     &["pipenv", "run"],
+    &["bundle", "exec"],
+    &["composer", "exec"],
     &["coverage", "run"],
     &["python"],
     &["python3"],
@@ -48,9 +50,10 @@ const WRAPPERS: [&[&str]; 20] = [
 /// `make` starts it.
 ///
 /// pytest continues after a file that it cannot load: an old failure must not keep the other tests from running.
-const VARIABLES: [(&str, &str); 2] = [
+const VARIABLES: [(&str, &str); 3] = [
     ("PYTEST_ADDOPTS", "-vv -rfEp --continue-on-collection-errors"),
     ("NEXTEST_STATUS_LEVEL", "all"),
+    ("SPEC_OPTS", "--format documentation"),
 ];
 
 /// A way to run a command: the line for the shell, and environment variables.

@@ -2,12 +2,23 @@
 //!
 //! Tests run without network, so set-up must fetch whatever they need.
 
+mod autotools;
 mod cargo;
+mod cmake;
+mod deno;
+mod django;
+mod dotnet;
 mod go;
+mod just;
 mod jvm;
 mod make;
+mod meson;
+mod mix;
 mod node;
+mod php;
 mod python;
+mod ruby;
+mod task;
 
 use domain::shell_command::ShellCommand;
 use std::{collections::BTreeSet, ffi::OsStr};
@@ -38,12 +49,20 @@ struct Found {
     setup: String,
     test: String,
     evidence: String,
+    /// The folder in which the tests run, if it is not the one that was examined.
+    folder: String,
 }
 
 impl Found {
     fn new(setup: impl Into<String>, test: impl Into<String>, evidence: impl Into<String>) -> Self {
         let (setup, test, evidence) = (setup.into(), test.into(), evidence.into());
-        Self { setup, test, evidence }
+        let folder = String::new();
+        Self {
+            setup,
+            test,
+            evidence,
+            folder,
+        }
     }
 }
 
@@ -57,9 +76,20 @@ type ToolChain = (
 const TOOL_CHAINS: &[ToolChain] = &[
     ("Cargo", cargo::FILES, cargo::detect),
     ("npm, pnpm, yarn", node::FILES, node::detect),
+    ("Deno", deno::FILES, deno::detect),
+    ("Django", django::FILES, django::detect),
     ("pytest, unittest, uv, poetry, tox, nox", python::FILES, python::detect),
     ("Go", go::FILES, go::detect),
     ("Maven, Gradle", jvm::FILES, jvm::detect),
+    ("RSpec, Rails, Rake", ruby::FILES, ruby::detect),
+    ("PHPUnit, Pest, Composer", php::FILES, php::detect),
+    (".NET", dotnet::FILES, dotnet::detect),
+    ("Mix", mix::FILES, mix::detect),
+    ("CMake", cmake::FILES, cmake::detect),
+    ("meson", meson::FILES, meson::detect),
+    ("autotools", autotools::FILES, autotools::detect),
+    ("just", just::FILES, just::detect),
+    ("task", task::FILES, task::detect),
     ("Make", make::FILES, make::detect),
 ];
 
@@ -133,7 +163,7 @@ pub(crate) fn looked_for() -> String {
 }
 
 /// Programs that run tests, each with the name that people know.
-const RUNNERS: [(&str, &str); 9] = [
+const RUNNERS: [(&str, &str); 17] = [
     ("cargo", "Cargo"),
     ("npm", "npm"),
     ("pytest", "pytest"),
@@ -143,6 +173,14 @@ const RUNNERS: [(&str, &str); 9] = [
     ("gradle", "Gradle"),
     ("tox", "tox"),
     ("make", "Make"),
+    ("rake", "Rake"),
+    ("rspec", "RSpec"),
+    ("phpunit", "PHPUnit"),
+    ("dotnet", ".NET"),
+    ("deno", "Deno"),
+    ("mix", "Mix"),
+    ("ctest", "CTest"),
+    ("meson", "meson"),
 ];
 
 /// Returns the test runners installed on this machine, as a hint for an agent that writes a repository's first tests.
@@ -187,24 +225,49 @@ pub(crate) fn detect(repository: &Repository<'_>) -> Option<Detected> {
 }
 
 fn detected(found: Found, folder: Option<String>) -> Option<Detected> {
-    let (way, below) = folder.as_ref().map_or_else(Default::default, |folder| {
-        (
-            format!("cd {} && ", shell_words::quote(folder)),
-            format!(" in {folder}"),
-        )
-    });
+    let enter = |folder: &Option<String>| match folder {
+        Some(folder) => format!("cd {} && ", shell_words::quote(folder)),
+        None => String::new(),
+    };
+    let parts = folder
+        .iter()
+        .chain(Some(&found.folder).filter(|inner| !inner.is_empty()));
+    let whole = parts.cloned().reduce(|outer, inner| format!("{outer}/{inner}"));
+    let below = whole.as_ref().map(|folder| format!(" in {folder}")).unwrap_or_default();
     let setup = Some(found.setup).filter(|setup| !setup.is_empty());
     Some(Detected {
-        setup: setup.and_then(|setup| format!("{way}{setup}").parse().ok()),
-        test: format!("{way}{}", found.test).parse().ok()?,
+        setup: setup.and_then(|setup| format!("{}{setup}", enter(&folder)).parse().ok()),
+        test: format!("{}{}", enter(&whole), found.test).parse().ok()?,
         evidence: format!("{}{below}", found.evidence),
-        folder,
+        folder: whole,
     })
+}
+
+/// The files by which projects other than Python's are known, although some of their tests may be Python scripts.
+fn has_other_sign(repository: &Repository<'_>) -> bool {
+    let signs = [
+        jvm::FILES,
+        ruby::FILES,
+        php::FILES,
+        mix::FILES,
+        cmake::FILES,
+        meson::FILES,
+        autotools::FILES,
+    ];
+    signs.iter().any(|files| repository.first(files).is_some())
+}
+
+/// Returns the folder for built files: one that the repository does not use for its own.
+fn build_folder(repository: &Repository<'_>) -> &'static str {
+    match repository.own().any(|path| path.starts_with("build/")) {
+        true => "build-autobuild",
+        false => "build",
+    }
 }
 
 /// Returns the outermost folders with a manifest, except the root.
 fn folders(paths: &[String]) -> Vec<String> {
-    const MANIFESTS: [&str; 8] = [
+    const MANIFESTS: [&str; 18] = [
         "Cargo.toml",
         "package.json",
         "pyproject.toml",
@@ -213,6 +276,16 @@ fn folders(paths: &[String]) -> Vec<String> {
         "pom.xml",
         "build.gradle",
         "build.gradle.kts",
+        "manage.py",
+        "deno.json",
+        "deno.jsonc",
+        "Gemfile",
+        "Rakefile",
+        "composer.json",
+        "mix.exs",
+        "CMakeLists.txt",
+        "meson.build",
+        "configure.ac",
     ];
     let mut found: BTreeSet<&str> = BTreeSet::new();
     for path in paths {
@@ -220,7 +293,8 @@ fn folders(paths: &[String]) -> Vec<String> {
             continue;
         };
         let is_own = !folder.split('/').any(|part| NOT_OWN.contains(&part));
-        if MANIFESTS.contains(&name) && is_own && folder.split('/').count() <= DEEPEST {
+        let is_manifest = MANIFESTS.contains(&name) || dotnet::PROJECTS.iter().any(|ending| name.ends_with(ending));
+        if is_manifest && is_own && folder.split('/').count() <= DEEPEST {
             found.insert(folder);
         }
     }

@@ -1,6 +1,6 @@
 //! Detects pytest and unittest, and sets them up with uv, poetry, tox, nox, or a virtual environment in the checkout.
 
-use crate::gates::detect::{Found, Repository, jvm};
+use crate::gates::detect::{Found, Repository, has_other_sign};
 use std::{iter::successors, path::Path};
 use toml::{Table, Value};
 
@@ -35,7 +35,7 @@ const FOR_TESTS: [&str; 6] = ["test", "tests", "testing", "dev", "develop", "dev
 
 pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     let mentions = |path: &&str| repository.text(path).is_some_and(|text| text.contains("pytest"));
-    let is_its = |path: &&str| is_test(path) && repository.first(jvm::FILES).is_none();
+    let is_its = |path: &&str| is_test(path) && !has_other_sign(repository);
     let evidence = repository
         .first(&CONFIGURED)
         .or_else(|| FILES.iter().find(|path| mentions(path)).copied())
@@ -50,6 +50,12 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     let more = more.filter(|file| *file != evidence);
     let more = more.map(|file| format!(" and {file}")).unwrap_or_default();
     Some(Found::new(setup, test, format!("{evidence}{imports}{more}")))
+}
+
+/// Returns the set-up, and how to call a line that begins with `python3` afterwards.
+pub(super) fn set_up(repository: &Repository<'_>, line: &str) -> (String, String) {
+    let (setup, test, _) = Project::read(repository).commands(repository, Some(line));
+    (setup, test)
 }
 
 /// The dependencies that a project declares.

@@ -361,9 +361,189 @@ fn each_tool_chain_is_recognised() {
     }
 }
 
+const DJANGO: &str = "os.environ.setdefault('DJANGO_SETTINGS_MODULE', 's')\nfrom django.core.management import x\n";
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn tool_chains_of_other_languages_are_recognised() {
+    let cmake = "project(x C)\nEnable_Testing ()\n";
+    let bundle = "bundle check || (bundle config set --local path vendor/bundle && bundle install)";
+    let composer = "composer install --no-interaction --no-progress";
+    let built = "cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure";
+    let venv = "python3 -m venv .venv && .venv/bin/python3 -m pip install -q -U pip && .venv/bin/python3 -m pip install -q -r requirements.txt";
+    let table: &[(Files<'_>, &str, &str)] = &[
+        // Django, in both layouts, and with pytest.
+        (
+            &[("manage.py", DJANGO), ("shop/tests/test_a.py", "")],
+            "",
+            "python3 manage.py test",
+        ),
+        (
+            &[
+                ("manage.py", DJANGO),
+                ("requirements.txt", "Django"),
+                ("shop/tests.py", ""),
+            ],
+            venv,
+            ".venv/bin/python3 manage.py test",
+        ),
+        (
+            &[("backend/manage.py", DJANGO), ("backend/shop/tests/test_a.py", "")],
+            "",
+            "cd backend && python3 manage.py test",
+        ),
+        (
+            &[("src/manage.py", DJANGO), ("requirements.txt", "Django")],
+            venv,
+            "cd src && ../.venv/bin/python3 manage.py test",
+        ),
+        (
+            &[
+                ("src/manage.py", DJANGO),
+                ("pyproject.toml", "[project]"),
+                ("uv.lock", ""),
+            ],
+            "uv sync --frozen",
+            "cd src && uv run --no-sync python3 manage.py test",
+        ),
+        (
+            &[
+                ("manage.py", DJANGO),
+                ("pytest.ini", "[pytest]\nDJANGO_SETTINGS_MODULE = s"),
+            ],
+            "",
+            "python3 -m pytest",
+        ),
+        (
+            &[("manage.py", "print('mine')"), ("test_a.py", "")],
+            "",
+            "python3 -m pytest",
+        ),
+        // C and C++.
+        (
+            &[("CMakeLists.txt", cmake), ("tests/test_a.py", "")],
+            "cmake -S . -B build",
+            built,
+        ),
+        (
+            &[("CMakeLists.txt", "include( CTest )"), ("build/a.sh", "")],
+            "cmake -S . -B build-autobuild",
+            "cmake -S . -B build-autobuild && cmake --build build-autobuild && \
+             ctest --test-dir build-autobuild --output-on-failure",
+        ),
+        (
+            &[("CMakeLists.txt", "project(x)"), ("Makefile", "test:\n\ttrue\n")],
+            "",
+            "make test",
+        ),
+        (
+            &[("meson.build", "project('x', 'c')")],
+            "meson setup build",
+            "meson test -C build",
+        ),
+        (
+            &[("configure.ac", ""), ("Makefile.am", "")],
+            "autoreconf --install && sh ./configure",
+            "make check",
+        ),
+        (
+            &[("configure.ac", ""), ("autogen.sh", ""), ("Makefile.am", "")],
+            "NOCONFIGURE=1 sh ./autogen.sh && sh ./configure",
+            "make check",
+        ),
+        (
+            &[("configure", ""), ("Makefile.in", "test: all\n\t./x\n")],
+            "sh ./configure",
+            "make test",
+        ),
+        // Ruby.
+        (
+            &[("Rakefile", "Rake::TestTask.new"), ("test/a_test.rb", "")],
+            "",
+            "rake test",
+        ),
+        (
+            &[
+                ("Gemfile", ""),
+                ("Rakefile", "Rake::TestTask.new"),
+                ("Gemfile.lock", ""),
+            ],
+            bundle,
+            "bundle exec rake test",
+        ),
+        (&[("Gemfile", ""), ("spec/a_spec.rb", "")], bundle, "bundle exec rspec"),
+        (
+            &[("Gemfile", ""), ("bin/rails", ""), ("test/models/a_test.rb", "")],
+            bundle,
+            "bundle exec rails test",
+        ),
+        // PHP.
+        (&[("phpunit.xml", "")], "", "phpunit"),
+        (
+            &[
+                ("composer.json", r#"{"require-dev": {"phpunit/phpunit": "^10"}}"#),
+                ("phpunit.xml.dist", ""),
+            ],
+            composer,
+            "vendor/bin/phpunit",
+        ),
+        (
+            &[("composer.json", "{}"), ("tests/PriceTest.php", "")],
+            composer,
+            "phpunit --bootstrap vendor/autoload.php tests",
+        ),
+        (
+            &[("composer.json", r#"{"scripts": {"test": "php t.php"}}"#)],
+            composer,
+            "composer test",
+        ),
+        // Others.
+        (
+            &[("Shop.sln", ""), ("src/Shop.csproj", "")],
+            "dotnet restore",
+            "dotnet test --no-restore",
+        ),
+        (
+            &[("README.md", ""), ("api/Api.csproj", "")],
+            "cd api && dotnet restore",
+            "cd api && dotnet test --no-restore",
+        ),
+        (&[("deno.json", "{}")], "", "deno test"),
+        (
+            &[("deno.jsonc", r#"{"tasks": {"test": "deno test -A"}, "imports": {}}"#)],
+            "deno install",
+            "deno task test",
+        ),
+        (&[("mix.exs", "defp deps do\n  [\n    # {:x}\n  ]")], "", "mix test"),
+        (
+            &[("mix.exs", "[{:jason, \"~> 1.4\"}]")],
+            "mix local.hex --force --if-missing && mix local.rebar --force --if-missing && mix deps.get",
+            "mix test",
+        ),
+        (&[("justfile", "x := '1'\ntest *args:\n    ./t\n")], "", "just test"),
+        (
+            &[
+                ("justfile", "test := 'a'\ntests: x\n"),
+                ("Makefile", "check:\n\ttrue\n"),
+            ],
+            "",
+            "make check",
+        ),
+        (&[("Taskfile.yml", "tasks:\n  test:\n    cmds: [x]\n")], "", "task test"),
+    ];
+    for (files, setup, test) in table {
+        let expected = Some(((*setup).to_owned(), (*test).to_owned()));
+        assert_eq!(commands(files), expected, "{files:?}");
+    }
+}
+
 #[test]
 fn what_has_no_tests_has_no_command() {
-    let table: [&[(&str, &str)]; 9] = [
+    let table: [&[(&str, &str)]; 13] = [
+        &[("A.sln", ""), ("B.sln", "")],
+        &[("a/manage.py", DJANGO), ("b/manage.py", DJANGO)],
+        &[("composer.json", "{}")],
+        &[("Gemfile", ""), ("Rakefile", "task :build")],
         &[],
         &[("README.md", "cargo test")],
         &[("package.json", NPM_INIT)],

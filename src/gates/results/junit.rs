@@ -31,6 +31,28 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Read, NotAReport> {
     }
 }
 
+/// Returns the results of every report in a command's output.
+pub(super) fn printed(text: &str) -> Option<Tally> {
+    const END: &str = "</testsuites>";
+    let mut tallies: Option<Tally> = None;
+    let mut rest = text;
+    while let Some((_, from)) = rest.split_once("<testsuites") {
+        let Some((inside, after)) = from.split_once(END) else {
+            break;
+        };
+        let mut report = Report::default();
+        let xml = format!("<testsuites{inside}{END}");
+        if xml::read(xml.as_bytes(), |part| report.take(part)).is_ok() && report.has_suites {
+            tallies = Some(match tallies {
+                Some(known) => known.plus(report.tally),
+                None => report.tally,
+            });
+        }
+        rest = after;
+    }
+    tallies
+}
+
 /// The part of the report that was read so far.
 #[derive(Default)]
 struct Report {

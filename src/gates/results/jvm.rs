@@ -14,7 +14,7 @@ pub(super) static MAVEN: Runner = Runner {
         },
         unless: &["-Dtest="],
     }),
-    ..Runner::called(&[&["mvn"], &["mvnw"]])
+    ..Runner::called(&[&["mvn"], &["mvnw"], &["sh", "./mvnw"]])
 };
 
 pub(super) static GRADLE: Runner = Runner {
@@ -26,7 +26,7 @@ pub(super) static GRADLE: Runner = Runner {
         },
         unless: &["--tests"],
     }),
-    ..Runner::called(&[&["gradle"], &["gradlew"]])
+    ..Runner::called(&[&["gradle"], &["gradlew"], &["sh", "./gradlew"]])
 };
 
 /// Returns the classes and methods such as `a.B.adds`, without parameters and with this separator.

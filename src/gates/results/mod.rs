@@ -1,13 +1,19 @@
 //! Reads numbers and names of tests from a runner's output or from a results file. The output itself shows which runner
 //! wrote it, so `make test` or a script may call several: their results add up.
 
+mod ctest;
+mod deno;
+mod dotnet;
 mod go;
 mod javascript;
 mod junit;
 mod jvm;
+mod mix;
 mod node;
 mod numbers;
+mod php;
 mod python;
+mod ruby;
 pub(crate) mod runner;
 mod rust;
 mod tally;
@@ -27,6 +33,7 @@ pub(crate) static RUNNERS: &[&Runner] = &[
     &rust::NEXTEST,
     &python::PYTEST,
     &unittest::UNITTEST,
+    &unittest::DJANGO,
     &javascript::JEST,
     &javascript::VITEST,
     &javascript::MOCHA,
@@ -36,6 +43,18 @@ pub(crate) static RUNNERS: &[&Runner] = &[
     &tap::PROVE,
     &jvm::MAVEN,
     &jvm::GRADLE,
+    &ruby::RAKE,
+    &ruby::RAILS,
+    &ruby::TEST_UNIT,
+    &ruby::RSPEC,
+    &php::PHPUNIT,
+    &php::PEST,
+    &dotnet::DOTNET,
+    &deno::DENO,
+    &mix::MIX,
+    &ctest::CTEST,
+    &ctest::MESON,
+    &ctest::AUTOMAKE,
 ];
 
 /// Reads both output streams of a finished command, free of colours.
@@ -65,7 +84,7 @@ pub(crate) fn begun(stdout: &str, stderr: &str) -> Option<String> {
 /// `true` if the output is that of a runner that reads the environment variables that AutoBuild sets.
 pub(crate) fn reads_variables(output: &str) -> bool {
     let is_its = |runner: &&Runner| runner.read.is_some_and(|read| read(output).is_some());
-    [&python::PYTEST, &rust::NEXTEST].iter().any(is_its)
+    [&python::PYTEST, &rust::NEXTEST, &ruby::RSPEC].iter().any(is_its)
 }
 
 #[cfg(test)]

@@ -483,3 +483,154 @@ fn a_run_that_was_stopped_names_the_test_that_had_begun() {
         assert_eq!(begun("", output).as_deref(), expected, "{output}");
     }
 }
+
+/// Checks counts and names of an output.
+fn names(output: &str, counts: Counts, passed: &[&str], failed: &[&str], skipped: &[&str]) {
+    let found = read(output, "");
+    assert_eq!(found.counts, counts, "{output}");
+    let names = found.names.unwrap();
+    assert_eq!(
+        (&*names.passed, &*names.failed, &*names.skipped),
+        (&*owned(passed), &*owned(failed), &*owned(skipped))
+    );
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn ctest_and_meson_and_automake_name_their_tests() {
+    names(
+        "Test project /x/build\n    Start 1: adds\n1/6 Test #1: adds .............................   Passed    0.00 sec\n\
+         \x20    Start 2: fails\nCould not find executable badly\nLooked in the following places:\n\
+         2/6 Test #2: fails ............................***Not Run   0.00 sec\n\
+         3/6 Test #3: skips ............................***Skipped   0.00 sec\n\
+         5/6 Test #5: crash ............................Subprocess aborted***Exception:   0.00 sec\n\n\
+         6/6 Test #6: off ..............................***Not Run (Disabled)   0.00 sec\n\n\
+         40% tests passed, 3 tests failed out of 5\n",
+        known(1, 2, 2),
+        &["adds"],
+        &["fails", "crash"],
+        &["skips", "off"],
+    );
+    names(
+        "1/4 x / adds          OK              0.01s\n2/4 x:s / fails badly FAIL            0.01s   exit status 1\n\
+         >>> MALLOC_PERTURB_=141 /x/build/t 1\n\n3/4 x / skips         SKIP            0.01s   exit status 77\n\
+         4/4 x / xf            EXPECTEDFAIL    0.00s   exit status 1\n\n\
+         Ok:                 1   \nExpected Fail:      1   \nFail:               1   \nSkipped:            1   \n\
+         Timeout:            0   \n",
+        known(2, 1, 1),
+        &["x / adds", "x / xf"],
+        &["x:s / fails badly"],
+        &["x / skips"],
+    );
+    names(
+        "make  check-TESTS\nPASS: tests/a.sh\nFAIL: tests/b.sh\nXFAIL: tests/c.sh\nSKIP: tests/d.sh\n\
+         =====\nTestsuite summary for x 1\n=====\n# TOTAL: 4\n# PASS:  1\n# SKIP:  1\n# XFAIL: 1\n# FAIL:  1\n# XPASS: 0\n",
+        known(2, 1, 1),
+        &["tests/a.sh", "tests/c.sh"],
+        &["tests/b.sh"],
+        &["tests/d.sh"],
+    );
+}
+
+#[test]
+fn ruby_runners_name_their_tests() {
+    names(
+        "Run options: -v --seed 6496\n\n# Running:\n\nPriceTest#test_errors = 0.00 s = E\nPriceTest#test_adds = noise\n0.00 s = .\n\
+         PriceTest#test_skips = 0.00 s = S\nPriceTest#test_fails = 0.00 s = F\nCart#test_0001_is empty = 0.00 s = .\n\n\
+         Finished in 0.000478s, 10452.3134 runs/s, 6271.3880 assertions/s.\n\n  1) Error:\nPriceTest#test_errors:\n\
+         RuntimeError: x\n\n5 runs, 3 assertions, 1 failures, 1 errors, 1 skips\n",
+        known(2, 2, 1),
+        &["PriceTest#test_adds", "Cart#is empty"],
+        &["PriceTest#test_errors", "PriceTest#test_fails"],
+        &["PriceTest#test_skips"],
+    );
+    check(
+        "F.\n\n  1) Failure:\nPriceTest#test_fails [/x/a_test.rb:4]:\nExpected: 3\n\n2 runs, 2 assertions, 1 failures, 0 errors, 0 skips\n",
+        known(1, 1, 0),
+        &["PriceTest#test_fails"],
+    );
+    names(
+        "Started\nM::PriceTest: \n  test_adds:\t\t\t.: (0.000097)\n  test_fails:\t\t\tF\n=====\n\
+         Failure: test_fails(M::PriceTest)\n<3> expected but was\n<2>\n=====\n: (0.003664)\n  test_skips:\t\tO\n\
+         3 tests, 2 assertions, 1 failures, 0 errors, 0 pendings, 1 omissions, 0 notifications\n",
+        known(1, 1, 1),
+        &["M::PriceTest#test_adds"],
+        &["M::PriceTest#test_fails"],
+        &["M::PriceTest#test_skips"],
+    );
+    names(
+        "\nPrice\n  adds\n  fails (FAILED - 1)\n  later (PENDING: Not yet implemented)\n  nested\nnoise\n    works\n\n\
+         Pending: (Failures listed here)\n\n  1) Price later\n\nFailures:\n\n  1) Price fails\n\n\
+         Finished in 0.00644 seconds (files took 0.05118 seconds to load)\n4 examples, 1 failure, 1 pending\n\n\
+         Failed examples:\n\nrspec ./spec/a_spec.rb:5 # Price fails\n",
+        known(2, 1, 1),
+        &["Price adds", "Price nested works"],
+        &["Price fails"],
+        &["Price later"],
+    );
+}
+
+#[test]
+fn phpunit_names_its_tests_by_its_report() {
+    let report = "PHPUnit 9.6.7 by Sebastian Bergmann and contributors.\n\n.F  2 / 2 (100%)<?xml version=\"1.0\"?>\n<testsuites>\n\
+         <testsuite name=\"\"><testcase name=\"testAdds\" classname=\"Shop.PriceTest\"/>\n\
+         <testcase name=\"testFails\" classname=\"Shop.PriceTest\"><failure>x</failure></testcase></testsuite>\n</testsuites>\n\n";
+    let summary = "There was 1 failure:\n\n1) Shop\\PriceTest::testFails\nx\n\nFAILURES!\nTests: 2, Assertions: 2, Failures: 1.\n";
+    names(
+        &format!("{report}{summary}"),
+        known(1, 1, 0),
+        &["Shop.PriceTest.testAdds"],
+        &["Shop.PriceTest.testFails"],
+        &[],
+    );
+    check(
+        &format!("PHPUnit 9.6.7 by Sebastian Bergmann and contributors.\n\n{summary}"),
+        known(1, 1, 0),
+        &["Shop.PriceTest.testFails"],
+    );
+    check(
+        "PHPUnit 11.0.1 by Sebastian Bergmann and contributors.\n\n.\n\nOK (1 test, 2 assertions)\n",
+        known(1, 0, 0),
+        &[],
+    );
+}
+
+#[test]
+fn dotnet_and_deno_and_mix_name_their_tests() {
+    names(
+        "Test run for /x/bin/Shop.dll (.NETCoreApp,Version=v8.0)\nStarting test execution, please wait...\n\
+         \x20 Passed Shop.PriceTest.Adds [5 ms]\n  Passed Shop.PriceTest.Sums(one: 1, two: 2) [< 1 ms]\n\
+         \x20 Failed Shop.PriceTest.Halves [2 ms]\n  Error Message:\n   no\n  Skipped Shop.PriceTest.Later [1 ms]\n\n\
+         Total tests: 4\n     Passed: 2\n     Failed: 1\n    Skipped: 1\n Total time: 0.5 Seconds\n",
+        known(2, 1, 1),
+        &["Shop.PriceTest.Adds", "Shop.PriceTest.Sums(one: 1, two: 2)"],
+        &["Shop.PriceTest.Halves"],
+        &["Shop.PriceTest.Later"],
+    );
+    check(
+        "Failed!  - Failed:     1, Passed:     2, Skipped:     0, Total:     3, Duration: 5 ms - Shop.dll (net8.0)\n",
+        known(2, 1, 0),
+        &[],
+    );
+    names(
+        "running 3 tests from ./a_test.ts\nadds ... ok (5ms)\nsteps ...\n  one ... ok (1ms)\nsteps ... ok (2ms)\n\
+         halves ... FAILED (1ms)\nlater ... ignored (0ms)\n\n ERRORS\n\nhalves => ./a_test.ts:3:6\nerror: x\n\n\
+         FAILED | 2 passed (1 step) | 1 failed | 1 ignored (10ms)\n",
+        known(2, 1, 1),
+        &["a_test.ts > adds", "a_test.ts > steps"],
+        &["a_test.ts > halves"],
+        &["a_test.ts > later"],
+    );
+    names(
+        "ShopTest [test/shop_test.exs]\n  * test later (skipped) [L#10]\n  * test fails badly (1.6ms) [L#6]\n\n\
+         \x20 1) test fails badly (ShopTest)\n     test/shop_test.exs:6\n\n  * test cart is empty (0.00ms) [L#14]\n\n\
+         Finished in 0.02 seconds (0.00s async, 0.02s sync)\n3 tests, 1 failure, 1 skipped\n",
+        known(1, 1, 1),
+        &["ShopTest.test cart is empty"],
+        &["ShopTest.test fails badly"],
+        &["ShopTest.test later"],
+    );
+}

@@ -11,20 +11,32 @@ pub(super) static UNITTEST: Runner = Runner {
         argument: "-v",
         unless: &["-v", "--verbose", "-q", "--quiet"],
     }),
-    // A pattern without a star matches anywhere in a name. The text after a blank is a subtest's parameters.
-    select: Some(Select {
-        by: |_, asked| {
-            let names = asked.names.iter();
-            let tests: BTreeSet<&str> = names.filter_map(|name| name.split([' ', '(']).next()).collect();
-            Some(Arguments::at_end(
-                tests.into_iter().flat_map(|test| ["-k", test]).map(str::to_owned),
-            ))
-        },
-        unless: &["-k"],
-    }),
+    select: Some(BY_PATTERN),
     read: Some(unittest),
     begun: Some(begun),
     ..Runner::called(&[&["-m", "unittest"]])
+};
+
+/// Django's own runner, which is built on unittest.
+pub(super) static DJANGO: Runner = Runner {
+    naming: Some(Naming {
+        argument: "--verbosity=2",
+        unless: &["-v", "--verbosity"],
+    }),
+    select: Some(BY_PATTERN),
+    ..Runner::called(&[&["manage.py", "test"]])
+};
+
+/// A pattern without a star matches anywhere in a name. The text after a blank is a subtest's parameters.
+const BY_PATTERN: Select = Select {
+    by: |_, asked| {
+        let names = asked.names.iter();
+        let tests: BTreeSet<&str> = names.filter_map(|name| name.split([' ', '(']).next()).collect();
+        Some(Arguments::at_end(
+            tests.into_iter().flat_map(|test| ["-k", test]).map(str::to_owned),
+        ))
+    },
+    unless: &["-k"],
 };
 
 /// Reads `Ran 3 tests in 0.001s`, then `OK (skipped=1)` or `FAILED (failures=1, errors=1)`; with `-v`, one line per

@@ -64,6 +64,20 @@ fn only_what_is_plainly_one_runner_gets_arguments() {
         ),
         ("cargo build", "", "cargo build"),
         ("go test ./...", "", "go test ./... -v"),
+        ("python3 manage.py test", "", "python3 manage.py test --verbosity=2"),
+        (
+            "../.venv/bin/python3 manage.py test shop -v 2",
+            "",
+            "../.venv/bin/python3 manage.py test shop -v 2",
+        ),
+        ("bundle exec rake test", "", "bundle exec rake test TESTOPTS=-v"),
+        ("vendor/bin/phpunit", "", "vendor/bin/phpunit --log-junit=php://stdout"),
+        ("mix test", "", "mix test --trace"),
+        (
+            "dotnet test --no-restore",
+            "",
+            "dotnet test --no-restore '--logger:console;verbosity=normal'",
+        ),
     ];
     for (command, script, expected) in table {
         assert_eq!(line(command, script).naming(), expected, "{command} with {script}");

@@ -1,0 +1,72 @@
+//! Reads Elixir's ExUnit.
+
+use crate::gates::results::{
+    numbers::before,
+    runner::{Naming, Runner},
+    tally::{Outcome, Tally},
+};
+use std::collections::BTreeSet;
+
+pub(super) static MIX: Runner = Runner {
+    naming: Some(Naming {
+        argument: "--trace",
+        unless: &["--trace", "--formatter"],
+    }),
+    read: Some(exunit),
+    ..Runner::called(&[&["mix", "test"]])
+};
+
+/// Reads `4 tests, 1 failure, 1 skipped`; with `--trace`, a line such as `  * test adds (0.1ms) [L#3]` for each test below
+/// `ShopTest [test/shop_test.exs]`. Such a line does not say that a test failed: `  1) test adds (ShopTest)` does.
+fn exunit(text: &str) -> Option<Tally> {
+    let summary = text.lines().rev().find(|line| is_summary(line))?;
+    let number = |word| before(summary, word).unwrap_or(0);
+    let all = ["test", "tests", "doctest", "doctests", "property", "properties"].map(number);
+    let all = all.into_iter().fold(0, u32::saturating_add);
+    let failed = ["failure", "failures", "invalid"].map(number);
+    let failed = failed.into_iter().fold(0, u32::saturating_add);
+    let skipped = number("skipped").saturating_add(number("excluded"));
+    let mut sum = Tally::default();
+    sum.sum(all.saturating_sub(failed).saturating_sub(skipped), failed, skipped);
+    let failures: BTreeSet<String> = text.lines().filter_map(failure).collect();
+    let mut module = "";
+    let mut has_failures = false;
+    for line in text.lines() {
+        if let Some((name, _)) = line.strip_suffix(']').and_then(|line| line.split_once(" [")) {
+            match name.strip_prefix("  * ") {
+                Some(test) => {
+                    let (test, end) = test.rsplit_once(" (").unwrap_or((test, ""));
+                    let name = format!("{module}.{test}");
+                    let outcome = match end {
+                        "skipped)" | "excluded)" => Outcome::Skipped,
+                        _ if failures.contains(&name) => Outcome::Failed,
+                        _ => Outcome::Passed,
+                    };
+                    has_failures |= outcome == Outcome::Failed;
+                    sum.test(&name, outcome);
+                }
+                None if !name.contains(' ') => module = name,
+                None => {}
+            }
+        }
+    }
+    if !has_failures {
+        failures.iter().for_each(|name| sum.mention(name));
+    }
+    Some(sum)
+}
+
+fn is_summary(line: &str) -> bool {
+    let words = ["test", "tests", "doctest", "doctests", "property", "properties"];
+    let first = line.split(", ").next().and_then(|part| part.split_once(' '));
+    let is_counted = first.is_some_and(|(number, word)| number.parse::<u32>().is_ok() && words.contains(&word));
+    is_counted && (line.contains(" failure") || line.ends_with(" excluded")) && !line.contains(" assertions, ")
+}
+
+/// Returns the test of a line such as `  1) test adds (ShopTest)`.
+fn failure(line: &str) -> Option<String> {
+    let (number, rest) = line.trim_start().split_once(") ")?;
+    number.parse::<u32>().ok()?;
+    let (test, module) = rest.strip_suffix(')')?.rsplit_once(" (")?;
+    Some(format!("{module}.{test}"))
+}
