@@ -38,7 +38,7 @@ pub use repository::{INSTRUCTION_PATHS, RepositorySettings, SETTINGS_FILE};
 pub use repository_keys::json_schema;
 pub use repository_values::{
     Approval, Checks, CiEvidence, Commands, CommitsBy, Coverage, Depth, Merge, Network, Permission, PreLoop,
-    RoleTimeouts,
+    RoleTimeouts, TestDemand,
 };
 pub use role::{ByRole, Role};
 pub use server::{AppsFrom, LogFormat, ServerSettings};

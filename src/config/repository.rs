@@ -4,7 +4,7 @@ use crate::config::{
     budgets::Budget,
     repository_keys::KEYS,
     repository_values::{
-        Approval, Checks, CiEvidence, Commands, CommitsBy, Coverage, Merge, Network, PreLoop, RoleTimeouts,
+        Approval, Checks, CiEvidence, Commands, CommitsBy, Coverage, Merge, Network, PreLoop, RoleTimeouts, TestDemand,
     },
     role::ByRole,
     shapes::{Offer, Reading},
@@ -77,6 +77,8 @@ pub struct RepositorySettings {
     pub setup: Option<ShellCommand>,
     /// The command that runs the tests; `None` to detect it.
     pub test: Option<ShellCommand>,
+    /// Whether a Feature waits if no command runs the repository's tests.
+    pub tests: TestDemand,
     /// The JUnit XML file that the test command writes; `None` to read the runner's own output.
     pub test_report: Option<String>,
     /// The measurement of coverage.
@@ -116,6 +118,7 @@ impl Default for RepositorySettings {
             commits: CommitsBy::Git,
             setup: None,
             test: None,
+            tests: TestDemand::Required,
             test_report: None,
             coverage: Coverage::default(),
             agent: ByRole::default(),

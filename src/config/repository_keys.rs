@@ -38,6 +38,9 @@ pub(crate) static KEYS: &[Key] = &keys! {
         "Who makes the commits: `git`, without a signature, or `github`, which signs them and shows them as verified.";
     "setup": Command, "Prepares a checkout for the tests, in one line. Detected if not set.";
     "test": Command, "Runs the tests, in one line. Detected if not set.";
+    "tests": OneOf(&["required", "optional"]),
+        "If there are tests and no command is found that runs them, a plan with a task that needs tests waits for a person: \
+         `required`. `optional`: it starts.";
     "test_report": Path, "JUnit XML file that the test command writes, if its output does not name the tests.";
     "coverage": Table(COVERAGE), "How coverage is measured.";
     "agent": Each(AGENTS), "Name of an agent that the server offers, for all roles or by role. Default: the server's.";

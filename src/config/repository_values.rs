@@ -49,6 +49,17 @@ pub enum CiEvidence {
     Ignore,
 }
 
+/// Whether a Feature may start if no command is found that runs the repository's tests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestDemand {
+    /// It waits for a person.
+    #[default]
+    Required,
+    /// It starts.
+    Optional,
+}
+
 /// The one who creates the commits that are pushed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -4,8 +4,11 @@ use crate::{
     config::{RepositorySettings, SETTINGS_FILE},
     gates::{detect, detect::Repository, test_line::TestLine},
 };
-use domain::{ids::Sha, network::HostRule, registries, registries::Ecosystem, shell_command::ShellCommand};
+use domain::{
+    feature::UnrunTests, ids::Sha, network::HostRule, registries, registries::Ecosystem, shell_command::ShellCommand,
+};
 use git::{GitError, Mirror};
+use integrity::language::{Role, role};
 use std::collections::BTreeMap;
 
 /// The commands that the Gates run for a repository.
@@ -53,15 +56,49 @@ pub async fn paths(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, GitErro
 /// The mirror could not be read.
 pub async fn at(mirror: &Mirror, commit: &Sha, settings: &RepositorySettings) -> Result<Chosen, GitError> {
     let paths = paths(mirror, commit).await?;
+    let texts = texts(mirror, commit, &paths).await?;
+    let read = |path: &str| texts.get(path).cloned();
+    Ok(choose(settings, &Repository::new(&paths, &read)))
+}
+
+/// Returns the texts of the files that detection reads.
+async fn texts(mirror: &Mirror, commit: &Sha, paths: &[String]) -> Result<BTreeMap<String, String>, GitError> {
     let mut texts = BTreeMap::new();
-    for path in detect::telling(&paths) {
+    for path in detect::telling(paths) {
         if let Some(file) = mirror.read_file(commit, path, MAX_TELLING).await? {
-            texts.insert(path.as_str(), file.text());
+            texts.insert(path.clone(), file.text());
         }
     }
+    Ok(texts)
+}
+
+/// The most files and the most commands that people are shown when no test command is found.
+const MOST_SHOWN: usize = 3;
+
+/// Returns the tests of a commit that no detected command runs. Empty if the repository has no tests yet: then the work
+/// may bring the first.
+///
+/// # Errors
+///
+/// The mirror could not be read.
+pub async fn unrun_tests(mirror: &Mirror, commit: &Sha) -> Result<Option<UnrunTests>, GitError> {
+    let paths = paths(mirror, commit).await?;
+    let texts = texts(mirror, commit, &paths).await?;
     let read = |path: &str| texts.get(path).cloned();
-    let repository = Repository::new(&paths, &read);
-    Ok(choose(settings, &repository))
+    Ok(unrun(&Repository::new(&paths, &read)))
+}
+
+fn unrun(repository: &Repository<'_>) -> Option<UnrunTests> {
+    let tests = repository.paths.iter().filter(|path| role(path) == Role::Test);
+    let files: Vec<String> = tests.take(MOST_SHOWN).cloned().collect();
+    let nested = detect::in_folders(repository).take(MOST_SHOWN);
+    let commands: Vec<String> = nested.map(|found| found.test.text().to_owned()).collect();
+    let looked_for = detect::looked_for();
+    (!files.is_empty() || !commands.is_empty()).then_some(UnrunTests {
+        files,
+        commands,
+        looked_for,
+    })
 }
 
 /// Takes each command from the settings or, failing that, detects it from the repository's files.
@@ -110,11 +147,35 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
 
 #[cfg(test)]
 mod tests {
-    use super::choose;
+    use super::{choose, unrun};
     use crate::{
         config::{Offer, RepositorySettings},
         gates::detect::Repository,
     };
+
+    fn unrun_in(files: &[&str]) -> Option<(Vec<String>, Vec<String>)> {
+        let paths: Vec<String> = files.iter().map(|path| (*path).to_owned()).collect();
+        let read = |_: &str| Some("{\"scripts\": {\"test\": \"jest\"}}".to_owned());
+        let found = unrun(&Repository::new(&paths, &read))?;
+        Some((found.files, found.commands))
+    }
+
+    #[test]
+    fn tests_that_nothing_runs_are_named_with_the_commands_of_their_folders() {
+        assert_eq!(
+            unrun_in(&["README.md", "src/main.lua"]),
+            None,
+            "it may bring its first tests"
+        );
+        let lua = (vec!["spec/a_spec.lua".to_owned()], Vec::new());
+        assert_eq!(unrun_in(&["src/main.lua", "spec/a_spec.lua"]), Some(lua));
+        let commands = vec!["cd api && go test ./...".to_owned(), "cd web && npm test".to_owned()];
+        let both = (vec!["api/a_test.go".to_owned()], commands);
+        assert_eq!(
+            unrun_in(&["api/go.mod", "api/a_test.go", "web/package.json"]),
+            Some(both)
+        );
+    }
 
     fn why(settings: &str, files: &[&str]) -> String {
         let settings = RepositorySettings::parse(settings, &Offer::default()).unwrap();

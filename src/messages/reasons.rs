@@ -1,7 +1,7 @@
 //! Words the reasons why something stopped, waits or ended, for people. Details for operators are in the log.
 
 use crate::messages::{
-    measure::{Form, Measure, bullets, listed, printed, sections},
+    measure::{Form, Measure, bullets, codes, listed, printed, sections},
     untrusted::{code, fence, inline},
     words::{count, person, size, tasks},
 };
@@ -283,9 +283,10 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
     let begin = match (fault, what) {
         (PreFlightFault::NotRun, PreFlightCause::SetUp(_)) => "Set-up does not work on the default branch",
         (PreFlightFault::NotRun, PreFlightCause::Tests(_)) => "The tests do not run on the default branch",
-        (PreFlightFault::NotRun, PreFlightCause::NoNames { .. } | PreFlightCause::Stored(_)) => {
-            "Set-up or tests do not run on the default branch"
-        }
+        (
+            PreFlightFault::NotRun,
+            PreFlightCause::NoNames { .. } | PreFlightCause::NoCommand { .. } | PreFlightCause::Stored(_),
+        ) => "Set-up or tests do not run on the default branch",
         (PreFlightFault::NothingPasses, _) => {
             "No test passes on the default branch, so no test could show that a task is done"
         }
@@ -297,6 +298,7 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
             },
         ) => "The tests fail on the default branch, and do not say which",
         (PreFlightFault::NoNames, _) => "A criterion could never be met, because the tests have no names",
+        (PreFlightFault::NoCommand, _) => "No command was found that runs the tests of the default branch",
     };
     let what = trimmed(&preflight_cause(what), measure.text.min(2_000));
     let sentence = format!("{begin}: {what}.");
@@ -324,6 +326,14 @@ pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
                 "{task} asks for the test `{test}`. {}, and its output names no test",
                 ended(tests)
             )
+        }
+        PreFlightCause::NoCommand { task, tests } => {
+            let found = match (tests.files.as_slice(), tests.commands.is_empty()) {
+                ([], _) => String::new(),
+                (_, true) => format!(". There are {}", codes(&tests.files, 3, 200)),
+                (_, false) => format!(". More than one folder has its own: {}", codes(&tests.commands, 3, 300)),
+            };
+            format!("{task} needs tests{found}. Looked for {}", tests.looked_for)
         }
         PreFlightCause::Stored(sentence) => sentence.clone(),
     }

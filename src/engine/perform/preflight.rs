@@ -1,7 +1,7 @@
 //! Pre-flight: finds what forbids the work or makes it impossible, before any agent costs money.
 
 use crate::{
-    config::CommitsBy,
+    config::{CommitsBy, TestDemand},
     engine::{
         job::{Done, EffectError},
         perform::{baseline::baseline, context::EffectContext},
@@ -15,7 +15,7 @@ use domain::{
     blocked::BlockReason,
     feature::{
         Doubt, PreFlight, PreFlightOutcome, event::Event, is_planning, nameless, nothing_passes, obstacle,
-        unknown_tests,
+        unknown_tests, untestable,
     },
     ids::{Emission, Sha, TaskId},
     plan::{Check, Plan},
@@ -61,6 +61,12 @@ pub(super) async fn pre_flight(
     // Checked only before money is spent. Later, such a finding means that somebody broke the default branch.
     let futile = || nothing_passes(&found).or_else(|| nameless(&found, plan?));
     if let Some(reason) = obstacle(&found).or_else(|| is_first.then(futile).flatten()) {
+        return refused(reason);
+    }
+    if let Some(plan) = plan.filter(|_| is_first && settings.tests == TestDemand::Required)
+        && let Some(tests) = gates::commands::unrun_tests(&default.mirror, commit).await?
+        && let Some(reason) = untestable(&found, plan, tests)
+    {
         return refused(reason);
     }
     let mut ready = PreFlight::of(&found, unsupported(&default.mirror, commit).await?);

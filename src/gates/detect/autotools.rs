@@ -1,6 +1,6 @@
 //! Detects projects that are configured by autoconf and tested by `make check`.
 
-use crate::gates::detect::{Found, Repository};
+use crate::gates::detect::repository::{Found, Repository};
 use integrity::make::rules;
 
 pub(super) const FILES: &[&str] = &[

@@ -1,6 +1,6 @@
 //! Detects Cargo projects.
 
-use crate::gates::detect::{Found, Repository};
+use crate::gates::detect::repository::{Found, Repository};
 
 pub(super) const FILES: &[&str] = &["Cargo.toml", "Cargo.lock"];
 

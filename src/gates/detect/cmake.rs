@@ -1,6 +1,6 @@
 //! Detects CMake projects with tests for CTest.
 
-use crate::gates::detect::{Found, Repository, build_folder};
+use crate::gates::detect::repository::{Found, Repository, build_folder};
 
 pub(super) const FILES: &[&str] = &["CMakeLists.txt"];
 

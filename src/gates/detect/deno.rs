@@ -1,6 +1,6 @@
 //! Detects Deno.
 
-use crate::gates::detect::{Found, Repository};
+use crate::gates::detect::repository::{Found, Repository};
 
 pub(super) const FILES: &[&str] = &["deno.json", "deno.jsonc"];
 

@@ -1,6 +1,9 @@
 //! Detects Django projects whose tests run with `manage.py test`.
 
-use crate::gates::detect::{DEEPEST, Found, NOT_OWN, Repository, python};
+use crate::gates::detect::{
+    python,
+    repository::{DEEPEST, Found, NOT_OWN, Repository},
+};
 
 /// The program of a Django project.
 const MANAGE: &str = "manage.py";

@@ -1,6 +1,6 @@
 //! Detects .NET solutions and projects.
 
-use crate::gates::detect::{Found, Repository};
+use crate::gates::detect::repository::{Found, Repository};
 
 /// Nothing is read from .NET's files: their names suffice.
 pub(super) const FILES: &[&str] = &[];

@@ -1,6 +1,6 @@
 //! Detects Go modules and workspaces.
 
-use crate::gates::detect::{Found, Repository};
+use crate::gates::detect::repository::{Found, Repository};
 
 pub(super) const FILES: &[&str] = &["go.mod", "go.work"];
 

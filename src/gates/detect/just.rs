@@ -1,6 +1,6 @@
 //! Detects a recipe for tests in a justfile.
 
-use crate::gates::detect::{Found, Repository};
+use crate::gates::detect::repository::{Found, Repository};
 
 pub(super) const FILES: &[&str] = &["justfile", "Justfile", ".justfile"];
 

@@ -1,6 +1,6 @@
 //! Detects Maven and Gradle, and uses their wrappers if the repository has them.
 
-use crate::gates::detect::{Found, Repository};
+use crate::gates::detect::repository::{Found, Repository};
 
 pub(super) const FILES: &[&str] = &["pom.xml", "build.gradle", "build.gradle.kts"];
 

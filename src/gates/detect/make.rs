@@ -1,6 +1,6 @@
 //! Detects make files with a target for tests.
 
-use crate::gates::detect::{Found, Repository};
+use crate::gates::detect::repository::{Found, Repository};
 use integrity::make::{FILES as MAKE_FILES, rules};
 
 pub(super) const FILES: &[&str] = &MAKE_FILES;

@@ -1,6 +1,6 @@
 //! Detects meson projects.
 
-use crate::gates::detect::{Found, Repository, build_folder};
+use crate::gates::detect::repository::{Found, Repository, build_folder};
 
 pub(super) const FILES: &[&str] = &["meson.build"];
 

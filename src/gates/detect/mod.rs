@@ -17,21 +17,15 @@ mod mix;
 mod node;
 mod php;
 mod python;
+mod repository;
 mod ruby;
 mod task;
 
+pub use repository::Repository;
+
+use crate::gates::detect::repository::{DEEPEST, Found, MOST_FOLDERS, NOT_OWN};
 use domain::shell_command::ShellCommand;
 use std::{collections::BTreeSet, ffi::OsStr};
-
-/// The paths and files of a repository at one commit, or of one of its folders.
-pub struct Repository<'a> {
-    /// Every path, relative to the root.
-    pub(crate) paths: &'a [String],
-    /// Returns the text of a file; `None` if it is not readable text.
-    read: &'a dyn Fn(&str) -> Option<String>,
-    /// The folder that is examined, with a trailing slash; empty for the root.
-    folder: String,
-}
 
 /// The detected commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,28 +36,6 @@ pub(crate) struct Detected {
     pub(crate) evidence: String,
     /// The project's folder, if it is not the root.
     pub(crate) folder: Option<String>,
-}
-
-/// The commands that one tool chain suggests. The set-up is empty if nothing needs preparing.
-struct Found {
-    setup: String,
-    test: String,
-    evidence: String,
-    /// The folder in which the tests run, if it is not the one that was examined.
-    folder: String,
-}
-
-impl Found {
-    fn new(setup: impl Into<String>, test: impl Into<String>, evidence: impl Into<String>) -> Self {
-        let (setup, test, evidence) = (setup.into(), test.into(), evidence.into());
-        let folder = String::new();
-        Self {
-            setup,
-            test,
-            evidence,
-            folder,
-        }
-    }
 }
 
 /// A tool chain: its name, the files that identify it, and its detection function.
@@ -92,69 +64,6 @@ const TOOL_CHAINS: &[ToolChain] = &[
     ("task", task::FILES, task::detect),
     ("Make", make::FILES, make::detect),
 ];
-
-/// Names of folders whose projects are third-party code, samples or test data.
-const NOT_OWN: [&str; 16] = [
-    "node_modules",
-    "vendor",
-    "third_party",
-    ".venv",
-    "examples",
-    "example",
-    "docs",
-    "doc",
-    "fixtures",
-    "testdata",
-    "tests",
-    "test",
-    "benchmarks",
-    "bench",
-    "fuzz",
-    "samples",
-];
-
-/// The most folders that are searched for a project, and the deepest level.
-const MOST_FOLDERS: usize = 20;
-const DEEPEST: usize = 2;
-
-impl<'a> Repository<'a> {
-    /// Creates a repository with these paths.
-    #[must_use]
-    pub fn new(paths: &'a [String], read: &'a dyn Fn(&str) -> Option<String>) -> Self {
-        let folder = String::new();
-        Self { paths, read, folder }
-    }
-}
-
-impl Repository<'_> {
-    pub(crate) fn has(&self, path: &str) -> bool {
-        let path = format!("{}{path}", self.folder);
-        self.paths.contains(&path)
-    }
-
-    pub(crate) fn text(&self, path: &str) -> Option<String> {
-        let path = self.has(path).then(|| format!("{}{path}", self.folder))?;
-        (self.read)(&path)
-    }
-
-    fn first<'p>(&self, paths: &[&'p str]) -> Option<&'p str> {
-        paths.iter().find(|path| self.has(path)).copied()
-    }
-
-    /// Returns the paths inside the folder, relative to it.
-    fn own(&self) -> impl Iterator<Item = &str> {
-        self.paths.iter().filter_map(|path| path.strip_prefix(&self.folder))
-    }
-
-    /// Narrows the repository to one of its folders.
-    pub(crate) fn below(&self, folder: &str) -> Repository<'_> {
-        Repository {
-            paths: self.paths,
-            read: self.read,
-            folder: format!("{}{folder}/", self.folder),
-        }
-    }
-}
 
 /// Returns the names of all tool chains, for people.
 pub(crate) fn looked_for() -> String {
@@ -210,18 +119,27 @@ pub fn telling(paths: &[String]) -> Vec<&String> {
 /// Returns the commands of the first tool chain that can run tests: at the root or, failing that, in the only folder
 /// that has one.
 pub(crate) fn detect(repository: &Repository<'_>) -> Option<Detected> {
-    let own = |repository: &Repository<'_>| TOOL_CHAINS.iter().find_map(|(_, _, detect)| detect(repository));
-    if let Some(found) = own(repository) {
+    if let Some(found) = first(repository) {
         return detected(found, None);
     }
-    let mut nested = folders(repository.paths).into_iter().filter_map(|folder| {
-        let found = own(&repository.below(&folder))?;
-        Some((folder, found))
-    });
+    let mut nested = in_folders(repository);
     match (nested.next(), nested.next()) {
-        (Some((folder, found)), None) => detected(found, Some(folder)),
+        (Some(only), None) => Some(only),
         _ => None,
     }
+}
+
+/// Returns the commands of each folder with a project whose tests can run.
+pub(crate) fn in_folders(repository: &Repository<'_>) -> impl Iterator<Item = Detected> {
+    folders(repository.paths).into_iter().filter_map(|folder| {
+        let found = first(&repository.below(&folder))?;
+        detected(found, Some(folder))
+    })
+}
+
+/// Returns the commands of the first tool chain that can run tests.
+fn first(repository: &Repository<'_>) -> Option<Found> {
+    TOOL_CHAINS.iter().find_map(|(_, _, detect)| detect(repository))
 }
 
 fn detected(found: Found, folder: Option<String>) -> Option<Detected> {
@@ -241,28 +159,6 @@ fn detected(found: Found, folder: Option<String>) -> Option<Detected> {
         evidence: format!("{}{below}", found.evidence),
         folder: whole,
     })
-}
-
-/// The files by which projects other than Python's are known, although some of their tests may be Python scripts.
-fn has_other_sign(repository: &Repository<'_>) -> bool {
-    let signs = [
-        jvm::FILES,
-        ruby::FILES,
-        php::FILES,
-        mix::FILES,
-        cmake::FILES,
-        meson::FILES,
-        autotools::FILES,
-    ];
-    signs.iter().any(|files| repository.first(files).is_some())
-}
-
-/// Returns the folder for built files: one that the repository does not use for its own.
-fn build_folder(repository: &Repository<'_>) -> &'static str {
-    match repository.own().any(|path| path.starts_with("build/")) {
-        true => "build-autobuild",
-        false => "build",
-    }
 }
 
 /// Returns the outermost folders with a manifest, except the root.

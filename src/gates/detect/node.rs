@@ -1,6 +1,6 @@
 //! Detects npm, pnpm and yarn. The lock file decides which one is used, then `packageManager`; none is downloaded.
 
-use crate::gates::detect::{Found, Repository};
+use crate::gates::detect::repository::{Found, Repository};
 use serde_json::Value;
 
 pub(super) const FILES: &[&str] = &["package.json", "lerna.json"];

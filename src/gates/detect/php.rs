@@ -1,6 +1,6 @@
 //! Detects PHPUnit and Pest, and the test script of Composer.
 
-use crate::gates::detect::{Found, Repository};
+use crate::gates::detect::repository::{Found, Repository};
 use serde_json::Value;
 
 const COMPOSER: &str = "composer.json";

@@ -1,6 +1,10 @@
 //! Detects pytest and unittest, and sets them up with uv, poetry, tox, nox, or a virtual environment in the checkout.
 
-use crate::gates::detect::{Found, Repository, has_other_sign};
+use crate::gates::detect::{
+    autotools, cmake, jvm, meson, mix, php,
+    repository::{Found, Repository},
+    ruby,
+};
 use std::{iter::successors, path::Path};
 use toml::{Table, Value};
 
@@ -290,6 +294,20 @@ fn unittest(repository: &Repository<'_>, evidence: &str) -> Option<String> {
         false if folder.chars().all(is_plain) => Some(format!("python3 -m unittest discover -s {folder}")),
         false => None,
     }
+}
+
+/// `true` if the folder is known by files of a project in another language, some of whose tests may be Python scripts.
+fn has_other_sign(repository: &Repository<'_>) -> bool {
+    let signs = [
+        jvm::FILES,
+        ruby::FILES,
+        php::FILES,
+        mix::FILES,
+        cmake::FILES,
+        meson::FILES,
+        autotools::FILES,
+    ];
+    signs.iter().any(|files| repository.first(files).is_some())
 }
 
 /// The most test files that are read.

@@ -1,6 +1,6 @@
 //! Detects Ruby projects: RSpec, Rails, and Rake with minitest or test-unit.
 
-use crate::gates::detect::{Found, Repository};
+use crate::gates::detect::repository::{Found, Repository};
 
 pub(super) const FILES: &[&str] = &["Gemfile", "Rakefile", "Gemfile.lock", ".rspec"];
 

@@ -1,6 +1,6 @@
 //! Detects a task for tests in a Taskfile.
 
-use crate::gates::detect::{Found, Repository};
+use crate::gates::detect::repository::{Found, Repository};
 use serde_json::Value;
 
 pub(super) const FILES: &[&str] = &[

@@ -135,6 +135,7 @@ fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
              install what is missing where AutoBuild runs ({})",
             plain(&reasons::preflight_cause(what))
         ),
+        PreFlightFault::NoCommand => untestable(what),
         PreFlightFault::NothingPasses => "Make at least one test pass on the default branch. In \
              `.github/autobuild.yml`, `setup` installs the packages that the tests import, and `test` runs tests that \
              can pass where AutoBuild runs"
@@ -144,6 +145,23 @@ fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
         mend,
         "Then resume: AutoBuild tries again, and pays no model before this works".to_owned(),
     ]
+}
+
+/// Says which line to write if no test command was found.
+fn untestable(what: &PreFlightCause) -> String {
+    let example = match what {
+        PreFlightCause::NoCommand { tests, .. } => tests.commands.first().map(String::as_str),
+        PreFlightCause::SetUp(_)
+        | PreFlightCause::Tests(_)
+        | PreFlightCause::NoNames { .. }
+        | PreFlightCause::Stored(_) => None,
+    };
+    format!(
+        "Write the line that runs the tests into `.github/autobuild.yml` on the default branch, such as `test: {}`, and \
+         `setup: …` if they need packages. Or write `tests: optional` there, if a task is to bring the first tests that \
+         a command finds",
+        example.unwrap_or("sh tests/run.sh")
+    )
 }
 
 /// Puts the actions for failing Gates first, or `first` if there are none, then `last`, which fits every such block.

@@ -632,4 +632,21 @@ fn tests_without_names_are_told_in_plain_sentences() {
         reasons::preflight_cause(&cause(domain::evidence::Evidence::Failed(finding()))),
         "`sh run.sh` exited with 0. TASK-001 asks for the test `bye`"
     );
+    let cause = |commands: &[&str]| domain::blocked::PreFlightCause::NoCommand {
+        task: TaskId::Planned(1),
+        tests: domain::feature::UnrunTests {
+            files: vec![text("spec/a_spec.lua")],
+            commands: commands.iter().map(|command| text(command)).collect(),
+            looked_for: text("Cargo, Make"),
+        },
+    };
+    assert_eq!(
+        reasons::preflight_cause(&cause(&[])),
+        "TASK-001 needs tests. There are `spec/a_spec.lua`. Looked for Cargo, Make"
+    );
+    assert_eq!(
+        reasons::preflight_cause(&cause(&["cd a && npm test", "cd b && go test ./..."])),
+        "TASK-001 needs tests. More than one folder has its own: `cd a && npm test`, `cd b && go test ./...`. \
+         Looked for Cargo, Make"
+    );
 }

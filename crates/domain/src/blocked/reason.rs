@@ -6,6 +6,7 @@ use crate::{
     blocked::{failure::AgentFailure, fault::Fault},
     budget::SpentBudget,
     evidence::Evidence,
+    feature::UnrunTests,
     ids::{TaskId, User},
     mistake::SettingsMistake,
     words,
@@ -23,6 +24,8 @@ pub enum PreFlightFault {
     NothingPasses,
     /// A criterion names a test, and the test run prints no names.
     NoNames,
+    /// There are tests, and no command was found that runs them.
+    NoCommand,
 }
 
 /// The failed run of pre-flight, without the names of its tests and its output.
@@ -41,6 +44,8 @@ pub enum PreFlightCause {
         /// The result of the tests.
         tests: Evidence,
     },
+    /// A task needs tests, and no command was found that runs those that there are.
+    NoCommand { task: TaskId, tests: UnrunTests },
     /// A sentence that an older version stored.
     #[serde(untagged)]
     Stored(String),

@@ -32,7 +32,10 @@ pub use crate::{
         },
         moves::{Step, StopScope},
         planning::is_planning,
-        preflight::{Before, Doubt, PreFlight, PreFlightOutcome, nameless, nothing_passes, obstacle, unknown_tests},
+        preflight::{
+            Before, Doubt, PreFlight, PreFlightOutcome, UnrunTests, nameless, nothing_passes, obstacle, unknown_tests,
+            untestable,
+        },
         state::{AfterPreFlight, CancelledWhy, Continuation, Phase, State, Suspension},
     },
 };

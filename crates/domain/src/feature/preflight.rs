@@ -181,6 +181,32 @@ pub fn nameless(baseline: &Baseline, plan: &Plan) -> Option<BlockReason> {
     Some(failed(PreFlightFault::NoNames, cause, &baseline.tests))
 }
 
+/// The tests of a repository for which no command was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnrunTests {
+    /// Some of their files.
+    pub files: Vec<String>,
+    /// Commands that run the tests of one folder each, if there are several such folders.
+    pub commands: Vec<String>,
+    /// The names of the tool chains that were looked for.
+    pub looked_for: String,
+}
+
+/// Returns the task that needs tests in a repository whose tests no command runs. Such a task could never be approved.
+pub fn untestable(baseline: &Baseline, plan: &Plan, tests: UnrunTests) -> Option<BlockReason> {
+    let needs_tests = |kind| match kind {
+        TaskType::Feature | TaskType::Testing => true,
+        TaskType::Scaffolding | TaskType::Refactoring | TaskType::Documentation => false,
+    };
+    let task = plan.tasks.iter().find(|task| needs_tests(task.kind))?.id;
+    let has_none = baseline.tests == Evidence::Absent(Absence::NoCommand);
+    has_none.then(|| BlockReason::PreFlightFailed {
+        fault: PreFlightFault::NoCommand,
+        what: Box::new(PreFlightCause::NoCommand { task, tests }),
+        output: String::new(),
+    })
+}
+
 /// Returns every test that a criterion names, with its task.
 fn named_tests(plan: &Plan) -> impl Iterator<Item = (TaskId, &str)> {
     plan.tasks.iter().flat_map(|task| {

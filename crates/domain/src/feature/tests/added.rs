@@ -6,14 +6,14 @@ use crate::{
     effect::Effect,
     evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, TestNames},
     feature::{
-        Before, Continuation, Doubt, Phase, PreFlight, PreFlightOutcome, State,
+        Before, Continuation, Doubt, Phase, PreFlight, PreFlightOutcome, State, UnrunTests,
         event::{DefaultMerge, Event, Target},
         nameless, nothing_passes, obstacle,
         tests::{samples::*, table::command},
-        unknown_tests,
+        unknown_tests, untestable,
     },
     ids::{Emission, TaskId},
-    plan::{Check, Criterion},
+    plan::{Check, Criterion, TaskType},
     task,
     task::{MergePolicy, Origin, PersonDid, TurnKind},
 };
@@ -191,6 +191,40 @@ fn a_criterion_that_names_a_test_is_told_of_before_it_costs_anything() {
     };
     let known = ["x::refresh_once", "auth::refresh_one_two", "other::thing"];
     assert_eq!(doubts(&known), nearly(&["x::refresh_once", "auth::refresh_one_two"]));
+}
+
+#[test]
+fn tests_that_no_command_runs_wait_for_a_person_if_a_task_needs_tests() {
+    let there = || UnrunTests {
+        files: vec!["spec/a_spec.lua".to_owned()],
+        commands: Vec::new(),
+        looked_for: "Cargo".to_owned(),
+    };
+    let plan_of = |kind| {
+        let mut task = planned_task(ONE, &[]);
+        task.kind = kind;
+        plan(vec![task])
+    };
+    let none = baseline(None, Evidence::Absent(Absence::NoCommand));
+    let waits = |kind| untestable(&none, &plan_of(kind), there()).is_some();
+    let table = [
+        (TaskType::Feature, true),
+        (TaskType::Testing, true),
+        (TaskType::Scaffolding, false),
+        (TaskType::Refactoring, false),
+        (TaskType::Documentation, false),
+    ];
+    for (kind, expected) in table {
+        assert_eq!(waits(kind), expected, "{kind:?}");
+    }
+    assert_eq!(
+        untestable(
+            &baseline(None, Evidence::Passed(ran(0, counted(3, 0), &[]))),
+            &plan_of(TaskType::Feature),
+            there()
+        ),
+        None
+    );
 }
 
 #[test]
