@@ -4,7 +4,7 @@ use crate::store::{FeatureRow, StoredFeature, TaskRow, TurnRow};
 use domain::{
     feature::Feature,
     ids::{Millis, TaskId, TurnNumber},
-    report::{Discrepancy, PlayerReport},
+    report::{Discrepancy, LeftOut, PlayerReport},
     task::{NextTurn, Task, Turn, TurnKind, Work},
 };
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,8 @@ struct Account {
     ci_since: Option<Millis>,
     work: Work,
     report: Option<PlayerReport>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<LeftOut>,
     discrepancies: Vec<Discrepancy>,
 }
 
@@ -77,6 +79,7 @@ fn read_turn(row: &TurnRow) -> Result<Turn, Unreadable> {
         head: row.head.clone(),
         work: account.work,
         report: account.report,
+        left_out: account.left_out,
         discrepancies: account.discrepancies,
         gates: gates.map_err(unreadable(what()))?,
         verdict: verdict.map_err(unreadable(what()))?,
@@ -158,6 +161,7 @@ fn turn_row(task: TaskId, turn: &Turn) -> Result<TurnRow, Unreadable> {
         ci_since: turn.ci_since,
         work: turn.work,
         report: turn.report.clone(),
+        left_out: turn.left_out.clone(),
         discrepancies: turn.discrepancies.clone(),
     };
     let decision = turn.verdict.as_ref().map(serde_json::to_string).transpose();

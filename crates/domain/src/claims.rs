@@ -7,10 +7,11 @@ mod tests_written;
 
 use crate::{
     claims::spelling::spellings,
+    decision::{Issue, Severity},
     evidence::{Gate, GateReport},
     mistake::quoted,
     plan::{Check, Criterion},
-    report::{ChangedPaths, Discrepancy, PlayerReport},
+    report::{ChangedPaths, Discrepancy, LeftOut, PlayerReport},
 };
 use std::collections::BTreeSet;
 
@@ -49,6 +50,39 @@ pub fn discrepancies(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepanc
     found.dedup();
     found.truncate(MOST_DISCREPANCIES);
     found
+}
+
+/// Returns the new files that ignore rules kept out of a commit, as contradictions of the claim that the work is
+/// complete.
+pub fn left_out(all: &[LeftOut]) -> Vec<Discrepancy> {
+    let discrepancy = |left: &LeftOut| Discrepancy {
+        claim: "the work is complete".to_owned(),
+        fact: left_out_fact(left),
+    };
+    all.iter().map(discrepancy).collect()
+}
+
+/// Returns the same as comments for the Player.
+pub fn left_out_items(all: &[LeftOut]) -> impl Iterator<Item = Issue> {
+    let item = |left: &LeftOut| Issue {
+        severity: Severity::ShouldFix,
+        ..Issue::must_fix("ignored_file", &left_out_fact(left))
+    };
+    all.iter().map(item)
+}
+
+fn left_out_fact(left: &LeftOut) -> String {
+    let files: Vec<String> = left.files.iter().map(|file| quoted(file)).collect();
+    let more = match left.count.saturating_sub(files.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let were = if left.count == 1 { "was" } else { "were" };
+    let (files, rule, pattern) = (files.join(", "), &left.rule, quoted(&left.pattern));
+    format!(
+        "{files}{more} {were} left out of the commit because of {rule}: {pattern}; a file that files_created or the \
+         plan names is taken all the same"
+    )
 }
 
 fn contradiction(key: &str, what: &str, fact: &str) -> Discrepancy {

@@ -109,6 +109,19 @@ pub fn schema() -> serde_json::Value {
     of_answer("PlayerReport", &required, properties)
 }
 
+/// New files that one ignore rule kept out of a turn's commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The file and line of the rule, such as `.gitignore:1`.
+    pub rule: String,
+    /// The pattern.
+    pub pattern: String,
+    /// The first files.
+    pub files: Vec<String>,
+    /// The number of files.
+    pub count: usize,
+}
+
 /// The paths that a turn changed, read from the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedPaths {

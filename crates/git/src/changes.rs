@@ -2,9 +2,9 @@
 
 use crate::{
     checkout::TreeRecord,
-    ignores::{Attention, Ignores},
+    ignores::{Attention, Ignores, Named},
     names::{RepoPath, disguises_dot_git},
-    walk::{Kind, Odd, Stamp, WalkError, Walked, walk},
+    walk::{Kind, LeftOut, Odd, Stamp, WalkError, Walked, walk},
 };
 use rustix::fd::OwnedFd;
 
@@ -132,9 +132,17 @@ pub struct Changes {
     pub(crate) written: Vec<(RepoPath, Stamp)>,
     pub(crate) deleted: Vec<RepoPath>,
     findings: Vec<TreeFinding>,
+    left_out: Vec<LeftOut>,
 }
 
 impl Changes {
+    /// Returns new files that ignore rules keep out of the work, in the order of the walk. There may be more in large
+    /// folders.
+    #[must_use]
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
     /// Returns the entries that cannot be part of a commit.
     #[must_use]
     pub fn findings(&self) -> &[TreeFinding] {
@@ -162,8 +170,13 @@ impl Changes {
 }
 
 /// Compares the tree with the record of its first state.
-pub(crate) fn take_out(root: &OwnedFd, record: &TreeRecord, limits: &TakeOutLimits) -> Result<Changes, TakeOutError> {
-    let walked = match walk(root, Attention::Obey(Ignores::new(record))) {
+pub(crate) fn take_out(
+    root: &OwnedFd,
+    record: &TreeRecord,
+    limits: &TakeOutLimits,
+    named: &Named,
+) -> Result<Changes, TakeOutError> {
+    let mut walked = match walk(root, Attention::Obey(Ignores::new(record, named))) {
         Err(WalkError::TooMany) => {
             let findings = vec![TreeFinding::TooManyFiles { limit: limits.files }];
             return Ok(Changes {
@@ -178,6 +191,7 @@ pub(crate) fn take_out(root: &OwnedFd, record: &TreeRecord, limits: &TakeOutLimi
         deleted,
         findings: odd_findings(&walked),
         written: Vec::new(),
+        left_out: std::mem::take(&mut walked.left_out),
     };
     for (path, stamp) in walked.files {
         if record.files.get(&path) != Some(&stamp) {

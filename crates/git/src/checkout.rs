@@ -6,7 +6,7 @@ use crate::{
     clone_refs::CloneRefs,
     error::GitError,
     failure::checkout_failure,
-    ignores::Attention,
+    ignores::{Attention, Named},
     mirror::{Mirror, Shared, make_skeleton},
     names::RepoPath,
     process::GitCall,
@@ -114,9 +114,19 @@ impl Checkout {
 
     /// Returns the changes made in the working copy. Every process that could write there must have ended.
     pub async fn take_out(&self, limits: &TakeOutLimits) -> Result<Changes, TakeOutError> {
+        self.take_out_with(limits, []).await
+    }
+
+    /// Does the same, and takes the `named` files even if a rule ignores them.
+    pub async fn take_out_with(
+        &self,
+        limits: &TakeOutLimits,
+        named: impl IntoIterator<Item = RepoPath>,
+    ) -> Result<Changes, TakeOutError> {
         let (root, record, limits) = (self.open(), Arc::clone(&self.record), limits.clone());
+        let named = Named::new(named);
         let walked = blocking(move || match root {
-            Some(root) => take_out(&root, &record, &limits),
+            Some(root) => take_out(&root, &record, &limits, &named),
             None => Ok(Changes::checkout_gone()),
         });
         walked.await.map_err(|error| TakeOutError::Io(error.into()))?

@@ -1,11 +1,47 @@
 //! Ignore rules: they decide which new files are not part of the work. Files that the base has are never ignored.
 
 use crate::{checkout::TreeRecord, names::RepoPath};
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use std::{cell::OnceCell, collections::HashMap, path::Path};
+use ignore::{
+    Match,
+    gitignore::{Gitignore, GitignoreBuilder},
+};
+use std::{
+    cell::OnceCell,
+    collections::{HashMap, HashSet},
+    path::Path,
+};
 
 /// The number of bytes of rules that are compiled for one walk, since an agent could write any amount.
 const RULES_CAP: usize = 1 << 20;
+
+/// The line of an ignore file that keeps a path out of the work.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct IgnoreRule {
+    /// The file.
+    pub file: RepoPath,
+    /// The line number, from 1.
+    pub line: usize,
+    /// The pattern.
+    pub pattern: String,
+}
+
+/// Files that are part of the work whatever the rules say.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Named {
+    files: HashSet<RepoPath>,
+    folders: HashSet<RepoPath>,
+}
+
+impl Named {
+    pub(crate) fn new(files: impl IntoIterator<Item = RepoPath>) -> Self {
+        let files: HashSet<RepoPath> = files.into_iter().collect();
+        let folders = files.iter().flat_map(|path| path.folders().collect::<Vec<_>>());
+        Self {
+            folders: folders.collect(),
+            files,
+        }
+    }
+}
 
 /// How a walk treats `.gitignore` files.
 pub(crate) enum Attention<'a> {
@@ -41,16 +77,29 @@ impl Attention<'_> {
         }
     }
 
+    /// Returns the rule that keeps a path out, and what it matches: the path, or the nearest folder above.
+    pub(crate) fn rule(&self, path: &RepoPath, folder: bool) -> Option<(RepoPath, IgnoreRule)> {
+        let Self::Obey(ignores) = self else { return None };
+        if let Some(rule) = ignores.matched(path, folder) {
+            return Some((path.clone(), rule));
+        }
+        let above: Vec<RepoPath> = path.folders().collect();
+        let mut above = above.into_iter().rev();
+        above.find_map(|folder| ignores.matched(&folder, true).map(|rule| (folder, rule)))
+    }
+
     /// `true` if a rule matches this entry itself.
     pub(crate) fn ignores(&self, path: &RepoPath, folder: bool) -> bool {
         match self {
             Self::Everything | Self::Collect(_) => false,
             // A folder with files of the base is entered all the same, but new files in it stay ignored.
-            Self::Obey(ignores) => (folder || !ignores.base_has(path, folder)) && ignores.matches(path, folder),
+            Self::Obey(ignores) => {
+                (folder || !ignores.base_has(path, folder)) && ignores.matched(path, folder).is_some()
+            }
         }
     }
 
-    /// `true` if the base has this file, or files in this folder.
+    /// `true` if the base has this file, or files in this folder, or if such a file is named.
     pub(crate) fn base_has(&self, path: &RepoPath, folder: bool) -> bool {
         match self {
             Self::Everything | Self::Collect(_) => true,
@@ -65,6 +114,7 @@ impl Attention<'_> {
 /// deleting a `.gitignore` does not turn a build folder into work.
 pub(crate) struct Ignores<'a> {
     record: &'a TreeRecord,
+    named: &'a Named,
     folders: Vec<Rules>,
     compiled: usize,
 }
@@ -72,15 +122,17 @@ pub(crate) struct Ignores<'a> {
 /// One folder's rules, compiled when the first file needs them.
 struct Rules {
     text: Vec<u8>,
+    folder: RepoPath,
     /// Length of the folder's path with its slash. This many bytes are cut off a path before it is matched.
     prefix: usize,
     matcher: OnceCell<Gitignore>,
 }
 
 impl<'a> Ignores<'a> {
-    pub(crate) fn new(record: &'a TreeRecord) -> Self {
+    pub(crate) fn new(record: &'a TreeRecord, named: &'a Named) -> Self {
         Self {
             record,
+            named,
             folders: Vec::new(),
             compiled: 0,
         }
@@ -98,6 +150,7 @@ impl<'a> Ignores<'a> {
         let prefix = if length == 0 { 0 } else { length.saturating_add(1) };
         self.folders.push(Rules {
             text,
+            folder: folder.clone(),
             prefix,
             matcher: OnceCell::new(),
         });
@@ -105,25 +158,38 @@ impl<'a> Ignores<'a> {
 
     fn base_has(&self, path: &RepoPath, folder: bool) -> bool {
         if folder {
-            self.record.has_folder(path)
+            self.record.has_folder(path) || self.named.folders.contains(path)
         } else {
-            self.record.has_file(path)
+            self.record.has_file(path) || self.named.files.contains(path)
         }
     }
 
-    /// `true` if the nearest folder with a matching rule ignores the path.
-    fn matches(&self, path: &RepoPath, folder: bool) -> bool {
+    /// Returns the rule of the nearest folder with a matching rule, if it ignores the path.
+    fn matched(&self, path: &RepoPath, folder: bool) -> Option<IgnoreRule> {
         for rules in self.folders.iter().rev().filter(|rules| !rules.text.is_empty()) {
             let relative = RepoPath::new(path.as_bytes().get(rules.prefix..).unwrap_or_default());
-            let matched = rules
-                .matcher
-                .get_or_init(|| compile(&rules.text))
-                .matched(relative.as_path(), folder);
-            if !matched.is_none() {
-                return matched.is_ignore();
+            let matcher = rules.matcher.get_or_init(|| compile(&rules.text));
+            match matcher.matched(relative.as_path(), folder) {
+                Match::None => {}
+                Match::Whitelist(_) => return None,
+                Match::Ignore(glob) => return Some(rules.rule(glob.original())),
             }
         }
-        false
+        None
+    }
+}
+
+impl Rules {
+    /// Returns the last line with this pattern, which is the one that counts.
+    fn rule(&self, pattern: &str) -> IgnoreRule {
+        let text = String::from_utf8_lossy(&self.text);
+        let same = |line: &str| line.trim_start_matches('\u{feff}').trim_end() == pattern.trim_end();
+        let lines = text.lines().enumerate().filter(|(_, line)| same(line));
+        IgnoreRule {
+            file: self.folder.join(b".gitignore"),
+            line: lines.last().map_or(1, |(at, _)| at.saturating_add(1)),
+            pattern: pattern.to_owned(),
+        }
     }
 }
 

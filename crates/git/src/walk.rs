@@ -1,7 +1,10 @@
 //! Walks a checkout with our own code: by file handles, never following a link, never entering `.git`, never running
 //! git.
 
-use crate::{ignores::Attention, names::RepoPath};
+use crate::{
+    ignores::{Attention, IgnoreRule},
+    names::RepoPath,
+};
 use rustix::{
     fd::{AsFd, OwnedFd},
     fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat},
@@ -13,6 +16,9 @@ use std::{collections::BTreeMap, fs::File, io::Read, path::Path};
 const MAX_DEPTH: usize = 100;
 /// The most entries that a tree may have.
 const MAX_ENTRIES: usize = 2_000_000;
+/// The most files that are noted because a rule keeps them out, and the most entries of one ignored folder.
+const MOST_LEFT_OUT: usize = 10_000;
+const MOST_IN_FOLDER: usize = 1_000;
 /// The number of bytes of a `.gitignore` that are read.
 const IGNORE_FILE_CAP: u64 = 128 << 10;
 
@@ -82,6 +88,18 @@ pub(crate) enum Odd {
 pub(crate) struct Walked {
     pub(crate) files: BTreeMap<RepoPath, Stamp>,
     pub(crate) odd: Vec<(RepoPath, Odd)>,
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+/// A file that a rule kept out of the work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The path.
+    pub path: RepoPath,
+    /// The rule.
+    pub rule: IgnoreRule,
+    /// The folder that the rule matches; `None` if it matches the file itself.
+    pub folder: Option<RepoPath>,
 }
 
 /// Why a walk ended early.
@@ -211,6 +229,7 @@ impl Walk<'_> {
         let folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
         let ignored = above == Above::Ignored || self.attention.ignores(path, folder);
         if ignored && !self.attention.base_has(path, folder) {
+            self.leave_out(parent, path, name, folder);
             return Ok(());
         }
         if folder {
@@ -222,6 +241,52 @@ impl Walk<'_> {
             None => self.found.odd.push((path.clone(), Odd::Special)),
         }
         Ok(())
+    }
+
+    /// Notes the files at a path that a rule keeps out.
+    fn leave_out(&mut self, parent: &OwnedFd, path: &RepoPath, name: &[u8], folder: bool) {
+        let Some((matched, rule)) = self.attention.rule(path, folder) else {
+            return;
+        };
+        let left_out = LeftOut {
+            path: path.clone(),
+            rule,
+            folder: (folder || matched != *path).then_some(matched),
+        };
+        if folder {
+            let mut room = MOST_IN_FOLDER;
+            self.list_left_out(parent, name, &left_out, &mut room, 0);
+        } else if self.found.left_out.len() < MOST_LEFT_OUT {
+            self.found.left_out.push(left_out);
+        }
+    }
+
+    /// Notes files in an ignored folder until `room` is used up. What cannot be read is skipped, since it is no work.
+    fn list_left_out(&mut self, parent: &OwnedFd, name: &[u8], above: &LeftOut, room: &mut usize, depth: usize) {
+        let opened = rustix::fs::openat(parent, name, folder_flags(), Mode::empty());
+        let Ok(folder) = opened else { return };
+        let Ok(entries) = Dir::read_from(&folder) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b".." | b".git") {
+                continue;
+            }
+            if *room == 0 || self.found.left_out.len() >= MOST_LEFT_OUT {
+                return;
+            }
+            *room = room.saturating_sub(1);
+            let inside = LeftOut {
+                path: above.path.join(name),
+                ..above.clone()
+            };
+            match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory && depth < MAX_DEPTH => {
+                    self.list_left_out(&folder, name, &inside, room, depth.saturating_add(1));
+                }
+                Ok(stat) if Stamp::of(&stat).is_some() => self.found.left_out.push(inside),
+                Ok(_) | Err(_) => {}
+            }
+        }
     }
 
     fn descend(

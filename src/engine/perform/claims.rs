@@ -8,7 +8,7 @@ use crate::{
     gates,
 };
 use domain::{
-    claims::{Known, discrepancies},
+    claims::{Known, discrepancies, left_out},
     evidence::GateReport,
     ids::Sha,
     report::{ChangedPaths, Discrepancy},
@@ -54,7 +54,7 @@ pub(super) async fn contradicted(
         gates,
         criteria: &task.plan.acceptance_criteria,
     };
-    Ok(discrepancies(report, &known))
+    Ok([left_out(&turn.left_out), discrepancies(report, &known)].concat())
 }
 
 async fn changed(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<ChangedPaths, EffectError> {

@@ -11,7 +11,7 @@ use crate::{
 use domain::{
     blocked::Defect,
     ids::Sha,
-    report::PlayerReport,
+    report::{LeftOut, PlayerReport},
     task::{Task, Turn},
 };
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,9 @@ pub(super) struct Finished {
     pub stood: Option<Sha>,
     /// The Player's report.
     pub report: PlayerReport,
+    /// New files that ignore rules kept out of the commit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
 }
 
 impl Finished {

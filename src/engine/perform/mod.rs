@@ -16,6 +16,7 @@ pub(super) mod give_up;
 mod ground;
 mod inspect;
 mod ledger;
+mod left_out;
 mod merge;
 mod plan;
 mod play;

@@ -15,7 +15,7 @@ use crate::{
             finished,
             finished::{Finished, Recorded},
             ground::{Found, Ground, ground},
-            inspect,
+            inspect, left_out,
             push::{Landed, push},
             turn,
         },
@@ -32,8 +32,8 @@ use domain::{
     task,
     task::{Played, Task, Turn},
 };
-use git::{CommitRequest, Prepared};
-use std::time::Duration;
+use git::{Changes, CommitRequest, Prepared, RepoPath, TakeOutLimits};
+use std::{collections::BTreeSet, time::Duration};
 
 /// The trailer of a commit with the unfinished work of a failed run.
 pub(super) const PARTIAL: &str = "AutoBuild-Partial";
@@ -171,18 +171,32 @@ async fn keep(
     report: &PlayerReport,
 ) -> Result<Kept, EffectError> {
     let (base, report) = (ground.start.clone(), report.clone());
-    let (prepared, mut items) = commit(context, task, turn, ground, CommitKind::Whole).await?;
+    let changes = take_out(ground, left_out::named(task, Some(&report))).await?;
+    let (prepared, mut items) = commit(context, task, turn, ground, (&changes, CommitKind::Whole)).await?;
     let Some(prepared) = prepared else {
+        let left_out = left_out::to_report(changes.left_out(), &BTreeSet::new());
         return Ok(Kept::Ended(match items.is_empty() {
-            true => Played::NoChange { base, report },
-            false => Played::Held { base, report, items },
+            true => Played::NoChange { base, report, left_out },
+            false => Played::Held {
+                base,
+                report,
+                left_out,
+                items,
+            },
         }));
     };
     let head = prepared.sha().clone();
     prepared.keep(&held_id(context.job)).await?;
     items.extend(inspect::findings(context, &context.settings(), &prepared, ground).await?);
+    let words = left_out::words(&ground.mirror, &prepared).await?;
+    let left_out = left_out::to_report(changes.left_out(), &words);
     if !items.is_empty() {
-        return Ok(Kept::Ended(Played::Held { base, report, items }));
+        return Ok(Kept::Ended(Played::Held {
+            base,
+            report,
+            left_out,
+            items,
+        }));
     }
     let finished = Finished {
         base,
@@ -190,21 +204,25 @@ async fn keep(
         branch: task.branch.clone(),
         stood: ground.stood.clone(),
         report,
+        left_out,
     };
     finished.write_down(context).await?;
     Ok(Kept::Finished(finished))
 }
 
-/// Returns a commit of the checkout, and the reasons not to take it as it is. There is no commit if nothing changed or
+async fn take_out(ground: &Ground, named: Vec<RepoPath>) -> Result<Changes, EffectError> {
+    Ok(ground.checkout.take_out_with(&TakeOutLimits::default(), named).await?)
+}
+
+/// Returns a commit of the checkout's changes, and the reasons not to take it as it is. There is no commit if nothing changed or
 /// the checkout is refused. A merge alone is a change, but not unfinished work.
 async fn commit(
     context: &EffectContext<'_>,
     task: &Task,
     turn: &Turn,
     ground: &Ground,
-    kind: CommitKind,
+    (changes, kind): (&Changes, CommitKind),
 ) -> Result<(Option<Prepared>, Vec<Issue>), EffectError> {
-    let changes = ground.checkout.take_out(&git::TakeOutLimits::default()).await?;
     let items: Vec<Issue> = inspect::refused(changes.findings(), &context.engine.secrets);
     let is_untouched = kind == CommitKind::Partial && changes.is_empty();
     if changes.rejected() || is_untouched {
@@ -225,7 +243,7 @@ async fn commit(
         author: turn::author(context).await?,
         at: context.engine.now(),
     };
-    match ground.mirror.commit_changes(&ground.checkout, &changes, &request).await {
+    match ground.mirror.commit_changes(&ground.checkout, changes, &request).await {
         Ok(prepared) => Ok((prepared, items)),
         Err(git::CommitError::TakeOut(error)) => Err(error.into()),
         Err(git::CommitError::Git(error)) => Err(error.into()),
@@ -249,6 +267,7 @@ async fn publish(
             base: finished.base,
             head,
             report: finished.report,
+            left_out: finished.left_out,
         },
         Landed::Overtaken(head) => Played::Overtaken { head },
         Landed::Rejected(rule) => {
@@ -283,7 +302,8 @@ async fn save_partial(
     ground: &Ground,
     settings: &RepositorySettings,
 ) -> Result<(), EffectError> {
-    let (Some(prepared), items) = commit(context, task, turn, ground, CommitKind::Partial).await? else {
+    let changes = take_out(ground, left_out::named(task, None)).await?;
+    let (Some(prepared), items) = commit(context, task, turn, ground, (&changes, CommitKind::Partial)).await? else {
         return Ok(());
     };
     let held = format!("{}-partial-{}", held_id(context.job), context.job.effect.fence);

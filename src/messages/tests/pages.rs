@@ -199,6 +199,7 @@ fn a_block_for_turns_without_a_change_shows_what_the_coach_asked_for() {
             work: Work::NoChange,
             gates: None,
             report: None,
+            left_out: Vec::new(),
             discrepancies: Vec::new(),
             verdict: Some(domain::contract::no_change()),
             ..world::turn(&decent, number, Outcome::Feedback)

@@ -197,6 +197,7 @@ pub(super) fn turn(say: Words<'_>, number: u32, outcome: Outcome) -> Turn {
             concerns: vec![say("The clock may jump")],
             ..PlayerReport::default()
         }),
+        left_out: Vec::new(),
         discrepancies: vec![Discrepancy {
             claim: say("tests passed"),
             fact: say("1 test failed"),

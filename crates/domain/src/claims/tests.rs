@@ -250,3 +250,21 @@ proptest! {
         prop_assert!(found_in(&report, &green(), &criteria()).len() <= MOST_DISCREPANCIES);
     }
 }
+
+#[test]
+fn files_that_were_left_out_contradict_that_the_work_is_complete() {
+    let left = LeftOut {
+        rule: "data/.gitignore:3".to_owned(),
+        pattern: "*.json".to_owned(),
+        files: vec!["data/a.json".to_owned(), "data/b.json".to_owned()],
+        count: 9,
+    };
+    let fact = "`data/a.json`, `data/b.json` and 7 more were left out of the commit because of data/.gitignore:3: \
+                `*.json`; a file that files_created or the plan names is taken all the same";
+    assert_eq!(left_out(std::slice::from_ref(&left))[0].fact, fact);
+    let items: Vec<Issue> = left_out_items(&[left]).collect();
+    assert_eq!(
+        (items[0].severity, items[0].description.as_str()),
+        (Severity::ShouldFix, fact)
+    );
+}

@@ -9,7 +9,7 @@ use crate::{
     design::Design,
     evidence::{GateReport, GateResult},
     ids::{Emission, PullNumber, ReviewId, Sha, TaskId, User},
-    report::{Discrepancy, PlayerReport},
+    report::{Discrepancy, LeftOut, PlayerReport},
     task::task::HumanReview,
 };
 use serde::{Deserialize, Serialize};
@@ -140,18 +140,27 @@ pub enum Played {
         base: Sha,
         head: Sha,
         report: PlayerReport,
+        /// New files that ignore rules kept out of the commit.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<LeftOut>,
     },
     /// The Player changed nothing.
     NoChange {
         /// The commit it started from.
         base: Sha,
         report: PlayerReport,
+        /// New files that ignore rules kept out of the commit.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<LeftOut>,
     },
     /// The commit must not be pushed; it is kept under a held ref.
     Held {
         /// The commit it started from.
         base: Sha,
         report: PlayerReport,
+        /// New files that ignore rules kept out of the commit.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<LeftOut>,
         /// Why the commit must not be pushed, as issues for the Player.
         items: Vec<Issue>,
     },
@@ -176,6 +185,18 @@ pub enum Played {
         /// A commit with the unfinished work, if the tree had changed.
         partial: Option<Sha>,
     },
+}
+
+impl Played {
+    /// Returns the new files that ignore rules kept out; `None` if the run gave no result.
+    pub(super) fn left_out(&self) -> Option<&[LeftOut]> {
+        match self {
+            Self::Pushed { left_out, .. } | Self::NoChange { left_out, .. } | Self::Held { left_out, .. } => {
+                Some(left_out)
+            }
+            Self::Overtaken { .. } | Self::Failed { .. } | Self::Stopped { .. } => None,
+        }
+    }
 }
 
 /// An act of a person that changes a Task.

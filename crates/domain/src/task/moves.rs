@@ -86,6 +86,7 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
         head,
         work: Work::Open,
         report: None,
+        left_out: Vec::new(),
         discrepancies: Vec::new(),
         gates: None,
         verdict: None,

@@ -2,7 +2,7 @@
 
 use crate::{
     blocked::{BlockReason, Doing},
-    contract,
+    claims, contract,
     decision::{Issue, Verdict},
     design::{Design, PreLoop},
     ids::{Emission, Millis, Sha, TurnNumber},
@@ -31,10 +31,17 @@ pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis
     if task.state.waits_for() != Some(emission) {
         return unchanged(task);
     }
+    let mut task = task;
+    if let (Some(open), Some(left_out)) = (task.turns.last_mut(), outcome.left_out()) {
+        open.left_out = left_out.to_vec();
+        open.discrepancies = claims::left_out(left_out);
+    }
     match outcome {
-        Played::Pushed { base, head, report } => pushed(task, turn, (base, head), report, at),
-        Played::NoChange { base, report } => no_change(task, base, report, at),
-        Played::Held { base, report, items } => held(task, base, report, items, at),
+        Played::Pushed { base, head, report, .. } => pushed(task, turn, (base, head), report, at),
+        Played::NoChange { base, report, .. } => no_change(task, base, report, at),
+        Played::Held {
+            base, report, items, ..
+        } => held(task, base, report, items, at),
         Played::Overtaken { head } => overtaken(task, turn, head),
         Played::Failed {
             failure,

@@ -5,12 +5,13 @@
 use crate::{
     blocked::BlockReason,
     ci::CiPolicy,
+    claims,
     decision::{Issue, Verdict},
     design::PreLoop,
     evidence::GateReport,
     ids::{Emission, Millis, PullNumber, ReviewId, Sha, TaskId, TurnNumber, User},
     plan::PlannedTask,
-    report::{Discrepancy, PlayerReport},
+    report::{Discrepancy, LeftOut, PlayerReport},
 };
 use serde::{Deserialize, Serialize};
 
@@ -184,14 +185,19 @@ impl Task {
     }
 
     /// Returns the issues that the Player has to fix in this turn: those of earlier turns, back to the last with a
-    /// change.
+    /// change, and the files that were left out there.
     pub fn to_mend(&self, turn: TurnNumber) -> Vec<Issue> {
         let mut items: Vec<Issue> = Vec::new();
         for before in self.turns_now().rev().filter(|before| before.number != turn) {
             let Some(verdict) = &before.verdict else { continue };
-            for item in &verdict.items {
-                if !items.contains(item) {
-                    items.push(item.clone());
+            for item in verdict
+                .items
+                .iter()
+                .cloned()
+                .chain(claims::left_out_items(&before.left_out))
+            {
+                if !items.contains(&item) {
+                    items.push(item);
                 }
             }
             if before.work != Work::NoChange {
@@ -369,6 +375,9 @@ pub struct Turn {
     pub work: Work,
     /// The Player's own report: a claim, not evidence.
     pub report: Option<PlayerReport>,
+    /// New files that ignore rules kept out of the commit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// Claims of the report that the tree or the Gates contradict.
     pub discrepancies: Vec<Discrepancy>,
     /// The Gates' report.

@@ -78,6 +78,60 @@ async fn the_same_request_makes_the_same_commit() {
 }
 
 #[tokio::test]
+async fn a_named_file_is_taken_and_others_are_left_out_with_their_rule() {
+    let rules = "# data\n*.json\n!keep.json\nout/\n";
+    let world = World::with(&[(".gitignore", rules), ("sub/.gitignore", "*.log\n"), ("out/kept", "k")]).await;
+    let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
+    let files = [
+        "rates.json",
+        "keep.json",
+        "other.json",
+        "sub/x.log",
+        "out/named",
+        "out/deep/y",
+        "build/a.json",
+    ];
+    for path in files {
+        write(checkout.path(), path, b"1");
+    }
+    let named = ["rates.json", "out/named", "missing/x"].map(RepoPath::from);
+    let changes = checkout.take_out_with(&TakeOutLimits::default(), named).await.unwrap();
+    let left: Vec<String> = changes
+        .left_out()
+        .iter()
+        .map(|left| {
+            let rule = &left.rule;
+            format!(
+                "{} {}:{} {} {}",
+                left.path,
+                rule.file,
+                rule.line,
+                rule.pattern,
+                left.folder.is_none()
+            )
+        })
+        .collect();
+    assert_eq!(
+        left,
+        [
+            "build/a.json .gitignore:2 *.json true",
+            "other.json .gitignore:2 *.json true",
+            "out/deep/y .gitignore:4 out/ false",
+            "sub/x.log sub/.gitignore:1 *.log true",
+        ]
+    );
+    let request = request(&[checkout.head()]);
+    let prepared = world
+        .mirror
+        .commit_changes(&checkout, &changes, &request)
+        .await
+        .unwrap()
+        .unwrap();
+    prepared.keep("turn").await.unwrap();
+    assert_eq!(world.changed(prepared.sha()), ["keep.json", "out/named", "rates.json"]);
+}
+
+#[tokio::test]
 async fn no_change_makes_no_commit() {
     let world = World::with(&[("a", "1"), (".gitignore", "target/\n")]).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();

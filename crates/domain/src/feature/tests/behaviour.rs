@@ -106,6 +106,7 @@ fn no_change_twice_in_a_row_blocks_and_once_is_a_used_turn() {
     for expected in ["player_turn", "blocked"] {
         let emission = story.emission(ONE);
         let outcome = Box::new(Played::NoChange {
+            left_out: Vec::new(),
             base: sha(1),
             report: report(),
         });
@@ -128,6 +129,7 @@ fn a_turn_without_a_change_leaves_what_there_is_to_mend() {
     let unchanged = |story: &mut Story| {
         let emission = story.emission(ONE);
         let outcome = Box::new(Played::NoChange {
+            left_out: Vec::new(),
             base: sha(20),
             report: report(),
         });

@@ -230,6 +230,7 @@ pub fn report() -> PlayerReport {
 
 pub fn pushed(head: Sha) -> Played {
     Played::Pushed {
+        left_out: Vec::new(),
         base: sha(1),
         head,
         report: report(),

@@ -194,6 +194,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         (
             "played: no change",
             played(Played::NoChange {
+                left_out: Vec::new(),
                 base: base.clone(),
                 report: report(),
             }),
@@ -201,6 +202,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         (
             "played: held",
             played(Played::Held {
+                left_out: Vec::new(),
                 base,
                 report: report(),
                 items: Vec::new(),

@@ -445,8 +445,13 @@ impl World {
                 let (base, report) = (sha(1), report());
                 let outcome = match dice.roll(12) {
                     0 => return Some(stuck),
-                    1 => Played::NoChange { base, report },
+                    1 => Played::NoChange {
+                        base,
+                        report,
+                        left_out: Vec::new(),
+                    },
                     2 => Played::Held {
+                        left_out: Vec::new(),
                         base,
                         report,
                         items: Vec::new(),
