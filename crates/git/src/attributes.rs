@@ -9,6 +9,8 @@ use std::{collections::BTreeSet, path::Path};
 const FILE: &[u8] = b".gitattributes";
 /// The limit on all attribute files that are read to find one rule, in bytes.
 const RULES_CAP: usize = 16 << 20;
+/// The most files whose attributes are read at once.
+const AT_ONCE: usize = 10_000;
 /// The attributes that concern a file's bytes.
 const NAMES: [&str; 6] = ["text", "eol", "crlf", "working-tree-encoding", "ident", "filter"];
 
@@ -52,6 +54,11 @@ impl Attributes {
         self.encoding.is_some() || self.writes_crlf && bytes.contains(&b'\n') || self.expands(bytes)
     }
 
+    /// `true` if line ends and `$Id$` are treated as `other` treats them.
+    pub(crate) fn converts_like(&self, other: &Self) -> bool {
+        (self.normalizes_lines, self.ident) == (other.normalizes_lines, other.ident)
+    }
+
     fn expands(&self, bytes: &[u8]) -> bool {
         self.ident && bytes.windows(3).any(|word| word == b"$Id")
     }
@@ -64,10 +71,15 @@ pub(crate) fn is_attributes_file(path: &RepoPath) -> bool {
 
 /// Returns the attributes of each path, in order. They are those of `source`, a commit or a tree.
 pub(crate) async fn attributes(git_dir: &Path, source: &str, paths: &[&RepoPath]) -> Result<Vec<Attributes>, GitError> {
-    let mut all = vec![Attributes::default(); paths.len()];
-    if paths.is_empty() {
-        return Ok(all);
+    let mut all = Vec::with_capacity(paths.len());
+    for paths in paths.chunks(AT_ONCE) {
+        all.extend(attributes_of(git_dir, source, paths).await?);
     }
+    Ok(all)
+}
+
+async fn attributes_of(git_dir: &Path, source: &str, paths: &[&RepoPath]) -> Result<Vec<Attributes>, GitError> {
+    let mut all = vec![Attributes::default(); paths.len()];
     let lines: Vec<u8> = paths
         .iter()
         .flat_map(|path| [path.as_bytes(), b"\0"].concat())

@@ -4,7 +4,7 @@ use crate::{
     attributes::is_attributes_file,
     changes::{Changes, TakeOutError},
     checkout::{Checkout, TreeRecord},
-    convert::{NotEncoded, Stored, store},
+    convert::{NotEncoded, Stored, store, touched_by_attributes},
     diff::{RawChange, raw_between},
     error::GitError,
     fast_import::{Source, import},
@@ -110,7 +110,11 @@ impl Prepared {
     /// Replaces the bytes of a work tree by those that git stores. Returns whether any differ.
     async fn convert(&mut self, checkout: &Checkout, request: &CommitRequest) -> Result<bool, CommitError> {
         let base = checkout.tree().unwrap_or(checkout.head());
-        let changes = raw_between(&self.quarantine, base.as_str(), self.sha.as_str()).await?;
+        let mut changes = raw_between(&self.quarantine, base.as_str(), self.sha.as_str()).await?;
+        if changes.iter().any(|change| is_attributes_file(&change.path)) {
+            let touched = touched_by_attributes(&self.quarantine, (base, &self.sha), &changes).await?;
+            changes.extend(touched);
+        }
         let files = match store(&self.quarantine, &self.sha, changes).await? {
             Stored::Converted(files) => files,
             Stored::Refused(files) => return Err(CommitError::NotEncoded(files)),

@@ -12,7 +12,7 @@ use crate::{
     names::RepoPath,
     process::GitCall,
     put::put,
-    read::read_blobs,
+    read::{blob_sizes, entries, read_blobs},
 };
 use domain::ids::Sha;
 use std::{
@@ -23,6 +23,9 @@ use std::{
 
 /// The limit on all contents read for one conversion, in bytes.
 const READ_CAP: usize = 512 << 20;
+/// The most unchanged files that are looked at because attributes changed, and the most bytes that are normalized.
+const MOST_TOUCHED: usize = 100_000;
+const TOUCHED_CAP: u64 = 256 << 20;
 /// The most files that are named because they cannot be converted.
 const MOST_NAMED: usize = 10;
 
@@ -119,6 +122,43 @@ async fn files(repository: &Path, source: &Sha, mut changes: Vec<RawChange>) -> 
     };
     let files = given.into_iter().zip(blobs).map(file);
     Ok(files.filter(|file| file.attributes.convert_in(&file.bytes)).collect())
+}
+
+/// Returns files that did not change but whose attributes did, as if they were new. They are normalized with the change
+/// of the attributes: otherwise every clone would show them as modified. A file with an encoding is left as it is stored,
+/// and so is everything if there is too much of it.
+pub(crate) async fn touched_by_attributes(
+    repository: &Path,
+    (base, head): (&Sha, &Sha),
+    changes: &[RawChange],
+) -> Result<Vec<RawChange>, GitError> {
+    let changed: HashSet<&RepoPath> = changes.iter().map(|change| &change.path).collect();
+    let mut files = entries(repository, head.as_str()).await?;
+    files.retain(|file| is_regular(file.mode) && !changed.contains(&file.path));
+    if files.len() > MOST_TOUCHED {
+        return Ok(Vec::new());
+    }
+    let paths: Vec<&RepoPath> = files.iter().map(|file| &file.path).collect();
+    let before = attributes(repository, base.as_str(), &paths).await?;
+    let after = attributes(repository, head.as_str(), &paths).await?;
+    let mut differs = before.iter().zip(&after).map(|(before, after)| {
+        let is_converted = after.encoding.is_none() && after.convert_in(b"\r$Id");
+        is_converted && !after.converts_like(before)
+    });
+    files.retain(|_| differs.next().unwrap_or_default());
+    let oids: Vec<&str> = files.iter().map(|file| file.oid.as_str()).collect();
+    let sizes = blob_sizes(repository, &oids).await?;
+    if sizes.iter().flatten().sum::<u64>() > TOUCHED_CAP {
+        return Ok(Vec::new());
+    }
+    let touched = files.into_iter().map(|file| RawChange {
+        path: file.path,
+        old_mode: 0,
+        new_mode: file.mode,
+        old_oid: "0".repeat(file.oid.len()),
+        new_oid: file.oid,
+    });
+    Ok(touched.collect())
 }
 
 async fn refusals(repository: &Path, source: &Sha, invalid: &[&File]) -> Result<Vec<NotEncoded>, GitError> {

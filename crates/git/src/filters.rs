@@ -12,8 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The most files of a filter that are named.
 const MOST_NAMED: usize = 5;
-/// The most files whose attributes are read at once.
-const AT_ONCE: usize = 10_000;
 /// The limit on all attribute files of a commit, in bytes.
 const RULES_CAP: usize = 64 << 20;
 
@@ -53,14 +51,12 @@ impl Mirror {
             .filter(|file| file.is_regular())
             .map(|file| &file.path)
             .collect();
-        for paths in paths.chunks(AT_ONCE) {
-            for (path, own) in paths.iter().zip(attributes(&self.dir, commit.as_str(), paths).await?) {
-                let Some(filter) = own.filter else { continue };
-                let filter = filters.entry(filter).or_default();
-                filter.count = filter.count.saturating_add(1);
-                if filter.files.len() < MOST_NAMED {
-                    filter.files.push((*path).clone());
-                }
+        for (path, own) in paths.iter().zip(attributes(&self.dir, commit.as_str(), &paths).await?) {
+            let Some(filter) = own.filter else { continue };
+            let filter = filters.entry(filter).or_default();
+            filter.count = filter.count.saturating_add(1);
+            if filter.files.len() < MOST_NAMED {
+                filter.files.push((*path).clone());
             }
         }
         for filter in filters.values_mut().filter(|filter| filter.count > 0) {

@@ -229,7 +229,7 @@ pub(crate) async fn entries(git_dir: &Path, source: &str) -> Result<Vec<TreeEntr
 }
 
 /// Returns the sizes of blobs in bytes, in order; `None` for an object that is no blob.
-async fn blob_sizes(git_dir: &Path, oids: &[&str]) -> Result<Vec<Option<u64>>, GitError> {
+pub(crate) async fn blob_sizes(git_dir: &Path, oids: &[&str]) -> Result<Vec<Option<u64>>, GitError> {
     if oids.is_empty() {
         return Ok(Vec::new());
     }

@@ -127,6 +127,23 @@ async fn line_ends_that_were_never_normalized_stay() {
 }
 
 #[tokio::test]
+async fn new_attributes_normalize_the_files_that_they_concern() {
+    let files = [
+        ("a.txt", "1\r\n2\r\n"),
+        ("b.txt", "1\n"),
+        ("c.dat", "1\r\n"),
+        ("v.id", "$Id: old $\n"),
+    ];
+    let world = World::with(&files).await;
+    let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
+    write(checkout.path(), ".gitattributes", b"*.txt text=auto\n*.id ident\n");
+    let prepared = commit(&world, &checkout).await.unwrap().unwrap();
+    prepared.keep("turn").await.unwrap();
+    assert_eq!(world.changed(prepared.sha()), [".gitattributes", "a.txt", "v.id"]);
+    assert_eq!(renormalized(&world, &prepared), "");
+}
+
+#[tokio::test]
 async fn bytes_in_another_encoding_are_refused_with_the_rule() {
     let world = World::with(&[(".gitattributes", ATTRIBUTES)]).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
