@@ -17,6 +17,7 @@ use crate::{
             ground::{Found, Ground, ground},
             inspect, left_out,
             push::{Landed, push},
+            sync::fork_of,
             turn,
         },
     },
@@ -26,7 +27,7 @@ use crate::{
 use domain::{
     blocked::{BlockReason, Cut, Defect},
     decision::Issue,
-    ids::Emission,
+    ids::{Emission, Sha},
     report,
     report::PlayerReport,
     task,
@@ -170,13 +171,18 @@ async fn keep(
     ground: &Ground,
     report: &PlayerReport,
 ) -> Result<Kept, EffectError> {
-    let (base, report) = (ground.start.clone(), report.clone());
+    let (base, report) = (since(context, task, ground).await?, report.clone());
     let changes = take_out(ground, left_out::named(task, Some(&report))).await?;
     let (prepared, mut items) = commit(context, task, turn, ground, (&changes, CommitKind::Whole)).await?;
     let Some(prepared) = prepared else {
         let left_out = left_out::to_report(changes.left_out(), &BTreeSet::new());
         return Ok(Kept::Ended(match items.is_empty() {
-            true => Played::NoChange { base, report, left_out },
+            true => Played::NoChange {
+                base,
+                head: ground.stood.clone().or_else(|| task.head.clone()),
+                report,
+                left_out,
+            },
             false => Played::Held {
                 base,
                 report,
@@ -208,6 +214,16 @@ async fn keep(
     };
     finished.write_down(context).await?;
     Ok(Kept::Finished(finished))
+}
+
+/// Returns the commit that the turn's work is compared with. If an earlier run left unfinished work, this is the last
+/// commit that was judged, or the commit where the branch starts.
+async fn since(context: &EffectContext<'_>, task: &Task, ground: &Ground) -> Result<Sha, EffectError> {
+    match (ground.left, task.judged_head()) {
+        (Left::Nothing, _) => Ok(ground.start.clone()),
+        (Left::Changes, Some(judged)) => Ok(judged.clone()),
+        (Left::Changes, None) => fork_of(context, &ground.mirror, task, &ground.start).await,
+    }
 }
 
 async fn take_out(ground: &Ground, named: Vec<RepoPath>) -> Result<Changes, EffectError> {

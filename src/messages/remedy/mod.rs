@@ -34,7 +34,7 @@ pub(super) fn suggested_actions(report: &BlockedReport, criteria: &[Criterion]) 
     let is_judged = report.reason.is_stuck()
         || matches!(
             report.reason,
-            BlockReason::BudgetSpent(_) | BlockReason::GatesAbsent { .. }
+            BlockReason::AgentFailed { .. } | BlockReason::BudgetSpent(_) | BlockReason::GatesAbsent { .. }
         );
     if report.approvable == Approvable::Yes && is_judged {
         actions.push(

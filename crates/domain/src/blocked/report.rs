@@ -131,9 +131,9 @@ impl BlockedReport {
 
 /// Returns whether a person can approve the task's work.
 fn approvable(task: &Task) -> Approvable {
-    match (task.overridable(), task.secret()) {
-        (None, _) => Approvable::NothingPushed,
-        (Some(_), Some(_)) => Approvable::Secret,
-        (Some(_), None) => Approvable::Yes,
+    match task.secret() {
+        _ if !task.is_overridable() => Approvable::NothingPushed,
+        Some(_) => Approvable::Secret,
+        None => Approvable::Yes,
     }
 }

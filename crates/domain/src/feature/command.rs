@@ -260,7 +260,7 @@ fn secret(task: &Task) -> Option<Refusal> {
 fn misfit(feature: &Feature, task: &Task, did: &PersonDid) -> Option<Possible> {
     let (fits, instead) = match did {
         PersonDid::Resume { .. } => (can_resume(feature, task), Possible::StoppedTask),
-        PersonDid::Override => (task.is_blocked() && task.overridable().is_some(), Possible::PushedTask),
+        PersonDid::Override => (task.is_blocked() && task.is_overridable(), Possible::PushedTask),
         PersonDid::Retry { .. } => (!task.is_completed(), Possible::CompletedStays),
         PersonDid::Pause => (!task.is_over() && !task.is_blocked(), Possible::RunningTask),
         PersonDid::Skip | PersonDid::Cancel => (!task.is_over(), Possible::Ended),

@@ -42,9 +42,11 @@ pub(super) fn gated(
         open.gates = Some(report);
         open.discrepancies = discrepancies;
     }
-    match found {
-        Profile::Absent(reasons) => block(task, BlockReason::GatesAbsent { reasons }, Vec::new()),
-        Profile::Passed | Profile::Failed(_) => look(task, turn, next),
+    match (found, task.cut.clone()) {
+        (Profile::Absent(reasons), _) => block(task, BlockReason::GatesAbsent { reasons }, Vec::new()),
+        // No Coach is paid for work that a failed Player left unfinished.
+        (Profile::Failed(_), Some(reason)) => block(task, reason, Vec::new()),
+        (Profile::Failed(_), None) | (Profile::Passed, _) => look(task, turn, next),
     }
 }
 
@@ -108,7 +110,10 @@ pub(super) fn judged(
         Outcome::Approve => approved(task, turn, at, rules),
         Outcome::Feedback => {
             let effects = announce(&mut task);
-            next_or_blocked(task, at, effects)
+            match task.cut.clone() {
+                Some(reason) => block(task, reason, effects),
+                None => next_or_blocked(task, at, effects),
+            }
         }
     }
 }

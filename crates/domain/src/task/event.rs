@@ -146,8 +146,10 @@ pub enum Played {
     },
     /// The Player changed nothing.
     NoChange {
-        /// The commit it started from.
+        /// The last commit that was judged, or the commit where the task's branch starts.
         base: Sha,
+        /// The branch's head; `None` if nothing is pushed.
+        head: Option<Sha>,
         report: PlayerReport,
         /// New files that ignore rules kept out of the commit.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

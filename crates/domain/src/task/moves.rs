@@ -63,8 +63,19 @@ pub(super) fn ask(task: &mut Task, work: TaskWork) -> Effect {
 /// Opens the next turn. What the turn is told moves from the task into the turn. Open reviews stay with the task as
 /// well, because no approval counts while a review is open. A turn for people or a conflict may exceed the limit.
 pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects: Vec<Effect>) -> Step {
+    let number = add_turn(&mut task, kind, at);
+    effects.push(match kind {
+        TurnKind::Full | TurnKind::Conflict => play(&mut task, number),
+        TurnKind::VerifyOnly => verify(&mut task, number, at),
+    });
+    stops(task, effects)
+}
+
+/// Adds the next turn, and returns its number.
+pub(super) fn add_turn(task: &mut Task, kind: TurnKind, at: Millis) -> TurnNumber {
     let number = TurnNumber(task.last_number().saturating_add(1));
     let told = std::mem::take(&mut task.next);
+    task.cut = None;
     task.next.reviews.clone_from(&told.reviews);
     task.limit = match kind {
         TurnKind::Full => task.limit,
@@ -91,11 +102,7 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
         gates: None,
         verdict: None,
     });
-    effects.push(match kind {
-        TurnKind::Full | TurnKind::Conflict => play(&mut task, number),
-        TurnKind::VerifyOnly => verify(&mut task, number, at),
-    });
-    stops(task, effects)
+    number
 }
 
 /// Lets the Player work on the turn.
@@ -173,7 +180,8 @@ pub(super) fn is_told_by_review(task: &Task) -> bool {
     let State::Blocked { reason } = &task.state else {
         return false;
     };
-    let by_turn = reason.is_stuck() || matches!(reason, BlockReason::Paused { .. });
+    let is_cut = task.cut.as_ref() == Some(reason);
+    let by_turn = is_cut || reason.is_stuck() || matches!(reason, BlockReason::Paused { .. });
     let feedback = |turn: &Turn| {
         let outcome = turn.verdict.as_ref().map(|verdict| verdict.outcome);
         turn.head.is_some() && outcome == Some(Outcome::Feedback)

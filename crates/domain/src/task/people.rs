@@ -10,7 +10,7 @@ use crate::{
         coach::{announce, approve, dismiss},
         event::PersonDid,
         merging::open_missing_pull,
-        moves::{Step, adds, ask, block, moved, start_turn, stops, take_back_turn, unchanged, verify},
+        moves::{Step, add_turn, adds, ask, block, moved, start_turn, stops, take_back_turn, unchanged, verify},
         player::overtaken,
         task::{
             Approval, Guidance, HumanReview, MergeState, MergedBy, Rules, Stage, State, Task, Turn, TurnKind, Waiver,
@@ -267,7 +267,9 @@ pub(super) fn left(task: &Task) -> Left {
     let Some(turn) = task.last_turn().filter(is_open) else {
         return Left::NextTurn;
     };
+    let gates = turn.gates.as_ref().map(|gates| profile(task.plan.kind, gates));
     match turn.verdict.as_ref().map(|verdict| verdict.outcome) {
+        None if task.cut.is_some() && matches!(gates, Some(Profile::Failed(_))) => Left::NextTurn,
         None => Left::Verify(turn.number),
         Some(Outcome::Approve) if task.next.reviews.is_empty() => Left::Merge(turn.number),
         Some(Outcome::Approve | Outcome::Feedback) => Left::NextTurn,
@@ -320,18 +322,14 @@ pub(super) fn approve_again(task: &mut Task, turn: TurnNumber, rules: &Rules) ->
 }
 
 impl Task {
-    /// Returns the turn that a person may approve over the Coach: the newest with a commit, if there is a pull request.
-    pub fn overridable(&self) -> Option<TurnNumber> {
-        let with_commit = self.turns_now().rfind(|turn| turn.head.is_some());
-        self.pull
-            .and(self.head.as_ref())
-            .and(with_commit)
-            .map(|turn| turn.number)
+    /// `true` if there is work that a person may approve over the Coach: a commit with a pull request.
+    pub fn is_overridable(&self) -> bool {
+        self.pull.is_some() && self.head.is_some()
     }
 
     /// `true` if a person may approve it over the Coach.
     pub fn can_be_overridden(&self) -> bool {
-        self.is_blocked() && self.overridable().is_some() && self.secret().is_none()
+        self.is_blocked() && self.is_overridable() && self.secret().is_none()
     }
 
     /// Returns the secret that the Gates found in the branch's head, if any. No person can waive it.
@@ -344,9 +342,14 @@ impl Task {
 
 /// Approves a blocked task over the Coach, even if nobody judged its commit. A secret is never waived.
 pub(super) fn overridden(mut task: Task, by: User, at: Millis, rules: &Rules) -> Step {
-    let Some(turn) = task.overridable().filter(|_| task.can_be_overridden()) else {
+    if !task.can_be_overridden() {
         return unchanged(task);
-    };
+    }
+    let of_head = task.turn_of_head().map(|turn| turn.number);
+    let turn = of_head.unwrap_or_else(|| {
+        take_back_turn(&mut task);
+        add_turn(&mut task, TurnKind::VerifyOnly, at)
+    });
     task.waived.push(Waiver {
         by: by.clone(),
         what: waived(&task, turn),

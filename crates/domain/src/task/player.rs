@@ -38,7 +38,10 @@ pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis
     }
     match outcome {
         Played::Pushed { base, head, report, .. } => pushed(task, turn, (base, head), report, at),
-        Played::NoChange { base, report, .. } => no_change(task, base, report, at),
+        Played::NoChange { base, head, report, .. } => match head.filter(|head| !task.is_judged(head)) {
+            Some(head) => pushed(task, turn, (base, head), report, at),
+            None => no_change(task, base, report, at),
+        },
         Played::Held {
             base, report, items, ..
         } => held(task, base, report, items, at),
@@ -49,9 +52,9 @@ pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis
             partial,
         } => {
             let reason = BlockReason::agent_failed(Doing::Play, failure, printed);
-            player_failed(task, reason, partial)
+            player_failed(task, turn, reason, partial, at)
         }
-        Played::Stopped { reason, partial } => player_failed(task, reason, partial),
+        Played::Stopped { reason, partial } => player_failed(task, turn, reason, partial, at),
     }
 }
 
@@ -110,12 +113,23 @@ pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
     stops(task, [again])
 }
 
-/// Handles a failure that is no verdict on the work. It uses up no turn: the next turn is told the same.
-fn player_failed(mut task: Task, reason: BlockReason, partial: Option<Sha>) -> Step {
-    take_back_turn(&mut task);
+/// Handles a failure that is no verdict on the work. What the Player left is judged, because it may be finished: the
+/// Gates cost no money, and the Coach is asked only if they pass. If nothing is left to judge, the failure uses up no
+/// turn: the next turn is told the same.
+fn player_failed(mut task: Task, turn: TurnNumber, reason: BlockReason, partial: Option<Sha>, at: Millis) -> Step {
     if partial.is_some() {
         task.head = partial;
     }
-    let effects = open_missing_pull(&mut task).into_iter().collect();
-    block(task, reason, effects)
+    let pull = open_missing_pull(&mut task);
+    let head = task.head.clone().filter(|head| !task.is_judged(head));
+    let open = task.turns.last_mut().filter(|open| open.told.conflict.is_none());
+    if let (Some(head), Some(open)) = (head, open) {
+        open.head = Some(head);
+        open.work = Work::Pushed;
+        task.cut = Some(reason);
+        let gates = verify(&mut task, turn, at);
+        return adds(task, pull.into_iter().chain([gates]));
+    }
+    take_back_turn(&mut task);
+    block(task, reason, pull.into_iter().collect())
 }

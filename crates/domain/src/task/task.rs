@@ -50,6 +50,9 @@ pub struct Task {
     pub waived: Vec<Waiver>,
     /// Tasks that it needed and that were given up; a person decided to continue without them.
     pub without: Vec<TaskId>,
+    /// The reason why the Player of the newest turn did not end well, if the work that it left is judged all the same.
+    #[serde(default)]
+    pub cut: Option<BlockReason>,
     /// The person who asked it to pause as soon as the running agent ends.
     pub pause: Option<User>,
     /// The number of effects that it has asked for.
@@ -78,6 +81,7 @@ impl Task {
             next: NextTurn::default(),
             waived: Vec::new(),
             without: Vec::new(),
+            cut: None,
             pause: None,
             emitted: Emission(0),
             turns: Vec::new(),
@@ -166,6 +170,18 @@ impl Task {
     pub fn turn_of_head(&self) -> Option<&Turn> {
         let head = self.head.as_ref()?;
         self.turns_now().rfind(|turn| turn.head.as_ref() == Some(head))
+    }
+
+    /// `true` if a turn of the present attempt ended with a verdict on this commit.
+    pub fn is_judged(&self, head: &Sha) -> bool {
+        self.turns_now()
+            .any(|turn| turn.head.as_ref() == Some(head) && turn.verdict.is_some())
+    }
+
+    /// Returns the newest commit of the present attempt that was judged.
+    pub fn judged_head(&self) -> Option<&Sha> {
+        let judged = self.turns_now().rev().filter(|turn| turn.verdict.is_some());
+        judged.filter_map(|turn| turn.head.as_ref()).next()
     }
 
     /// Returns the turn whose check run shows the task's state: the turn on the branch's head, else the newest turn

@@ -1,7 +1,7 @@
 //! Tests of the loop: turns, waves, gates, and what stops them.
 
 use crate::{
-    blocked::{BlockReason, Cost, Doing, report::BlockedReport},
+    blocked::{AgentFailure, BlockReason, Cost, Doing, report::BlockedReport},
     effect::{Effect, TaskWork},
     feature::{
         CancelledWhy, Phase, State,
@@ -108,6 +108,7 @@ fn no_change_twice_in_a_row_blocks_and_once_is_a_used_turn() {
         let outcome = Box::new(Played::NoChange {
             left_out: Vec::new(),
             base: sha(1),
+            head: None,
             report: report(),
         });
         story.task_event(ONE, task::Event::Played { emission, outcome });
@@ -131,6 +132,7 @@ fn a_turn_without_a_change_leaves_what_there_is_to_mend() {
         let outcome = Box::new(Played::NoChange {
             left_out: Vec::new(),
             base: sha(20),
+            head: Some(sha(20)),
             report: report(),
         });
         story.task_event(ONE, task::Event::Played { emission, outcome });
@@ -159,6 +161,80 @@ fn a_turn_without_a_change_leaves_what_there_is_to_mend() {
     let judged = TaskWork::PublishCheck { turn: TurnNumber(1) };
     assert!(asks(&judged), "this commit was judged at its first turn");
     assert!(!asks(&TaskWork::PublishBlocked { head: sha(20) }), "nobody judged it");
+}
+
+#[test]
+fn a_turn_without_a_change_has_a_head_judged_that_nobody_judged() {
+    let mut story = one();
+    let emission = story.emission(ONE);
+    let outcome = Box::new(Played::NoChange {
+        base: sha(1),
+        head: Some(sha(20)),
+        report: report(),
+        left_out: Vec::new(),
+    });
+    let effects = story.task_event(ONE, task::Event::Played { emission, outcome });
+    assert_eq!(kinds(&effects), ["open_pull", "gates", "living"]);
+    story.gate(ONE, green());
+    story.judge(ONE, approval());
+    assert_eq!(story.task(ONE).state.word(), "approved");
+}
+
+/// Ends the Player of the task's turn badly, after it left `n` on the branch.
+fn cut(story: &mut Story, n: u64) -> Vec<Effect> {
+    let emission = story.emission(ONE);
+    let outcome = Box::new(Played::Stopped {
+        reason: spent(),
+        partial: Some(sha(n)),
+    });
+    story.task_event(ONE, task::Event::Played { emission, outcome })
+}
+
+fn spent() -> BlockReason {
+    BlockReason::AgentFailed {
+        doing: Doing::Play,
+        failure: AgentFailure::TimedOut { seconds: 60 },
+        printed: String::new(),
+    }
+}
+
+#[test]
+fn work_that_a_failed_player_finished_is_judged_before_a_person_is_asked() {
+    let mut story = one();
+    assert_eq!(kinds(&cut(&mut story, 20)), ["open_pull", "gates", "living"]);
+    story.gate(ONE, green());
+    story.judge(ONE, approval());
+    assert_eq!(story.task(ONE).state.word(), "approved");
+
+    let mut story = one();
+    cut(&mut story, 20);
+    story.gate(ONE, green());
+    story.judge(ONE, feedback("the button is blue"));
+    assert_eq!(story.task(ONE).state, task::State::Blocked { reason: spent() });
+    assert!(story.task(ONE).is_judged(&sha(20)));
+}
+
+#[test]
+fn unfinished_work_of_a_failed_player_asks_a_person_without_a_coach() {
+    let mut story = one();
+    cut(&mut story, 20);
+    story.gate(ONE, red());
+    assert_eq!(story.task(ONE).state, task::State::Blocked { reason: spent() });
+    let branch = story.task(ONE).branch.clone();
+    story.task_event(
+        ONE,
+        task::Event::PullOpened {
+            pull: pull(ONE),
+            branch,
+        },
+    );
+    assert!(story.task(ONE).can_be_overridden());
+    let mut resumed = story.clone();
+    resumed.resume(ONE, None, 3);
+    assert_eq!(resumed.task(ONE).state.word(), "player_turn");
+    assert_eq!(resumed.task(ONE).turns.len(), 1);
+    story.person(ONE, PersonDid::Override);
+    assert_eq!(story.task(ONE).state.word(), "approved");
 }
 
 #[test]
@@ -320,8 +396,8 @@ fn the_report_of_a_failed_player_waits_for_the_pull_request_of_its_partial_work(
         partial: Some(sha(20)),
     });
     let effects = story.task_event(ONE, task::Event::Played { emission, outcome });
-    assert_eq!(kinds(&effects), ["open_pull", "publish_blocked", "living"]);
-    assert!(story.task(ONE).turns.is_empty(), "no turn is used up");
+    assert_eq!(kinds(&effects), ["open_pull", "gates", "living"]);
+    assert_eq!(kinds(&story.gate(ONE, red())), ["publish_check", "living"]);
     let branch = story.task(ONE).branch.clone();
     let effects = story.task_event(
         ONE,

@@ -196,6 +196,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
             played(Played::NoChange {
                 left_out: Vec::new(),
                 base: base.clone(),
+                head: None,
                 report: report(),
             }),
         ),

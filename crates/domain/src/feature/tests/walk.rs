@@ -447,6 +447,7 @@ impl World {
                     0 => return Some(stuck),
                     1 => Played::NoChange {
                         base,
+                        head: task.head.clone(),
                         report,
                         left_out: Vec::new(),
                     },
