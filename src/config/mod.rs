@@ -37,7 +37,7 @@ pub use network::NetworkCeiling;
 pub use repository::{INSTRUCTION_PATHS, RepositorySettings, SETTINGS_FILE};
 pub use repository_keys::json_schema;
 pub use repository_values::{
-    Approval, Checks, CiEvidence, Commands, CommitsBy, Coverage, Depth, Merge, Network, Permission, PreLoop,
+    Approval, Checks, CiEvidence, Commands, CommitsBy, Coverage, Depth, Inquiring, Merge, Network, Permission, PreLoop,
     RoleTimeouts, TestDemand,
 };
 pub use role::{ByRole, Role};

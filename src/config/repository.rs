@@ -4,7 +4,7 @@ use crate::config::{
     budgets::Budget,
     repository_keys::KEYS,
     repository_values::{
-        Approval, Checks, CiEvidence, Commands, CommitsBy, Coverage, Merge, Network, PreLoop, RoleTimeouts, TestDemand,
+        Approval, Checks, CiEvidence, Commands, CommitsBy, Coverage, Inquiring, Merge, Network, PreLoop, RoleTimeouts, TestDemand,
     },
     role::ByRole,
     shapes::{Offer, Reading},
@@ -63,6 +63,8 @@ pub struct RepositorySettings {
     pub merge: Merge,
     /// Whether a Task is designed before its first turn.
     pub pre_loop: PreLoop,
+    /// Whether people are asked what an agent cannot decide; `None` to ask them if only they wrote the issue.
+    pub inquiries: Option<Inquiring>,
     /// Whether new tests must fail on the old code.
     pub mode: Mode,
     /// How much work the Gates do to prove the tests.
@@ -111,6 +113,7 @@ impl Default for RepositorySettings {
             max_parallel_tasks: 2,
             merge: Merge::Auto,
             pre_loop: PreLoop::Auto,
+            inquiries: None,
             mode: Mode::Tdd,
             checks: Checks::default(),
             ci: CiEvidence::Wait,

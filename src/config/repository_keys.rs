@@ -28,6 +28,8 @@ pub(crate) static KEYS: &[Key] = &keys! {
         "Who merges an approved task into the integration branch: AutoBuild or a person.";
     "pre_loop": OneOf(&["auto", "always", "never"]),
         "Whether a task gets a design before its first turn. `auto` does this for the label `autobuild-task`.";
+    "inquiries": OneOf(&["ask", "default"]),
+        "Whether agents may ask a person, or take their own modest default. Default: `ask` for issues of people with write access, else `default`.";
     "mode": OneOf(&["tdd", "standard"]),
         "`tdd`: a test or check must fail on the old code and pass on the new. `standard`: this is only reported.";
     "checks": Table(CHECKS), "How much the Gates run to prove the tests.";

@@ -39,6 +39,16 @@ pub enum PreLoop {
     Never,
 }
 
+/// Whether people are asked what an agent cannot decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Inquiring {
+    /// They are asked.
+    Ask,
+    /// The agent's own default holds.
+    Default,
+}
+
 /// Whether the repository's own CI is evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

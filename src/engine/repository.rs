@@ -1,7 +1,7 @@
 //! Access to a repository: its current name, its branches in the mirror, and the rules that follow from its settings.
 
 use crate::{
-    config::{Approval, CiEvidence, Merge, RepositorySettings},
+    config::{Approval, CiEvidence, Inquiring, Merge, RepositorySettings},
     engine::{Engine, job::EffectError},
     github::Rights,
 };
@@ -10,6 +10,7 @@ use domain::{
     ci::CiPolicy,
     feature::{Commands, PlanApproval, Rules},
     ids::{InstallationId, RepoId, RepoName, Sha},
+    inquiry::InquiryPolicy,
     isolation::Level,
     task::MergePolicy,
 };
@@ -119,6 +120,11 @@ pub fn rules(settings: &RepositorySettings, level: Level) -> Rules {
             Approval::Never => PlanApproval::Never,
             Approval::Always => PlanApproval::Always,
             Approval::From(from) => PlanApproval::From(from),
+        },
+        inquiries: match settings.inquiries {
+            None => InquiryPolicy::ByAuthor,
+            Some(Inquiring::Ask) => InquiryPolicy::Ask,
+            Some(Inquiring::Default) => InquiryPolicy::Default,
         },
         mode: settings.mode,
         records: settings.records,

@@ -1,7 +1,7 @@
 //! The blocked report: everything that a person needs to decide how a Task or a Feature goes on.
 
 use crate::messages::{
-    findings, gates, items,
+    findings, gates, inquiry, items,
     links::Links,
     measure::{Form, Measure, bullets, fitting, folded, printed, sections, titled},
     reasons, remedy, untrusted,
@@ -26,6 +26,9 @@ use domain::{
 /// Returns the report on a blocked task, for its pull request or, without one, for the issue; `None` if the task is not
 /// blocked.
 pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links) -> Option<String> {
+    if task.inquiries().is_some() {
+        return inquiry::task_asks(feature, task, &cost, links);
+    }
     let report = BlockedReport::of_task(task, cost)?;
     Some(fitting(|measure| {
         sections(vec![
@@ -50,15 +53,29 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
     };
     let of_tasks = feature.tasks.iter().filter_map(|task| {
         let report = BlockedReport::of_task(task, Cost::default())?;
-        let whose = format!("{} is blocked", words::task_name(task));
+        let whose = format!("{} {}", words::task_name(task), is_blocked(task));
         let criteria = &task.plan.acceptance_criteria;
         let judged = task.last_judged().map(|turn| (task, turn));
         Some(in_short(feature, &whose, &report, criteria, judged))
     });
     let of_tasks: Vec<String> = of_tasks.collect();
     match of_tasks.is_empty() {
-        true => vec![in_short(feature, "Why it is blocked", &of_feature, &[], None)],
+        true => {
+            let title = match feature.asks() {
+                true => "It asks you",
+                false => "Why it is blocked",
+            };
+            vec![in_short(feature, title, &of_feature, &[], None)]
+        }
         false => of_tasks,
+    }
+}
+
+/// Returns the verb for a blocked task's block.
+pub(super) fn is_blocked(task: &Task) -> &'static str {
+    match task.inquiries() {
+        Some(_) => "asks",
+        None => "is blocked",
     }
 }
 
@@ -226,6 +243,9 @@ fn work_so_far(feature: &Feature, task: &Task, links: &Links) -> String {
 
 /// Returns the report on a blocked Feature, for its issue; `None` if the Feature is not blocked.
 pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<String> {
+    if feature.open_inquiries().is_some() {
+        return inquiry::feature_asks(feature, &cost);
+    }
     let report = report_of_feature(feature, cost)?;
     let reason = &report.reason;
     Some(fitting(|measure| {

@@ -96,7 +96,10 @@ pub fn blocked_check(feature: &Feature, task: &Task) -> Option<CheckRun> {
         ])
     });
     Some(CheckRun {
-        title: "Blocked: a person has to decide".to_owned(),
+        title: match task.inquiries() {
+            Some(_) => "Asks: a person has to answer".to_owned(),
+            None => "Blocked: a person has to decide".to_owned(),
+        },
         summary,
         conclusion: Conclusion::ActionRequired,
     })
@@ -112,6 +115,10 @@ fn standing(task: &Task, turn: &Turn, newest: bool) -> Option<(String, Conclusio
         (State::Approved { .. } | State::Completed { .. }, Some(waiver), _) => Some((
             format!("Approved by {} over the Coach", waiver.by.login),
             Conclusion::Success,
+        )),
+        (State::Blocked { .. }, _, _) if newest && task.inquiries().is_some() => Some((
+            format!("Asks after turn {}: a person has to answer", last.number),
+            Conclusion::ActionRequired,
         )),
         (State::Blocked { .. }, _, _) if newest => Some((
             format!("Blocked after turn {}: a person has to decide", last.number),

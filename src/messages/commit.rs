@@ -13,6 +13,8 @@ pub enum CommitKind {
     Whole,
     /// The Player failed; the commit holds what it left.
     Partial,
+    /// The Player asks a person; the commit holds what it had done.
+    Inquiry,
 }
 
 /// Returns the message of the commit of a Player's work.
@@ -20,6 +22,7 @@ pub fn turn_commit(feature: &Feature, task: &Task, turn: TurnNumber, kind: Commi
     let what = match kind {
         CommitKind::Whole => "The Player's work",
         CommitKind::Partial => "What the Player left when it ended badly",
+        CommitKind::Inquiry => "What the Player had done when it asked a person",
     };
     format!("{}\n\n{what} in turn {turn} of {}.", subject(task), feature.key.shown())
 }

@@ -1,7 +1,7 @@
 //! The comment on the issue that shows the plan and then the progress. Every edit writes the whole comment.
 
 use crate::messages::{
-    gates, graph,
+    gates, graph, inquiry,
     links::Links,
     measure::{Measure, Yaml, bullets, codes, fitting, folded, listed, sections, titled},
     plan_file::{plan_file, plan_file_path},
@@ -63,7 +63,8 @@ fn comment(feature: &Feature, spending: &Spending, links: &Links, measure: &Meas
     };
     let details = details_of_state(feature, measure);
     let head = head(feature, details, spending, links, measure);
-    sections(std::iter::once(title).chain(head).chain(plan).collect())
+    let asked = std::iter::once(inquiry::history(feature, measure));
+    sections(std::iter::once(title).chain(head).chain(plan).chain(asked).collect())
 }
 
 fn with_plan(
@@ -102,7 +103,7 @@ fn with_plan(
 
 /// Returns one line with the state and its details.
 pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
-    let word = words::feature_state(&feature.state);
+    let word = words::feature_state(feature);
     let more = match &feature.state {
         State::Planning { .. } => match (&feature.preflight, feature.given_plan()) {
             (None, None) => "AutoBuild runs the repository's tests, then makes the plan.".to_owned(),
@@ -114,6 +115,7 @@ pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
             "{} paused it. Running agents finish; nothing new starts. `/autobuild resume` goes on.",
             words::person(by)
         ),
+        State::Blocked { .. } if feature.asks() => "It waits for a person's answer.".to_owned(),
         State::Blocked { .. } => "It needs a person to go on.".to_owned(),
         State::InReview => match feature.pull {
             Some(pull) => format!("{} waits for a person to review and merge it.", links.pull(pull)),
@@ -142,6 +144,7 @@ fn details_of_state(feature: &Feature, measure: &Measure) -> String {
         return String::new();
     };
     let ways = match matches!(reason, BlockReason::TasksBlocked { .. }) {
+        true if feature.asks() => "The report of each task that asks says how you answer.",
         true => "Each task's blocked report says what you can do.",
         false => "A comment on this issue says what you can do.",
     };

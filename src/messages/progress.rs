@@ -1,6 +1,7 @@
 //! The table of a Feature's tasks, and remarks on tasks without a pull request to comment on.
 
 use crate::messages::{
+    blocked::is_blocked,
     links::Links,
     measure::{self, Measure, bullets},
     reasons, untrusted, words,
@@ -56,8 +57,8 @@ fn remark(task: &Task, links: &Links, measure: &Measure) -> Option<String> {
             .pull
             .map_or_else(String::new, |pull| format!(" The report is on {}.", links.pull(pull)));
         return Some(match why.contains('\n') {
-            true => format!("{} is blocked.{report} {why}", task.id),
-            false => format!("{} is blocked. {why}{report}", task.id),
+            true => format!("{} {}.{report} {why}", task.id, is_blocked(task)),
+            false => format!("{} {}. {why}{report}", task.id, is_blocked(task)),
         });
     }
     let silent = task.turns_now().rfind(|turn| turn.ended_at.is_some())?;

@@ -1,6 +1,7 @@
 //! Words the reasons why something stopped, waits or ended, for people. Details for operators are in the log.
 
 use crate::messages::{
+    inquiry,
     measure::{Form, Measure, bullets, codes, listed, printed, sections},
     untrusted::{code, fence, inline},
     words::{count, person, size, tasks},
@@ -28,6 +29,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::BudgetSpent(spending) => format!("The budget is spent: {}.", trimmed(&spent(spending), max)),
         BlockReason::AgentFailed { doing, failure, .. } => agent_failed(doing, failure, max),
         BlockReason::GatesAbsent { reasons } => with_list(GATES_ABSENT, reasons, measure),
+        BlockReason::Inquiry { doing, inquiries } => inquiry::asks(doing, inquiries, measure),
         BlockReason::OpenReview { by } => open_review(by),
         BlockReason::Paused { by } => format!("{} paused it.", named(by)),
         BlockReason::NeedGone { task } => format!("It needs {task}, which somebody gave up."),

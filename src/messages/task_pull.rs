@@ -1,7 +1,7 @@
 //! A task's pull request: its text, the comment when it closes, and the message that dismisses a stale review.
 
 use crate::messages::{
-    ignored,
+    ignored, inquiry,
     links::Links,
     measure::{Measure, fitting, listed, sections, table, titled},
     untrusted, words,
@@ -53,6 +53,7 @@ fn body(feature: &Feature, task: &Task, measure: &Measure) -> String {
         untrusted::quote(&task.plan.description, measure.text),
         titled("### Acceptance criteria", &criteria(task, measure)),
         design_section(task.pre_loop.design(), measure),
+        inquiry::of_task(task, measure),
         report.map_or_else(String::new, |report| claims(report, measure)),
         "The Gates and the Coach judge every turn; their verdicts are the reviews below. AutoBuild merges this into the \
          integration branch, never into the default branch."
@@ -87,10 +88,13 @@ fn design_section(design: Option<&Design>, measure: &Measure) -> String {
         titled("Pattern:", &untrusted::quote(&design.pattern, measure.text)),
         numbers,
         titled("What its review found:", &findings),
+        titled(OWN_DEFAULTS, &inquiry::own_defaults_listed(&design.inquiries, measure)),
         ignored::line(&[("the designer's answer", &design.ignored)], measure),
     ]);
     titled("### Design", &body)
 }
+
+const OWN_DEFAULTS: &str = "Questions that nobody was asked, with the default that it took:";
 
 /// Returns the Player's statements about its work, marked as claims.
 fn claims(report: &PlayerReport, measure: &Measure) -> String {
@@ -100,6 +104,7 @@ fn claims(report: &PlayerReport, measure: &Measure) -> String {
         untrusted::quote(&report.summary, max),
         untrusted::quote(&report.implementation_notes, max),
         titled("Its doubts:", &concerns),
+        titled(OWN_DEFAULTS, &inquiry::own_defaults_listed(&report.inquiries, measure)),
     ]);
     titled(
         "### What the Player says\n\nThese are claims. What changed stands in the diff, what holds in the reviews.",

@@ -162,13 +162,17 @@ pub(super) fn task_name(task: &Task) -> String {
     format!("{} {}", task.id, untrusted::inline(&task.plan.name, 200))
 }
 
+/// The word for what is blocked only because an agent asks a person.
+const ASKS: &str = "asks";
+
 /// Returns a Feature's state in words.
-pub fn feature_state(state: &feature::State) -> &'static str {
-    match state {
+pub fn feature_state(feature: &Feature) -> &'static str {
+    match &feature.state {
         feature::State::Planning { .. } => "planning",
         feature::State::AwaitingApproval => "waiting for approval",
         feature::State::Building { .. } => "building",
         feature::State::Paused { .. } => "paused",
+        feature::State::Blocked { .. } if feature.asks() => ASKS,
         feature::State::Blocked { .. } => "blocked",
         feature::State::InReview => "in review",
         feature::State::Completed => "completed",
@@ -194,6 +198,7 @@ pub fn task_state(task: &Task) -> &'static str {
         },
         State::Approved { .. } => "approved",
         State::Completed { .. } => "completed",
+        State::Blocked { .. } if task.inquiries().is_some() => ASKS,
         State::Blocked { .. } => "blocked",
         State::Skipped { .. } => "skipped",
         State::Cancelled => "cancelled",

@@ -4,6 +4,8 @@
 use crate::{
     check_boxes::CheckBox,
     fields::{Field, Fields, Reading},
+    inquiry,
+    inquiry::Inquiries,
     mistake::Mistakes,
     node::Node,
     plan::{Check, schema as plan_schema},
@@ -34,6 +36,9 @@ pub struct Design {
     pub findings: Vec<String>,
     /// The designer's estimate of the complexity, 1 to 10. It is informational: AutoBuild computes the one that counts.
     pub complexity: Option<u8>,
+    /// The designer's questions to a person.
+    #[serde(skip_serializing_if = "Inquiries::is_empty")]
+    pub inquiries: Inquiries,
     /// Unknown keys of the answer. They are ignored and shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<String>,
@@ -62,18 +67,27 @@ impl PreLoop {
     }
 }
 
-/// Parses a designer's answer, without the keys that belong to the planned task.
+/// Parses a designer's answer, without the keys that belong to the planned task. One that asks a person needs no plan.
 pub fn parse_design(answer: &Value) -> Result<Design, Mistakes> {
     let (node, reading) = (Node::from_json(answer), Reading::default());
-    let design = reading.fields(&node, "a design", "").map(design);
-    if reading.noted() == 0 && design.as_ref().is_some_and(|design| design.plan.trim().is_empty()) {
+    let inquiries = Inquiries::of_answer(answer);
+    let design = reading
+        .fields(&node, "a design", "")
+        .map(|fields| design(fields, inquiries));
+    let lacks_plan = |design: &Design| design.plan.trim().is_empty() && design.inquiries.is_empty();
+    if reading.noted() == 0 && design.as_ref().is_some_and(lacks_plan) {
         reading.note("plan is empty", None);
     }
     reading.value(design, |design, ignored| design.ignored = ignored)
 }
 
-fn design(mut fields: Fields<'_>) -> Design {
-    let plan = fields.required("plan").map(|field| prose(&field, MOST_PLAN));
+fn design(mut fields: Fields<'_>, inquiries: Inquiries) -> Design {
+    let plan = match inquiries.is_empty() {
+        true => fields.required("plan"),
+        false => fields.optional("plan"),
+    };
+    let plan = plan.map(|field| prose(&field, MOST_PLAN));
+    fields.optional("inquiries");
     let pattern = fields.optional("pattern").map(|field| prose(&field, MOST_TEXT));
     let complexity = fields.optional("complexity").and_then(|field| field.within(1, 10));
     let (mut score, mut findings) = (None, Vec::new());
@@ -93,6 +107,7 @@ fn design(mut fields: Fields<'_>) -> Design {
         score,
         findings: findings.iter().map(|text| shorten::middle(text, MOST_TEXT)).collect(),
         complexity,
+        inquiries,
         ignored: Vec::new(),
     }
 }
@@ -118,7 +133,7 @@ pub enum Asked<'a> {
 /// Returns the JSON Schema of a designer's answer.
 pub fn schema(asked: Asked<'_>) -> Value {
     let mut properties = json!({
-        "plan": { "type": "string", "minLength": 1, "description": "The steps of the change, in order." },
+        "plan": { "type": "string", "description": "The steps of the change, in order." },
         "pattern": { "type": "string", "description": "The pattern chosen, and why." },
         "architecture_review": {
             "type": "object",
@@ -128,7 +143,8 @@ pub fn schema(asked: Asked<'_>) -> Value {
                 "findings": { "type": "array", "items": { "type": "string" } }
             }
         },
-        "complexity": { "type": "integer", "minimum": 1, "maximum": 10 }
+        "complexity": { "type": "integer", "minimum": 1, "maximum": 10 },
+        "inquiries": inquiry::schema()
     });
     let required: &[&str] = match asked {
         Asked::Design => &["plan"],
@@ -261,6 +277,7 @@ mod tests {
             score: Some(82),
             findings: vec!["couples a to b".to_owned()],
             complexity: Some(3),
+            inquiries: Inquiries::default(),
             ignored: vec!["mood".to_owned()],
         };
         assert_eq!(parse_design(&answer), Ok(expected));

@@ -26,6 +26,7 @@ pub mod feature;
 pub mod fields;
 pub mod grounds;
 pub mod ids;
+pub mod inquiry;
 pub mod integrity;
 pub mod isolation;
 pub mod markdown;

@@ -2,6 +2,8 @@
 
 use crate::{
     fields::{Field, Fields, Reading},
+    inquiry,
+    inquiry::Inquiries,
     mistake::Mistakes,
     node::Node,
     plan::schema::of_answer,
@@ -40,6 +42,9 @@ pub struct PlayerReport {
     pub requirements_remaining: Vec<String>,
     /// Whether the Player thinks that the work is ready for review.
     pub ready_for_validation: bool,
+    /// The Player's questions to a person.
+    #[serde(skip_serializing_if = "Inquiries::is_empty")]
+    pub inquiries: Inquiries,
     /// Unknown keys of the answer. They are ignored and shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<String>,
@@ -54,22 +59,30 @@ pub struct Discrepancy {
     pub fact: String,
 }
 
-/// Parses a Player's answer.
+/// Parses a Player's answer. One that asks a person needs no report.
 pub fn parse_report(answer: &serde_json::Value) -> Result<PlayerReport, Mistakes> {
     let (node, reading) = (Node::from_json(answer), Reading::default());
-    let report = reading.fields(&node, "a report", "").map(report);
+    let inquiries = Inquiries::of_answer(answer);
+    let report = reading
+        .fields(&node, "a report", "")
+        .map(|fields| report(fields, inquiries));
     reading.value(report, |report, ignored| report.ignored = ignored)
 }
 
-fn report(mut fields: Fields<'_>) -> PlayerReport {
+fn report<'a>(mut fields: Fields<'a>, inquiries: Inquiries) -> PlayerReport {
+    let needed: fn(&mut Fields<'a>, &'static str) -> Option<Field<'a>> = match inquiries.is_empty() {
+        true => Fields::required,
+        false => Fields::optional,
+    };
+    fields.optional("inquiries");
     let text = |field: Option<Field<'_>>| field.and_then(|field| field.text()).unwrap_or_default();
     let texts = |field: Option<Field<'_>>| field.map(|field| field.texts()).unwrap_or_default();
     let flag = |field: Option<Field<'_>>| field.and_then(|field| field.flag()).unwrap_or_default();
     let report = PlayerReport {
         approach: fields.text("approach"),
-        summary: text(fields.required("summary")),
-        files_modified: texts(fields.required("files_modified")),
-        files_created: texts(fields.required("files_created")),
+        summary: text(needed(&mut fields, "summary")),
+        files_modified: texts(needed(&mut fields, "files_modified")),
+        files_created: texts(needed(&mut fields, "files_created")),
         tests_written: fields.texts("tests_written"),
         tests_run: flag(fields.optional("tests_run")),
         tests_passed: flag(fields.optional("tests_passed")),
@@ -78,7 +91,8 @@ fn report(mut fields: Fields<'_>) -> PlayerReport {
         concerns: fields.texts("concerns"),
         requirements_addressed: fields.texts("requirements_addressed"),
         requirements_remaining: fields.texts("requirements_remaining"),
-        ready_for_validation: flag(fields.required("ready_for_validation")),
+        ready_for_validation: flag(needed(&mut fields, "ready_for_validation")),
+        inquiries,
         ignored: Vec::new(),
     };
     fields.end();
@@ -103,7 +117,8 @@ pub fn schema() -> serde_json::Value {
         "concerns": texts(),
         "requirements_addressed": texts(),
         "requirements_remaining": texts(),
-        "ready_for_validation": flag()
+        "ready_for_validation": flag(),
+        "inquiries": inquiry::schema()
     });
     let required = ["summary", "files_modified", "files_created", "ready_for_validation"];
     of_answer("PlayerReport", &required, properties)
@@ -179,6 +194,14 @@ mod tests {
                     .starts_with("a report must be a map with keys")
             );
         }
+    }
+
+    #[test]
+    fn a_player_that_asks_needs_no_report() {
+        let answer = json!({ "inquiries": [{ "question": "Tabs?", "default": "spaces" }], "summary": "read" });
+        let report = parse_report(&answer).unwrap();
+        assert_eq!((report.inquiries.questions.len(), report.summary.as_str()), (1, "read"));
+        assert!(parse_report(&json!({ "inquiries": [{ "question": " " }] })).is_err());
     }
 
     proptest! {

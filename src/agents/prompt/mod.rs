@@ -5,6 +5,7 @@
 mod coach;
 mod designer;
 mod evidence;
+mod inquiry;
 mod parts;
 mod planner;
 mod player;

@@ -96,7 +96,7 @@ impl Report {
             by_task: costs,
             ..Spending::default()
         };
-        self.state = Standing::from(&feature.state);
+        self.state = Standing::from(feature);
         self.tasks = feature.tasks.iter().map(|task| row(task, &spending)).collect();
         self.all = Row {
             task: "All".to_owned(),
@@ -113,7 +113,10 @@ impl Report {
 
     /// `true` if the Feature can go on after a person mends something. It has no state if its label was refused.
     pub fn can_go_on(&self) -> bool {
-        matches!(self.state, Standing::Nothing | Standing::Blocked | Standing::Failed)
+        matches!(
+            self.state,
+            Standing::Nothing | Standing::Blocked | Standing::Asks | Standing::Failed
+        )
     }
 
     /// Records that the Feature was ended, of which only the branch remains.
@@ -267,7 +270,14 @@ impl Report {
             let command = format!("autobuild feature {name} --orchestrate");
             commands.push(line(command, "merge what is approved"));
         }
-        if self.can_go_on() {
+        let asking = self.tasks.iter().find(|row| row.verdict == Verdict::Asks);
+        let asks = asking.map(|row| row.task.clone());
+        if let Some(asks) = asks.or_else(|| (self.state == Standing::Asks).then(|| name.clone())) {
+            commands.push(line(
+                format!("autobuild resume {asks} 'your answer'"),
+                "answer; without words, the defaults hold",
+            ));
+        } else if self.can_go_on() {
             commands.push(match self.all.turns {
                 0 => line(format!("autobuild resume {name}"), "try again, once that is fixed"),
                 _ => line(
@@ -332,7 +342,7 @@ impl Report {
         };
         let tone = |row: &Row| match row.verdict {
             Verdict::Approved => Tone::Good,
-            Verdict::Blocked => Tone::Bad,
+            Verdict::Blocked | Verdict::Asks => Tone::Bad,
             Verdict::None
             | Verdict::Pending
             | Verdict::Resumed

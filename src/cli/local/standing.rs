@@ -2,6 +2,7 @@
 
 use domain::{
     feature,
+    feature::Feature,
     task::{
         State::{Approved, Blocked, Cancelled, CoachTurn, Completed, Pending, PlayerTurn, PreLoop, Skipped},
         Task,
@@ -26,6 +27,8 @@ pub enum Standing {
     Building,
     Paused,
     Blocked,
+    /// An agent asks a person, and nothing else is blocked.
+    Asks,
     InReview,
     Completed,
     Cancelled,
@@ -34,13 +37,14 @@ pub enum Standing {
     GivenUp,
 }
 
-impl From<&feature::State> for Standing {
-    fn from(state: &feature::State) -> Self {
-        match state {
+impl From<&Feature> for Standing {
+    fn from(feature: &Feature) -> Self {
+        match &feature.state {
             feature::State::Planning { .. } => Self::Planning,
             feature::State::AwaitingApproval => Self::AwaitingApproval,
             feature::State::Building { .. } => Self::Building,
             feature::State::Paused { .. } => Self::Paused,
+            feature::State::Blocked { .. } if feature.asks() => Self::Asks,
             feature::State::Blocked { .. } => Self::Blocked,
             feature::State::InReview => Self::InReview,
             feature::State::Completed => Self::Completed,
@@ -67,6 +71,8 @@ pub enum Verdict {
     PlayerTurn,
     CoachTurn,
     Blocked,
+    /// Its agent asks a person.
+    Asks,
     Skipped,
     Cancelled,
 }
@@ -80,6 +86,7 @@ impl From<&Task> for Verdict {
             PreLoop { .. } => Self::PreLoop,
             PlayerTurn { .. } => Self::PlayerTurn,
             CoachTurn { .. } => Self::CoachTurn,
+            Blocked { .. } if task.inquiries().is_some() => Self::Asks,
             Blocked { .. } => Self::Blocked,
             Skipped { .. } => Self::Skipped,
             Cancelled => Self::Cancelled,
@@ -97,6 +104,7 @@ domain::words!(Standing {
     Building = "building",
     Paused = "paused",
     Blocked = "blocked",
+    Asks = "asks",
     InReview = "done",
     Completed = "completed",
     Cancelled = "cancelled",
@@ -113,6 +121,7 @@ domain::words!(Verdict {
     PlayerTurn = "in work",
     CoachTurn = "in review",
     Blocked = "blocked",
+    Asks = "asks",
     Skipped = "skipped",
     Cancelled = "cancelled",
 });

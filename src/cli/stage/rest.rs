@@ -155,9 +155,10 @@ fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
         State::Failed { message } => format!("{name} failed, because there is no valid plan: {message}"),
         State::Cancelled { .. } => format!("{name} is cancelled"),
         State::Paused { .. } => format!("{name} is paused"),
+        State::Blocked { .. } if feature.asks() => format!("{name} asks and waits for your answer"),
         State::Blocked { .. } => format!("{name} is blocked"),
         State::Planning { .. } | State::Building { .. } => {
-            let state = messages::feature_state(&feature.state);
+            let state = messages::feature_state(feature);
             format!("{name} is {state}: {}", waiting(feature))
         }
     };

@@ -57,8 +57,9 @@ impl Button {
     }
 
     /// Returns its description. GitHub allows 40 characters.
-    pub fn description(self) -> &'static str {
+    pub fn description(self, task: &Task) -> &'static str {
         match self {
+            Self::Resume if task.inquiries().is_some() => "Let the agent's own defaults hold",
             Self::Resume => "Give this task more turns",
             Self::Retry => "Start this task again on a new branch",
         }

@@ -53,7 +53,7 @@ pub(super) async fn publish_check(
 pub(super) async fn publish_blocked(context: &EffectContext<'_>, task: &Task, head: &Sha) -> Result<Done, EffectError> {
     let check = messages::blocked_check(&context.feature, task).filter(|_| task.head.as_ref() == Some(head));
     match check {
-        Some(check) => publish(context, (Some(task), head), &check, every_button(), &[]).await,
+        Some(check) => publish(context, (Some(task), head), &check, every_button(task), &[]).await,
         None => Ok(Done::Nothing),
     }
 }
@@ -73,15 +73,15 @@ pub(super) async fn publish_wave_check(context: &EffectContext<'_>, on: Option<&
 fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
     let newest = task.standing_turn().is_some_and(|newest| newest.number == number);
     match newest && task.is_blocked() {
-        true => every_button(),
+        true => every_button(task),
         false => Vec::new(),
     }
 }
 
-fn every_button() -> Vec<CheckAction> {
+fn every_button(task: &Task) -> Vec<CheckAction> {
     let action = |button: Button| CheckAction {
         label: button.label().to_owned(),
-        description: button.description().to_owned(),
+        description: button.description(task).to_owned(),
         identifier: button.identifier().to_owned(),
     };
     Button::ALL.map(action).to_vec()

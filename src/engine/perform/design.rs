@@ -2,7 +2,7 @@
 //! afterwards.
 
 use crate::{
-    agents::prompt::{DesignerInput, Tests, ToDesign},
+    agents::prompt::{DesignerInput, Prompt, Tests, ToDesign},
     config::{PreLoop, RepositorySettings, Role},
     engine::{
         job::{Done, EffectError},
@@ -14,8 +14,9 @@ use crate::{
 use domain::{
     blocked::AgentFailure,
     contract::{CheckoutState, Contract},
-    design::{Asked, parse_design, schema},
+    design::{Asked, Design, parse_design, schema},
     ids::{Emission, TaskId, TurnNumber},
+    inquiry::Hearing,
     task,
     task::Task,
 };
@@ -48,11 +49,35 @@ pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: E
         instructions: &context.instructions(&mirror).await?,
         tests: Tests::of(test.as_deref(), &runners),
     };
-    let read = |answer: &Value| parse_design(answer).map_err(|mistakes| mistakes.to_string());
+    let hearing = task.hearing(&context.feature.task_rules());
+    let read = |answer: &Value| read(answer, hearing);
     let checkout = context.checkout(&mirror, &start, None).await?;
-    let design = ask(context, &settings, &checkout, task.id, (input, Asked::Design), read).await?;
+    let prompt = input.prompt(context.engine.agents.definition(Role::Designer));
+    let prompt = prompt.with_inquiries(task.rounds(), hearing);
+    let design = ask(context, &settings, &checkout, task.id, (prompt, Asked::Design), read).await?;
+    if hearing.takes(&design.inquiries, || has_plan(&design)) {
+        let inquired = task::Event::Inquired {
+            emission,
+            inquiries: design.inquiries,
+            partial: None,
+        };
+        return Ok(context.task_event(task.id, inquired));
+    }
     let design = Some(Box::new(design));
     Ok(context.task_event(task.id, task::Event::Designed { emission, design }))
+}
+
+/// Reads a designer's answer. Questions are no answer any more once nobody hears them.
+pub(super) fn read(answer: &Value, hearing: Hearing) -> Result<Design, String> {
+    let design = parse_design(answer).map_err(|mistakes| mistakes.to_string())?;
+    match hearing == Hearing::Over && !has_plan(&design) {
+        true => Err("plan is empty, and nobody answers questions: take your own defaults".to_owned()),
+        false => Ok(design),
+    }
+}
+
+pub(super) fn has_plan(design: &Design) -> bool {
+    !design.plan.trim().is_empty()
 }
 
 /// Asks the designer. If it changed a file, which it must not, it has failed.
@@ -61,7 +86,7 @@ pub(super) async fn ask<T>(
     settings: &RepositorySettings,
     checkout: &Checkout,
     task: TaskId,
-    (input, asked): (DesignerInput<'_>, Asked<'_>),
+    (prompt, asked): (Prompt, Asked<'_>),
     read: impl Fn(&Value) -> Result<T, String>,
 ) -> Result<T, EffectError> {
     let question = Question {
@@ -70,7 +95,7 @@ pub(super) async fn ask<T>(
         turn: TurnNumber::FIRST,
         checkout: checkout.path(),
         part: "",
-        prompt: input.prompt(context.engine.agents.definition(Role::Designer)),
+        prompt,
         schema: schema(asked),
     };
     let designed = context.ask(settings, question, read).await?;

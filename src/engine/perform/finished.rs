@@ -11,6 +11,7 @@ use crate::{
 use domain::{
     blocked::Defect,
     ids::Sha,
+    inquiry::Inquiries,
     report::{LeftOut, PlayerReport},
     task::{Task, Turn},
 };
@@ -27,6 +28,29 @@ pub(super) enum Recorded {
         /// The commit.
         head: Sha,
     },
+    /// A run that ended with inquiries.
+    Inquired(Box<InquiredRun>),
+}
+
+/// A run that ended with inquiries. The mirror keeps the commit of its work so far.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct InquiredRun {
+    /// The questions.
+    pub inquiries: Inquiries,
+    /// The commit of the work so far, if the tree had changed.
+    pub partial: Option<Sha>,
+    /// The head of the branch on GitHub before the run; `None` if it did not exist.
+    pub stood: Option<Sha>,
+}
+
+impl InquiredRun {
+    /// Returns the run that an effect recorded.
+    pub(super) fn of(effect: &StoredEffect) -> Option<Self> {
+        match serde_json::from_str(effect.external_id.as_deref()?).ok()? {
+            Recorded::Inquired(run) => Some(*run),
+            Recorded::Finished(_) | Recorded::Partial { .. } => None,
+        }
+    }
 }
 
 /// A finished run that is to be pushed. The mirror keeps its commit.

@@ -156,6 +156,7 @@ impl Ground {
         turn: &Turn,
         settings: &RepositorySettings,
     ) -> Prompt {
+        let hearing = task.hearing(&context.feature.task_rules());
         let mut items = task.to_mend(turn.number);
         items.extend(turn.told.reviews.iter().flat_map(|review| review.items.iter().cloned()));
         let guidance: Vec<String> = turn.told.guidance.iter().map(|said| said.text.clone()).collect();
@@ -184,6 +185,7 @@ impl Ground {
             },
         }
         .prompt(context.engine.agents.definition(Role::Player))
+        .with_inquiries(task.rounds(), hearing)
     }
 }
 

@@ -6,22 +6,22 @@ use crate::{
     config::{RepositorySettings, Role},
     engine::{
         job::{Done, EffectError, FailedRun},
-        perform::{ask::Question, context::EffectContext, design::ask},
+        perform::{ask::Question, context::EffectContext, design, design::ask},
         repository::{DefaultBranch, rules},
         repository_settings::Settings,
     },
-    gates,
+    gates, messages,
 };
 use domain::{
-    blocked::{AgentFailure, BlockReason},
+    blocked::{AgentFailure, BlockReason, Doing},
     check_boxes::{CheckBox, check_boxes},
-    design,
-    design::{Asked, PreLoop, parse_design},
+    design::{Asked, PreLoop, are_enough, one_task as one_task_of},
     feature::{
         Wanted,
-        event::{Event, Planned},
+        event::{Event, Inquired, Planned},
     },
     ids::{Emission, TaskId, TurnNumber},
+    inquiry::Inquiries,
     isolation::Level,
     plan::{
         Plan,
@@ -57,29 +57,60 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     };
     let test = chosen.test.map(|command| command.to_string());
     let wanted = feature.snapshot.wanted;
-    let checked = match feature.given_plan() {
+    let made = match feature.given_plan() {
         // The person's text is public already, but secrets in it must not get into commits and branch names.
         Some(yaml) => Plan::parse_yaml(&context.engine.secrets.mask(&yaml), &plan_context)
-            .map(|checked| (checked, pre_loop(wanted, &read.settings)))
+            .map(|checked| Made::plan(checked, pre_loop(wanted, &read.settings)))
             .map_err(|mistakes| mistakes.to_string()),
         None if wanted == Wanted::OneTask => one_task(context, &read, &branch, &paths, test, &plan_context).await?,
-        None => planner(context, &read, &branch, &paths, test, &plan_context)
-            .await?
-            .map(|checked| (checked, pre_loop(wanted, &read.settings))),
+        None => planner(context, &read, &branch, &paths, test, &plan_context).await?,
     };
-    Ok(context.event(match checked {
+    let level = context.engine.sandbox.level();
+    Ok(context.event(match made {
         Err(message) => Event::PlanRefused { emission, message },
-        Ok((checked, pre_loop)) => Event::Planned {
+        Ok(Made::Inquiries { doing, inquiries }) => Event::Inquired {
             emission,
-            planned: Box::new(planned(
-                (checked, pre_loop),
-                (read, context.engine.sandbox.level()),
-                &branch,
-                &paths,
-                chosen.why,
-            )),
+            inquired: Box::new(Inquired {
+                doing,
+                inquiries,
+                rules: rules(&read.settings, level),
+                settings: serde_json::to_value(&read.settings).unwrap_or_default(),
+            }),
         },
+        Ok(Made::Plan {
+            checked,
+            pre_loop,
+            inquiries,
+        }) => {
+            let mut planned = planned((*checked, pre_loop), (read, level), &branch, &paths, chosen.why);
+            planned.notes.extend(messages::own_defaults(&inquiries));
+            let planned = Box::new(planned);
+            Event::Planned { emission, planned }
+        }
     }))
+}
+
+/// What a planner, or the designer of an only task, made.
+pub(super) enum Made {
+    /// A valid plan.
+    Plan {
+        checked: Box<Checked>,
+        pre_loop: PreLoop,
+        /// The questions that the agent answered itself.
+        inquiries: Inquiries,
+    },
+    /// Questions, without which there is no plan.
+    Inquiries { doing: Doing, inquiries: Inquiries },
+}
+
+impl Made {
+    fn plan(checked: Checked, pre_loop: PreLoop) -> Self {
+        Self::Plan {
+            checked: Box::new(checked),
+            pre_loop,
+            inquiries: Inquiries::default(),
+        }
+    }
 }
 
 /// Returns whether the tasks of a plan without a design are designed before their first turn.
@@ -128,7 +159,7 @@ async fn planner(
     paths: &BTreeSet<String>,
     test_command: Option<String>,
     plan_context: &PlanContext<'_>,
-) -> Result<Result<Checked, String>, EffectError> {
+) -> Result<Result<Made, String>, EffectError> {
     let checkout = branch.mirror.checkout(&branch.head).await?;
     let files: Vec<String> = paths.iter().cloned().collect();
     let words: Vec<String> = context.feature.request.words.iter().cloned().collect();
@@ -142,16 +173,36 @@ async fn planner(
         tests: Tests::of(test_command.as_deref(), &runners),
         max_tasks: read.settings.max_tasks,
     };
+    let hearing = context.feature.hearing();
+    let prompt = input.prompt(definition);
     let question = Question {
         role: Role::Planner,
         task: None,
         turn: TurnNumber::FIRST,
         checkout: checkout.path(),
         part: "",
-        prompt: input.prompt(definition),
+        prompt: prompt.with_inquiries(&context.feature.inquiries, hearing),
         schema: schema(),
     };
-    let parse = |answer: &Value| Plan::from_json(answer, plan_context).map_err(|mistakes| mistakes.to_string());
+    let pre_loop = pre_loop(context.feature.snapshot.wanted, &read.settings);
+    let parse = |answer: &Value| {
+        let inquiries = Inquiries::of_answer(answer);
+        let tasks = answer.get("tasks").and_then(Value::as_array);
+        if hearing.takes(&inquiries, || tasks.is_some_and(|tasks| !tasks.is_empty())) {
+            let doing = Doing::Plan;
+            return Ok(Made::Inquiries { doing, inquiries });
+        }
+        let mut plan = answer.clone();
+        if let Some(keys) = plan.as_object_mut() {
+            keys.remove("inquiries");
+        }
+        let checked = Plan::from_json(&plan, plan_context).map_err(|mistakes| mistakes.to_string())?;
+        Ok(Made::Plan {
+            checked: Box::new(checked),
+            pre_loop: pre_loop.clone(),
+            inquiries,
+        })
+    };
     or_its_mistakes(context.ask(&read.settings, question, parse).await)
 }
 
@@ -184,11 +235,12 @@ pub(super) async fn one_task(
     paths: &BTreeSet<String>,
     test_command: Option<String>,
     plan_context: &PlanContext<'_>,
-) -> Result<Result<(Checked, PreLoop), String>, EffectError> {
+) -> Result<Result<Made, String>, EffectError> {
     let boxes = check_boxes(&context.feature.snapshot.body);
-    let enough = design::are_enough(&boxes);
+    let enough = are_enough(&boxes);
     let has_words = context.feature.request.words.is_some();
-    let as_they_are = |pre_loop| of_boxes(context, &boxes, None, plan_context).map(|checked| (checked, pre_loop));
+    let as_they_are =
+        |pre_loop| of_boxes(context, &boxes, None, plan_context).map(|checked| Made::plan(checked, pre_loop));
     match read.settings.pre_loop {
         config::PreLoop::Never if !enough => return Ok(Err(NO_CRITERIA.to_owned())),
         config::PreLoop::Never => return Ok(as_they_are(PreLoop::Off)),
@@ -208,14 +260,24 @@ pub(super) async fn one_task(
         instructions: &context.instructions_at(&branch.mirror, &branch.head).await?,
         tests: Tests::of(test_command.as_deref(), &runners),
     };
+    let hearing = context.feature.hearing();
     let parse = |answer: &Value| {
-        let design = parse_design(answer).map_err(|mistakes| mistakes.to_string())?;
-        let checked = of_boxes(context, &boxes, Some(answer), plan_context)?;
-        Ok((checked, PreLoop::Done(Box::new(design))))
+        let design = design::read(answer, hearing)?;
+        if hearing.takes(&design.inquiries, || design::has_plan(&design)) {
+            let (doing, inquiries) = (Doing::Design, design.inquiries);
+            return Ok(Made::Inquiries { doing, inquiries });
+        }
+        Ok(Made::Plan {
+            checked: Box::new(of_boxes(context, &boxes, Some(answer), plan_context)?),
+            inquiries: design.inquiries.clone(),
+            pre_loop: PreLoop::Done(Box::new(design)),
+        })
     };
+    let prompt = input.prompt(context.engine.agents.definition(Role::Designer));
+    let prompt = prompt.with_inquiries(&context.feature.inquiries, hearing);
     let checkout = branch.mirror.checkout(&branch.head).await?;
     let (settings, asked) = (&read.settings, Asked::Criteria(&boxes));
-    or_its_mistakes(ask(context, settings, &checkout, TaskId::Planned(1), (input, asked), parse).await)
+    or_its_mistakes(ask(context, settings, &checkout, TaskId::Planned(1), (prompt, asked), parse).await)
 }
 
 fn of_boxes(
@@ -229,6 +291,6 @@ fn of_boxes(
         None => "As the issue describes it.".to_owned(),
     };
     let title = &context.feature.snapshot.title;
-    let plan = design::one_task(title, &description, boxes, answer).map_err(|mistakes| mistakes.to_string())?;
+    let plan = one_task_of(title, &description, boxes, answer).map_err(|mistakes| mistakes.to_string())?;
     Plan::from_json(&context.engine.secrets.mask_json(plan), plan_context).map_err(|mistakes| mistakes.to_string())
 }

@@ -13,7 +13,7 @@ use crate::{
             ask::Question,
             context::EffectContext,
             finished,
-            finished::{Finished, Recorded},
+            finished::{Finished, InquiredRun, Recorded},
             ground::{Found, Ground, ground},
             inspect, left_out,
             push::{Landed, push},
@@ -28,6 +28,7 @@ use domain::{
     blocked::{BlockReason, Cut, Defect},
     decision::Issue,
     ids::{Emission, Sha},
+    inquiry::Inquiries,
     report,
     report::PlayerReport,
     task,
@@ -46,6 +47,9 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
     if let Some(finished) = Finished::of(context, &context.job.effect).await? {
         return publish(context, task, emission, finished).await;
     }
+    if let Some(run) = InquiredRun::of(&context.job.effect) {
+        return publish_inquiries(context, task, emission, run).await;
+    }
     let turn = task
         .last_turn()
         .ok_or_else(|| EffectError::defect(Defect::NoOpenTurn { task: task.id }))?;
@@ -61,9 +65,13 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
     turn::author(context).await?;
     let settings = context.settings();
     match ask(context, task, turn, &ground, &settings).await {
+        Ok(report) if is_inquiry(context, task, &report) => {
+            let run = inquired(context, task, turn, &ground, report.inquiries).await?;
+            publish_inquiries(context, task, emission, run).await
+        }
         Ok(report) => take(context, task, emission, turn, &ground, report).await,
         Err(error) if error.left_work() => {
-            if let Err(error) = save_patiently(context, task, turn, &ground, &settings).await {
+            if let Err(error) = save_patiently(context, task, turn, &ground).await {
                 tracing::warn!(id = %context.job.effect.id, %error, "what a failed Player left could not be saved");
             }
             Err(error)
@@ -111,6 +119,62 @@ async fn before(context: &EffectContext<'_>, task: &Task, ground: &Ground) -> Re
         // A run that waited for its model or failed before it changed anything starts again.
         Left::Nothing => cut.filter(|cut| cut.is_limit()).map(|cut| (cut, Left::Nothing)),
     })
+}
+
+/// `true` if the Player's answer is an inquiry, on which the work goes on later.
+fn is_inquiry(context: &EffectContext<'_>, task: &Task, report: &PlayerReport) -> bool {
+    let hearing = task.hearing(&context.feature.task_rules());
+    hearing.takes(&report.inquiries, || report.ready_for_validation)
+}
+
+/// Keeps and records the work and the questions of a Player that asks. From then on the run is not repeated.
+async fn inquired(
+    context: &EffectContext<'_>,
+    task: &Task,
+    turn: &Turn,
+    ground: &Ground,
+    inquiries: Inquiries,
+) -> Result<InquiredRun, EffectError> {
+    let mut tries = 0;
+    let partial = loop {
+        let kept = unfinished(context, task, turn, ground, CommitKind::Inquiry).await;
+        if let Some(partial) = unless_later(context, kept, &mut tries).await? {
+            break partial;
+        }
+    };
+    let run = InquiredRun {
+        inquiries,
+        partial: partial.map(|prepared| prepared.sha().clone()),
+        stood: ground.stood.clone(),
+    };
+    finished::write_down(context, &Recorded::Inquired(Box::new(run.clone()))).await?;
+    Ok(run)
+}
+
+/// Pushes the work of a Player that asks, and passes its questions on. If a person pushed meanwhile, their commit
+/// counts.
+async fn publish_inquiries(
+    context: &EffectContext<'_>,
+    task: &Task,
+    emission: Emission,
+    run: InquiredRun,
+) -> Result<Done, EffectError> {
+    let partial = match &run.partial {
+        None => None,
+        Some(head) => match push(context, task, head, run.stood).await? {
+            Landed::There(head) | Landed::Overtaken(head) => Some(head),
+            Landed::Rejected(rule) => {
+                let reason = BlockReason::BranchRule { rule };
+                return Ok(context.task_event(task.id, task::Event::Stuck { emission, reason }));
+            }
+        },
+    };
+    let inquired = task::Event::Inquired {
+        emission,
+        inquiries: run.inquiries,
+        partial,
+    };
+    Ok(context.task_event(task.id, inquired))
 }
 
 /// The result of keeping the work in a checkout.
@@ -240,7 +304,8 @@ async fn commit(
     (changes, kind): (&Changes, CommitKind),
 ) -> Result<(Option<Prepared>, Vec<Issue>), EffectError> {
     let items: Vec<Issue> = inspect::refused(changes.findings(), &context.engine.secrets);
-    let is_untouched = kind == CommitKind::Partial && changes.is_empty();
+    let is_partial = kind != CommitKind::Whole;
+    let is_untouched = is_partial && changes.is_empty();
     if changes.rejected() || is_untouched {
         return Ok((None, items));
     }
@@ -248,7 +313,7 @@ async fn commit(
         ("AutoBuild-Task", task.id.to_string()),
         ("AutoBuild-Turn", turn.number.to_string()),
     ];
-    if kind == CommitKind::Partial {
+    if is_partial {
         more.push((PARTIAL, "true".to_owned()));
     }
     let message = messages::turn_commit(&context.feature, task, turn.number, kind);
@@ -300,11 +365,10 @@ async fn save_patiently(
     task: &Task,
     turn: &Turn,
     ground: &Ground,
-    settings: &RepositorySettings,
 ) -> Result<(), EffectError> {
     let mut tries = 0;
     loop {
-        let saved = save_partial(context, task, turn, ground, settings).await;
+        let saved = save_partial(context, task, turn, ground).await;
         if unless_later(context, saved, &mut tries).await?.is_some() {
             return Ok(());
         }
@@ -316,29 +380,40 @@ async fn save_partial(
     task: &Task,
     turn: &Turn,
     ground: &Ground,
-    settings: &RepositorySettings,
 ) -> Result<(), EffectError> {
-    let changes = take_out(ground, left_out::named(task, None)).await?;
-    let (Some(prepared), items) = commit(context, task, turn, ground, (&changes, CommitKind::Partial)).await? else {
+    let Some(prepared) = unfinished(context, task, turn, ground, CommitKind::Partial).await? else {
         return Ok(());
+    };
+    if let Landed::There(head) = push(context, task, prepared.sha(), ground.stood.clone()).await? {
+        finished::write_down(context, &Recorded::Partial { head }).await?;
+    }
+    Ok(())
+}
+
+/// Commits the unfinished work in a checkout and keeps it in the mirror. Returns `None` if there is none, or none that
+/// may be pushed.
+async fn unfinished(
+    context: &EffectContext<'_>,
+    task: &Task,
+    turn: &Turn,
+    ground: &Ground,
+    kind: CommitKind,
+) -> Result<Option<Prepared>, EffectError> {
+    let changes = take_out(ground, left_out::named(task, None)).await?;
+    let (Some(prepared), items) = commit(context, task, turn, ground, (&changes, kind)).await? else {
+        return Ok(None);
     };
     let held = format!("{}-partial-{}", held_id(context.job), context.job.effect.fence);
     prepared.keep(&held).await?;
     // A half-resolved conflict is useless, so the next try starts from both sides again.
     if !ground.conflicts.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let is_forbidden = !items.is_empty()
-        || !inspect::findings(context, settings, &prepared, ground)
+        || !inspect::findings(context, &context.settings(), &prepared, ground)
             .await?
             .is_empty();
-    if is_forbidden {
-        return Ok(());
-    }
-    if let Landed::There(head) = push(context, task, prepared.sha(), ground.stood.clone()).await? {
-        finished::write_down(context, &Recorded::Partial { head }).await?;
-    }
-    Ok(())
+    Ok((!is_forbidden).then_some(prepared))
 }
 
 /// Returns the event for a Player effect that is given up, with the commit that its last try left.
@@ -350,7 +425,7 @@ pub(super) async fn failed(engine: &Engine, job: &Job, emission: Emission, reaso
     let text = stored.and_then(|effect| effect.external_id);
     let partial = match text.and_then(|text| serde_json::from_str(&text).ok()) {
         Some(Recorded::Partial { head }) => Some(head),
-        Some(Recorded::Finished(_)) | None => None,
+        Some(Recorded::Finished(_) | Recorded::Inquired(_)) | None => None,
     };
     let outcome = if let BlockReason::AgentFailed { failure, printed, .. } = reason {
         Played::Failed {

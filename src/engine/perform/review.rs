@@ -109,12 +109,17 @@ async fn files_of_turn(mirror: &Mirror, turn: &Turn) -> Result<Vec<String>, Effe
     Ok(changed.into_iter().map(|file| file.path.to_string()).collect())
 }
 
-/// Posts the blocked report on the pull request, or on the issue if there is none.
+/// Posts the blocked report on the pull request, or on the issue if there is none. Questions are a comment.
 pub(super) async fn post_blocked(context: &EffectContext<'_>, task: &Task) -> Result<Done, EffectError> {
     let cost = context.spending().await?.of(task.id);
     let text = messages::blocked_report(&context.feature, task, cost, &context.links().await?);
     let Some(text) = text else { return Ok(Done::Nothing) };
     match (task.pull, task.head.as_ref()) {
+        // A question is no verdict on the work.
+        (Some(pull), _) if task.inquiries().is_some() => {
+            comment_once(context.engine, context.job, context.repo(), Thread::Pull(pull), &text).await?;
+            Ok(Done::Nothing)
+        }
         (Some(pull), Some(head)) => {
             let post = Post {
                 what: Saying::Report,

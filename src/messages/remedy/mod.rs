@@ -64,6 +64,7 @@ fn by_cause(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
         BlockReason::WaveGateRed { .. } => wave_red(gates),
         BlockReason::AgentFailed { failure, printed, .. } => agents::actions(failure, printed),
         BlockReason::BudgetSpent(_) => fixed(BUDGET_SPENT),
+        BlockReason::Inquiry { .. } => fixed(INQUIRY),
         BlockReason::OpenReview { by } => vec![
             format!("Ask {} to approve or to dismiss the review", by.login),
             "Or resume: the next turn answers what the review asks for".to_owned(),
@@ -98,6 +99,10 @@ const BUDGET_SPENT: &[&str] = &[
 const FORCE_PUSHED: &[&str] = &[
     "Push the branch back to a commit that builds on the integration branch, then resume",
     "Or retry the task: it starts again from the integration branch",
+];
+const INQUIRY: &[&str] = &[
+    "Resume with your answer in quotes, as `resume 'your answer'`: it reaches the agent word for word. Without an answer, \
+     the defaults hold",
 ];
 const TASKS_BLOCKED: &[&str] = &["Answer the blocked report of each task: resume, approve, retry or skip it"];
 const BAD_SETTINGS: &[&str] = &["Fix `.github/autobuild.yml` on the default branch as the mistakes say, then resume"];

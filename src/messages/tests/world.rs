@@ -216,6 +216,7 @@ pub(super) fn rules() -> Rules {
         plan_approval: PlanApproval::From(7),
         mode: Mode::Tdd,
         ci: CiPolicy::Wait,
+        inquiries: domain::inquiry::InquiryPolicy::ByAuthor,
         records: domain::feature::Records::WhileBuilding,
     }
 }

@@ -111,6 +111,9 @@ fn waits_for(feature: &Feature) -> Option<String> {
     match &feature.state {
         State::AwaitingApproval => Some("Someone with write access approves the plan.".to_owned()),
         State::Paused { by, .. } => Some(format!("{} paused it: /autobuild resume goes on.", by.login)),
+        State::Blocked { .. } if feature.asks() => {
+            Some("An agent asks: someone with write access answers; its page has the questions.".to_owned())
+        }
         State::Blocked { .. } => {
             Some("Someone with write access decides how it goes on: its page says why.".to_owned())
         }
@@ -143,7 +146,7 @@ fn row(secrets: &Secrets, view: &ListedView, before: &str) -> Markup {
     let (done, all) = (feature.completed().len(), feature.tasks.len());
     html! {
         li id=(id) {
-            (page_parts::badge(feature.state.word(), messages::feature_state(&feature.state))) " "
+            (page_parts::badge(feature.state.word(), messages::feature_state(feature))) " "
             a href=(feature_address(&feature.key)) {
                 (feature.key.shown()) ": " (secrets.mask(messages::feature_name(feature)))
             }

@@ -8,6 +8,7 @@ use crate::{
     evidence::Evidence,
     feature::UnrunTests,
     ids::{TaskId, User},
+    inquiry::Inquiries,
     mistake::SettingsMistake,
     words,
 };
@@ -78,6 +79,12 @@ pub enum BlockReason {
         /// For each such Gate, why it could not run, as a sentence.
         reasons: Vec<String>,
     },
+    /// An agent asks a person.
+    Inquiry {
+        /// The step whose agent asks.
+        doing: Doing,
+        inquiries: Inquiries,
+    },
     /// A person's request for changes is still open although the Coach approves.
     OpenReview { by: User },
     /// A person paused this task.
@@ -138,6 +145,7 @@ impl BlockReason {
     pub fn severity(&self) -> Severity {
         match self {
             Self::BudgetSpent(_)
+            | Self::Inquiry { .. }
             | Self::OpenReview { .. }
             | Self::Paused { .. }
             | Self::NeedGone { .. }

@@ -10,12 +10,13 @@ use crate::{
         feature::{Feature, PlanRequest, Snapshot},
         flow, gate, moves,
         moves::{Step, StopScope, answered, tell, unchanged},
-        people,
+        people, planning,
         state::{AfterPreFlight, CancelledWhy, Phase, State},
         waves,
         waves::on_task,
     },
     ids::{Millis, Sha, TaskId, User},
+    inquiry::Answer,
     task,
     task::{PersonDid, Task},
 };
@@ -146,6 +147,17 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
             phase: Phase::Tasks | Phase::Syncing { .. },
             ..
         } => unchanged(feature),
+        State::Blocked {
+            reason: BlockReason::Inquiry { doing, inquiries },
+            ..
+        } => {
+            let words = if let PersonDid::Resume { guidance, .. } = did {
+                guidance.clone()
+            } else {
+                None
+            };
+            planning::answered(feature, doing, inquiries, Answer::of(by.clone(), words))
+        }
         State::Blocked { phase, reason } => {
             if let BlockReason::WaveGateRed { .. } = reason {
                 feature.more_fixes = feature.more_fixes.saturating_add(gate::FIXES);

@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
 
 use crate::{
-    blocked::BlockReason,
+    blocked::{BlockReason, Doing},
     command::Command,
     design::PreLoop,
     effect::{Reply, ReplyTo, Thread, Unsaid},
@@ -14,6 +14,7 @@ use crate::{
         state::CancelledWhy,
     },
     ids::{CommentId, Emission, FeatureKey, Millis, PullNumber, Sha, TaskId, User},
+    inquiry::Inquiries,
     plan::Plan,
     task,
     task::HumanReview,
@@ -41,6 +42,11 @@ pub enum Event {
         emission: Emission,
         /// The plan, with what was found out while it was made.
         planned: Box<Planned>,
+    },
+    /// The planner, or the designer of an only task, ended with inquiries.
+    Inquired {
+        emission: Emission,
+        inquired: Box<Inquired>,
     },
     /// There is no valid plan, even after the repair.
     PlanRefused {
@@ -144,6 +150,19 @@ pub enum Event {
     Suspended,
     /// The suspension was lifted.
     Unsuspended,
+}
+
+/// The inquiries of a planner, with the settings as they were read for its run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Inquired {
+    /// The step whose agent asks.
+    pub doing: Doing,
+    /// The questions.
+    pub inquiries: Inquiries,
+    /// The parts of the repository's settings that the rules need, as they are now.
+    pub rules: Rules,
+    /// The settings as the adapters read them.
+    pub settings: serde_json::Value,
 }
 
 /// A valid plan, with what was found out while it was made.

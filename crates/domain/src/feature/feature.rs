@@ -1,6 +1,7 @@
 //! A Feature with its whole record, and questions about it.
 
 use crate::{
+    blocked::BlockReason,
     ci::CiPolicy,
     effect::Unsaid,
     evidence::GateReport,
@@ -10,6 +11,7 @@ use crate::{
         state::{Phase, State, Suspension},
     },
     ids::{CommentId, Emission, FeatureKey, InstallationId, Millis, PullNumber, Sha, TaskId, User},
+    inquiry::{Hearing, Inquiries, InquiryPolicy, Respondent, Round},
     plan::Plan,
     task,
     task::Task,
@@ -33,6 +35,9 @@ pub struct Feature {
     pub settings: serde_json::Value,
     /// A person's input to the next plan.
     pub request: PlanRequest,
+    /// The planner's inquiries that were answered, oldest first.
+    #[serde(default)]
+    pub inquiries: Vec<Round>,
     /// The plan that is in force or waits for approval.
     pub plan: Option<PlanVersion>,
     /// The result of pre-flight on the newest commit of the default branch that the work is based on.
@@ -159,12 +164,59 @@ impl Feature {
         self.tasks.iter().map(|task| task.wave).max().unwrap_or(0)
     }
 
+    /// Returns whether a person answers inquiries about it.
+    pub fn respondent(&self) -> Respondent {
+        match (self.rules.inquiries, self.snapshot.trust) {
+            (InquiryPolicy::Ask, _) | (InquiryPolicy::ByAuthor, Trust::Writers) => Respondent::Person,
+            (InquiryPolicy::Default, _) | (InquiryPolicy::ByAuthor, Trust::Others) => Respondent::Nobody,
+        }
+    }
+
+    /// Returns what follows if its planner asks now.
+    pub fn hearing(&self) -> Hearing {
+        self.respondent().after(self.inquiries.len())
+    }
+
+    /// Returns the questions of its planner that wait for an answer, if there are any.
+    pub fn open_inquiries(&self) -> Option<&Inquiries> {
+        match &self.state {
+            State::Blocked {
+                reason: BlockReason::Inquiry { inquiries, .. },
+                ..
+            } => Some(inquiries),
+            State::Blocked { .. }
+            | State::Planning { .. }
+            | State::AwaitingApproval
+            | State::Building { .. }
+            | State::Paused { .. }
+            | State::InReview
+            | State::Completed
+            | State::Cancelled { .. }
+            | State::Failed { .. } => None,
+        }
+    }
+
+    /// `true` if it is blocked only because agents ask: its planner, or every blocked task.
+    pub fn asks(&self) -> bool {
+        let mut blocked = self.tasks.iter().filter(|task| task.is_blocked()).peekable();
+        let by_tasks = matches!(
+            &self.state,
+            State::Blocked {
+                reason: BlockReason::TasksBlocked { .. },
+                ..
+            }
+        ) && blocked.peek().is_some()
+            && blocked.all(|task| task.inquiries().is_some());
+        by_tasks || self.open_inquiries().is_some()
+    }
+
     /// Returns the facts that its tasks need to know.
     pub fn task_rules(&self) -> task::Rules {
         task::Rules {
             max_turns: self.rules.max_turns,
             merge: self.rules.merge,
             ci: self.rules.ci,
+            inquiries: self.respondent(),
             branch_prefix: self.key.branch_prefix(),
         }
     }
@@ -231,6 +283,9 @@ pub struct Rules {
     /// Whether the repository's own CI counts as evidence.
     #[serde(default)]
     pub ci: CiPolicy,
+    /// Whether people are asked what an agent cannot decide.
+    #[serde(default)]
+    pub inquiries: InquiryPolicy,
     /// Whether the integration branch holds records of the plan and its tasks, and for how long.
     #[serde(default)]
     pub records: Records,

@@ -1,11 +1,12 @@
 //! The way from the label to a plan that is in force.
 
 use crate::{
+    blocked::{BlockReason, Doing},
     complexity,
     design::PreLoop,
     effect::{Effect, ReactOn, Reaction},
     feature::{
-        event::Planned,
+        event::{Inquired, Planned},
         feature::{
             ApprovalWhy, Commands, Feature, Living, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot, Trust,
             Wanted,
@@ -16,6 +17,7 @@ use crate::{
         state::{AfterPreFlight, Phase, State, Suspension},
     },
     ids::{CommentId, Emission, FeatureKey, InstallationId, Millis},
+    inquiry::{Answer, Inquiries, Respondent, Round},
     plan::{Check, Plan, PlannedTask},
     plan_block::find_plan_block,
     task::Task,
@@ -37,6 +39,7 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
         rules,
         settings: serde_json::Value::Null,
         request: PlanRequest::default(),
+        inquiries: Vec::new(),
         plan: None,
         preflight: None,
         integration: None,
@@ -72,17 +75,55 @@ pub(super) fn looked_at(mut feature: Feature, emission: Emission, outcome: PreFl
         PreFlightOutcome::Refused(reason) => moves::blocked(unchanged(feature), reason, Phase::Planning { emission }),
         PreFlightOutcome::Ready(found) => {
             feature.preflight = Some(found);
-            let emission = moves::emit(&mut feature);
-            if let State::Paused { phase, .. } = &mut feature.state {
-                *phase = Phase::Planning { emission };
-            } else {
-                feature.state = State::Planning { emission };
-            }
-            let mut step = unchanged(feature);
-            step.effects.push(Effect::Plan { emission });
-            step
+            run_planner(feature)
         }
     }
+}
+
+/// Lets the planner work. A paused Feature stays paused.
+fn run_planner(mut feature: Feature) -> Step {
+    let emission = moves::emit(&mut feature);
+    if let State::Paused { phase, .. } = &mut feature.state {
+        *phase = Phase::Planning { emission };
+    } else {
+        feature.state = State::Planning { emission };
+    }
+    let mut step = unchanged(feature);
+    step.effects.push(Effect::Plan { emission });
+    step
+}
+
+/// Handles inquiries of the planner: the Feature waits for a person, or, if nobody answers, the planner runs again with
+/// its defaults.
+pub(super) fn inquired(mut feature: Feature, emission: Emission, inquired: Inquired) -> Step {
+    if !is_planning(&feature, emission) {
+        return unchanged(feature);
+    }
+    let Inquired {
+        doing,
+        inquiries,
+        rules,
+        settings,
+    } = inquired;
+    feature.rules = rules;
+    feature.settings = settings;
+    match feature.respondent() {
+        Respondent::Person => {
+            let reason = BlockReason::Inquiry { doing, inquiries };
+            moves::blocked(unchanged(feature), reason, Phase::Planning { emission })
+        }
+        Respondent::Nobody => answered(feature, doing, inquiries, Answer::Unattended),
+    }
+}
+
+/// Remembers the answer, and lets the planner work with it. The pre-flight that came before the inquiries still holds.
+pub(super) fn answered(mut feature: Feature, doing: Doing, inquiries: Inquiries, answer: Answer) -> Step {
+    feature.inquiries.push(Round {
+        doing,
+        inquiries,
+        answer,
+    });
+    run_planner(feature)
 }
 
 pub(super) fn planned_as(mut feature: Feature, emission: Emission, planned: Planned, at: Millis) -> Step {

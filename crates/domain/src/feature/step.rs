@@ -55,6 +55,7 @@ fn visible(feature: &Feature) -> Feature {
 fn moved(feature: Feature, event: Event, at: Millis) -> Step {
     match event {
         Event::Planned { emission, planned } => planning::planned_as(feature, emission, *planned, at),
+        Event::Inquired { emission, inquired } => planning::inquired(feature, emission, *inquired),
         Event::PlanRefused { emission, message } => planning::plan_refused(feature, emission, message),
         Event::LivingShown {
             comment,

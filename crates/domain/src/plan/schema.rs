@@ -1,6 +1,9 @@
 //! The JSON Schema of a plan, for agents that write one.
 
-use crate::plan::{Risk, TaskType, TestEffort};
+use crate::{
+    inquiry,
+    plan::{Risk, TaskType, TestEffort},
+};
 use serde_json::{Value, json};
 
 /// Returns the schema of the planner's answer. It leaves out the keys that AutoBuild computes.
@@ -8,11 +11,12 @@ pub fn schema() -> Value {
     let properties = json!({
         "name": { "type": "string", "maxLength": 200 },
         "description": { "type": "string" },
-        "tasks": { "type": "array", "minItems": 1, "items": task() },
+        "tasks": { "type": "array", "items": task() },
         "smoke": {
             "type": "string",
             "description": "A command that shows the merged result of each wave alive; optional."
-        }
+        },
+        "inquiries": inquiry::schema()
     });
     of_answer("Plan", &["tasks"], properties)
 }

@@ -9,6 +9,7 @@ use crate::{
     design::Design,
     evidence::{GateReport, GateResult},
     ids::{Emission, PullNumber, ReviewId, Sha, TaskId, User},
+    inquiry::Inquiries,
     report::{Discrepancy, LeftOut, PlayerReport},
     task::task::HumanReview,
 };
@@ -27,6 +28,13 @@ pub enum Event {
         /// The design; `None` if the settings no longer ask for one.
         #[serde(default)]
         design: Option<Box<Design>>,
+    },
+    /// The designer or the Player ended with inquiries.
+    Inquired {
+        emission: Emission,
+        inquiries: Inquiries,
+        /// A commit with the work so far, if the tree had changed.
+        partial: Option<Sha>,
     },
     /// The Player ended.
     Played {

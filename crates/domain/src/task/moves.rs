@@ -105,6 +105,14 @@ pub(super) fn add_turn(task: &mut Task, kind: TurnKind, at: Millis) -> TurnNumbe
     number
 }
 
+/// Lets the designer work on the task.
+pub(super) fn design(task: &mut Task) -> Effect {
+    let effect = ask(task, TaskWork::Design);
+    let emission = task.emitted;
+    task.state = State::PreLoop { emission };
+    effect
+}
+
 /// Lets the Player work on the turn.
 pub(super) fn play(task: &mut Task, turn: TurnNumber) -> Effect {
     let effect = ask(task, TaskWork::Play);
@@ -214,6 +222,9 @@ pub(super) fn take_back_turn(task: &mut Task) {
     let mut guidance = open.told.guidance;
     guidance.append(&mut task.next.guidance);
     task.next.guidance = guidance;
+    let mut answers = open.told.answers;
+    answers.append(&mut task.next.answers);
+    task.next.answers = answers;
     let mut remarks = open.told.remarks;
     remarks.append(&mut task.next.remarks);
     task.next.remarks = remarks;

@@ -6,6 +6,7 @@ use crate::{
     effect::{ClosedWhy, DismissedWhy, Effect, TaskWork},
     evidence::{Evidence, Gate, Profile, profile},
     ids::{Millis, PullNumber, ReviewId, Sha, TurnNumber, User},
+    inquiry::{Answer, Round},
     task::{
         coach::{announce, approve, dismiss},
         event::PersonDid,
@@ -46,6 +47,18 @@ fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, rules:
         return unchanged(task);
     }
     task.pause = None;
+    if let State::Blocked {
+        reason: BlockReason::Inquiry { doing, inquiries },
+    } = task.state.clone()
+    {
+        let answer = Answer::of(by, guidance);
+        task.next.answers.push(Round {
+            doing,
+            inquiries,
+            answer,
+        });
+        return go_on(task, turns);
+    }
     let words = guidance.is_some();
     if let Some(text) = guidance {
         task.next.guidance.push(Guidance { by, text });
@@ -215,9 +228,14 @@ pub(super) fn force_pushed(mut task: Task, by: User, head: Sha) -> Step {
 pub(super) fn rerun(task: Task, head: &Sha, at: Millis) -> Step {
     let is_head = task.head.as_ref() == Some(head);
     let is_approved = matches!(task.state, State::Approved { .. });
-    let waits_for_a_person = task.is_blocked() || is_approved && task.state.waits_for().is_none();
+    let waits_for_a_person =
+        task.is_blocked() && task.inquiries().is_none() || is_approved && task.state.waits_for().is_none();
     if is_head && waits_for_a_person {
         return verify_again(task, at);
+    }
+    // Nothing is judged until a person has answered.
+    if is_head && task.inquiries().is_some() {
+        return moved(task, head.clone());
     }
     // Its check run will be published soon.
     if is_head && matches!(task.state, State::CoachTurn { .. }) {
@@ -236,9 +254,11 @@ fn verify_again(mut task: Task, at: Millis) -> Step {
     }
     take_back_turn(&mut task);
     let guidance = std::mem::take(&mut task.next.guidance);
+    let answers = std::mem::take(&mut task.next.answers);
     let conflict = task.next.conflict.take();
     let mut step = start_turn(task, TurnKind::VerifyOnly, at, effects);
     step.task.next.guidance = guidance;
+    step.task.next.answers = answers;
     step.task.next.conflict = conflict;
     step
 }
@@ -262,7 +282,7 @@ pub(super) enum Left {
 
 /// Returns what remains to be done. Guidance that no turn was told yet, or an open conflict, leads to a new turn.
 pub(super) fn left(task: &Task) -> Left {
-    let words = !task.next.guidance.is_empty() || task.next.conflict.is_some();
+    let words = !task.next.guidance.is_empty() || !task.next.answers.is_empty() || task.next.conflict.is_some();
     let is_open = |turn: &&Turn| !words && turn.head.is_some() && turn.head == task.head;
     let Some(turn) = task.last_turn().filter(is_open) else {
         return Left::NextTurn;
@@ -422,7 +442,7 @@ pub(super) fn changes_requested(mut task: Task, review: HumanReview, at: Millis)
     match task.state {
         // These tasks wait for another decision of a person first.
         State::Blocked {
-            reason: BlockReason::Paused { .. } | BlockReason::NeedGone { .. },
+            reason: BlockReason::Paused { .. } | BlockReason::NeedGone { .. } | BlockReason::Inquiry { .. },
         } => unchanged(task),
         State::Approved { .. } | State::Blocked { .. } => {
             take_back_turn(&mut task);

@@ -6,13 +6,15 @@ use crate::{
     decision::{Issue, Verdict},
     design::{Design, PreLoop},
     ids::{Emission, Millis, Sha, TurnNumber},
+    inquiry::{Answer, Inquiries, Respondent, Round},
     report::PlayerReport,
     task::{
         coach::{announce, next_or_blocked},
         event::Played,
         merging::open_missing_pull,
-        moves::{Step, adds, block, play, start_turn, stops, take_back_turn, unchanged, verify},
-        task::{State, Task, TurnKind, Work},
+        moves::{Step, adds, block, design, play, start_turn, stops, take_back_turn, unchanged, verify},
+        people::next_kind,
+        task::{Rules, State, Task, TurnKind, Work},
     },
 };
 
@@ -22,6 +24,52 @@ pub(super) fn designed(mut task: Task, emission: Emission, design: Option<Box<De
     }
     task.pre_loop = design.map_or(PreLoop::Off, PreLoop::Done);
     start_turn(task, TurnKind::Full, at, Vec::new())
+}
+
+/// Handles inquiries: the turn does not count, and its work stays. The task waits for a person, or, if nobody answers,
+/// the agent runs again with its defaults.
+pub(super) fn inquired(
+    mut task: Task,
+    emission: Emission,
+    inquiries: Inquiries,
+    partial: Option<Sha>,
+    at: Millis,
+    rules: &Rules,
+) -> Step {
+    let doing = match task.state {
+        State::PreLoop { emission: own } if own == emission => Doing::Design,
+        State::PlayerTurn { emission: own, .. } if own == emission => Doing::Play,
+        State::PreLoop { .. }
+        | State::PlayerTurn { .. }
+        | State::Pending
+        | State::CoachTurn { .. }
+        | State::Approved { .. }
+        | State::Blocked { .. }
+        | State::Completed { .. }
+        | State::Skipped { .. }
+        | State::Cancelled => return unchanged(task),
+    };
+    take_back_turn(&mut task);
+    if partial.is_some() {
+        task.head = partial;
+    }
+    let mut effects: Vec<_> = open_missing_pull(&mut task).into_iter().collect();
+    if rules.inquiries == Respondent::Person {
+        return block(task, BlockReason::Inquiry { doing, inquiries }, effects);
+    }
+    let answer = Answer::Unattended;
+    let is_design = doing == Doing::Design;
+    task.next.answers.push(Round {
+        doing,
+        inquiries,
+        answer,
+    });
+    if is_design {
+        effects.push(design(&mut task));
+        return stops(task, effects);
+    }
+    let kind = next_kind(&task);
+    start_turn(task, kind, at, effects)
 }
 
 pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis) -> Step {

@@ -3,13 +3,12 @@
 use crate::{
     blocked::{BlockReason, Doing},
     design::PreLoop,
-    effect::TaskWork,
     ids::Millis,
     task::{
         coach,
         event::Event,
         merging, moves,
-        moves::{Step, ask, stops, unchanged},
+        moves::{Step, stops, unchanged},
         people, player,
         task::{Rules, State, Task},
     },
@@ -25,6 +24,11 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     match event {
         Event::Begin => begin(task, at, rules),
         Event::Designed { emission, design } => player::designed(task, emission, design, at),
+        Event::Inquired {
+            emission,
+            inquiries,
+            partial,
+        } => player::inquired(task, emission, inquiries, partial, at, rules),
         Event::Played { emission, outcome } => player::played(task, emission, *outcome, at),
         Event::PullOpened { pull, branch } => merging::pull_opened(task, pull, &branch),
         Event::Gated {
@@ -65,9 +69,7 @@ fn begin(mut task: Task, at: Millis, rules: &Rules) -> Step {
         return unchanged(task);
     }
     if task.pre_loop == PreLoop::Due {
-        let effect = ask(&mut task, TaskWork::Design);
-        let emission = task.emitted;
-        task.state = State::PreLoop { emission };
+        let effect = moves::design(&mut task);
         return stops(task, [effect]);
     }
     people::start(task, at, rules)

@@ -10,6 +10,7 @@ use crate::{
     design::PreLoop,
     evidence::GateReport,
     ids::{Emission, Millis, PullNumber, ReviewId, Sha, TaskId, TurnNumber, User},
+    inquiry::{Hearing, Inquiries, Respondent, Round},
     plan::PlannedTask,
     report::{Discrepancy, LeftOut, PlayerReport},
 };
@@ -117,6 +118,35 @@ impl Task {
     /// `true` if it waits for a person to decide.
     pub fn is_blocked(&self) -> bool {
         matches!(self.state, State::Blocked { .. })
+    }
+
+    /// Returns the questions that it waits for a person to answer, if it does.
+    pub fn inquiries(&self) -> Option<&Inquiries> {
+        match &self.state {
+            State::Blocked {
+                reason: BlockReason::Inquiry { inquiries, .. },
+            } => Some(inquiries),
+            State::Blocked { .. }
+            | State::Pending
+            | State::PreLoop { .. }
+            | State::PlayerTurn { .. }
+            | State::CoachTurn { .. }
+            | State::Approved { .. }
+            | State::Completed { .. }
+            | State::Skipped { .. }
+            | State::Cancelled => None,
+        }
+    }
+
+    /// Returns every inquiry about it that was answered, oldest first, over all attempts.
+    pub fn rounds(&self) -> impl Iterator<Item = &Round> {
+        let of_turns = self.turns.iter().flat_map(|turn| &turn.told.answers);
+        of_turns.chain(&self.next.answers)
+    }
+
+    /// Returns what follows if its agent asks now.
+    pub fn hearing(&self, rules: &Rules) -> Hearing {
+        rules.inquiries.after(self.rounds().count())
     }
 
     /// `true` if an agent or Gate works on it, or if it is approved but not merged.
@@ -433,6 +463,9 @@ pub enum TurnKind {
 pub struct NextTurn {
     /// A person's words to the Player, as written.
     pub guidance: Vec<Guidance>,
+    /// Inquiries that were answered since the last turn began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Round>,
     /// People's requests for changes that are still open.
     pub reviews: Vec<HumanReview>,
     /// Reviews that neither approve nor request changes. One Coach sees each of them.
@@ -526,6 +559,8 @@ pub struct Rules {
     pub merge: MergePolicy,
     /// Whether the repository's own CI counts as evidence.
     pub ci: CiPolicy,
+    /// Whether a person answers inquiries.
+    pub inquiries: Respondent,
     /// The prefix of the names of the Feature's branches.
     pub branch_prefix: String,
 }

@@ -106,6 +106,7 @@ pub fn rules() -> Rules {
         plan_approval: PlanApproval::Never,
         mode: Mode::Tdd,
         ci: CiPolicy::Ignore,
+        inquiries: crate::inquiry::InquiryPolicy::ByAuthor,
         records: crate::feature::Records::WhileBuilding,
     }
 }

@@ -10,9 +10,12 @@ use crate::{
     evidence::GateReport,
     feature::{
         CancelledWhy, Feature, Phase, PreFlightOutcome, State,
-        event::{Commanded, DefaultMerge, Event, NewerRun, Target},
+        event::{Commanded, DefaultMerge, Event, Inquired, NewerRun, Target},
         step::step,
-        tests::samples::*,
+        tests::{
+            inquiries::{inquiries, planner_asks},
+            samples::*,
+        },
     },
     ids::{CommentId, Emission, IssueNumber, ReviewId, TaskId},
     task,
@@ -131,6 +134,30 @@ fn tasks() -> Vec<(&'static str, Story)> {
             }),
         ),
         (
+            "blocked, the Player asks",
+            after(&|story| {
+                let emission = story.emission(ONE);
+                let partial = Some(sha(52));
+                let inquiries = inquiries("Which?");
+                story.task_event(
+                    ONE,
+                    task::Event::Inquired {
+                        emission,
+                        inquiries,
+                        partial,
+                    },
+                );
+                let branch = story.task(ONE).branch.clone();
+                story.task_event(
+                    ONE,
+                    task::Event::PullOpened {
+                        pull: pull(ONE),
+                        branch,
+                    },
+                );
+            }),
+        ),
+        (
             "pending, resumed, commit not judged",
             after(&|story| {
                 story.push(ONE, 20);
@@ -190,6 +217,14 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
     vec![
         ("begin", task::Event::Begin),
         ("designed", task::Event::Designed { emission, design: None }),
+        (
+            "inquired",
+            task::Event::Inquired {
+                emission,
+                inquiries: inquiries("Which?"),
+                partial: None,
+            },
+        ),
         ("played: pushed", played(pushed(sha(50)))),
         (
             "played: no change",
@@ -436,6 +471,8 @@ fn features() -> Vec<(&'static str, Story)> {
         story
     };
     let gating = |story: &mut Story| story.complete(ONE, 20);
+    let mut planner = Story::new(rules());
+    planner_asks(&mut planner, "Which?");
     let mut failed = Story::new(rules());
     failed.tell(Event::PlanRefused {
         emission: Emission(1),
@@ -502,6 +539,7 @@ fn features() -> Vec<(&'static str, Story)> {
                 story.gate(ONE, absent());
             }),
         ),
+        ("blocked, the planner asks", planner),
         ("blocked, pre-flight", grounded),
         (
             "blocked, pre-flight for a resumed task",
@@ -595,6 +633,18 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
             Event::Planned {
                 emission,
                 planned: planned(three_tasks(), feature.rules.clone()),
+            },
+        ),
+        (
+            "planner asks",
+            Event::Inquired {
+                emission,
+                inquired: Box::new(Inquired {
+                    doing: Doing::Plan,
+                    inquiries: inquiries("Which?"),
+                    rules: feature.rules.clone(),
+                    settings: serde_json::Value::Null,
+                }),
             },
         ),
         (

@@ -13,10 +13,10 @@ use crate::{
     evidence::{Profile, profile},
     feature::{
         CancelledWhy, Feature, PreFlightOutcome, State, Step, StopScope,
-        event::{Commanded, DefaultMerge, Event, NewerRun, Target},
+        event::{Commanded, DefaultMerge, Event, Inquired, NewerRun, Target},
         flow::strictest,
         step::step,
-        tests::samples::*,
+        tests::{inquiries::inquiries, samples::*},
     },
     ids::{CommentId, Emission, IssueNumber, PullNumber, ReviewId, Sha, TaskId},
     task,
@@ -301,7 +301,16 @@ impl World {
     /// Returns the event that ends an effect; `None` for effects that nothing waits for.
     fn outcome(&mut self, effect: &Effect, dice: &mut Dice<'_>) -> Option<Event> {
         let event = match effect {
-            Effect::Plan { emission } => match dice.roll(8) {
+            Effect::Plan { emission } => match dice.roll(9) {
+                8 => Event::Inquired {
+                    emission: *emission,
+                    inquired: Box::new(Inquired {
+                        doing: Doing::Plan,
+                        inquiries: inquiries("Which?"),
+                        rules: self.feature.rules.clone(),
+                        settings: serde_json::Value::Null,
+                    }),
+                },
                 0 => Event::PlanRefused {
                     emission: *emission,
                     message: "no".to_owned(),
@@ -443,8 +452,15 @@ impl World {
             TaskWork::Design => task::Event::Designed { emission, design: None },
             TaskWork::Play => {
                 let (base, report) = (sha(1), report());
-                let outcome = match dice.roll(12) {
+                let outcome = match dice.roll(14) {
                     0 => return Some(stuck),
+                    13 => {
+                        return Some(task::Event::Inquired {
+                            emission,
+                            inquiries: inquiries("Which?"),
+                            partial: (self.fresh() % 2 == 0).then(|| self.sha()),
+                        });
+                    }
                     1 => Played::NoChange {
                         base,
                         head: task.head.clone(),
