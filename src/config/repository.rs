@@ -208,7 +208,7 @@ mod tests {
     use crate::config::{
         Mode, Records, Role, json_schema,
         repository_keys::KEYS,
-        repository_values::{Approval, CiEvidence, CommitsBy, Depth, Merge, Permission, PreLoop},
+        repository_values::{Approval, CiEvidence, CommitsBy, Depth, Inquiring, Merge, Permission, PreLoop},
         shapes::Offer,
     };
     use domain::mistake::SettingsMistake;
@@ -254,7 +254,7 @@ mod tests {
             "label: build\nplan_approval: never\nmax_turns: 3\nmax_tasks: 7\nmax_parallel_tasks: 4\nmerge: human\n\
              setup: npm ci\ntest: npm test -- --run\nagent: {player: fast, coach: house}\n\
              timeouts: {player: 90, coach: 30m, planner: 1h}\nprotected_paths: [infra/**, '*.lock']\n\
-             commands: {permission: admin}\npre_loop: always\nmode: standard\nchecks: {depth: quick}\nci: ignore\nrecords: keep\ncommits: github\n\
+             commands: {permission: admin}\npre_loop: always\ninquiries: default\nmode: standard\nchecks: {depth: quick}\nci: ignore\nrecords: keep\ncommits: github\n\
              model: {player: gpt-x, coach: strong}\nagent_turns: 9\n\
              test_report: ./out//junit.xml\ncoverage: {command: make cov, file: lcov.info, threshold: 75}\n",
         );
@@ -300,6 +300,7 @@ mod tests {
                 CommitsBy::Github
             )
         );
+        assert_eq!(settings.inquiries, Some(Inquiring::Default));
         assert_eq!(settings.checks.depth, Depth::Quick);
         assert_eq!(settings.test_report.as_deref(), Some("out/junit.xml"));
         assert_eq!(settings.model.of(Role::Player).as_deref(), Some("gpt-x"));

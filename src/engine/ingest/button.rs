@@ -57,11 +57,18 @@ impl Button {
     }
 
     /// Returns its description. GitHub allows 40 characters.
-    pub fn description(self, task: &Task) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
-            Self::Resume if task.inquiries().is_some() => "Let the agent's own defaults hold",
             Self::Resume => "Give this task more turns",
             Self::Retry => "Start this task again on a new branch",
+        }
+    }
+
+    /// Returns its description on a task whose agent asks: a button gives no words.
+    pub fn description_for_inquiry(self) -> &'static str {
+        match self {
+            Self::Resume => "Let the agent's own defaults hold",
+            Self::Retry => self.description(),
         }
     }
 
@@ -147,6 +154,7 @@ mod tests {
         for button in Button::ALL {
             assert!(button.label().len() <= 20 && button.identifier().len() <= 20);
             assert!(button.description().len() <= 40, "{button:?}");
+            assert!(button.description_for_inquiry().len() <= 40, "{button:?}");
         }
     }
 

@@ -79,9 +79,13 @@ fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
 }
 
 fn every_button(task: &Task) -> Vec<CheckAction> {
+    let describe = match task.inquiries() {
+        Some(_) => Button::description_for_inquiry,
+        None => Button::description,
+    };
     let action = |button: Button| CheckAction {
         label: button.label().to_owned(),
-        description: button.description(task).to_owned(),
+        description: describe(button).to_owned(),
         identifier: button.identifier().to_owned(),
     };
     Button::ALL.map(action).to_vec()

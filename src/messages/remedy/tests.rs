@@ -5,6 +5,7 @@ use domain::{
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
     ids::{TaskId, TurnNumber, User, UserId},
+    inquiry::Inquiries,
     integrity::Rule,
     mistake::SettingsMistake,
 };
@@ -340,6 +341,10 @@ fn reasons() -> Vec<BlockReason> {
         BlockReason::SameIssues,
         BlockReason::BudgetSpent(SpentBudget::Stored { what: text() }),
         BlockReason::GatesAbsent { reasons: vec![text()] },
+        BlockReason::Inquiry {
+            doing: Doing::Play,
+            inquiries: Inquiries::default(),
+        },
         BlockReason::OpenReview { by: ada() },
         BlockReason::Paused { by: ada() },
         BlockReason::NeedGone {

@@ -29,6 +29,9 @@ fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
     let feature = world::busy(say);
     let links = world::links();
     add("living", messages::living(&feature, &Spending::default(), &links));
+    let answered = world::answered(&feature, say);
+    add("answered", messages::living(&answered, &Spending::default(), &links));
+    add("answered task", messages::task_pull(&answered, &answered.tasks[1]).body);
     for (name, feature) in variants(&feature, say) {
         add(name, messages::living(&feature, &Spending::default(), &links));
         if let Some(text) = messages::feature_blocked(&feature, Cost::default(), &links) {
@@ -123,7 +126,7 @@ fn variants<'a>(feature: &'a Feature, say: Words<'a>) -> impl Iterator<Item = (&
     let listed = |reason: &BlockReason| {
         matches!(
             reason,
-            BlockReason::WaveGateRed { .. } | BlockReason::DefaultConflict { .. }
+            BlockReason::WaveGateRed { .. } | BlockReason::DefaultConflict { .. } | BlockReason::Inquiry { .. }
         )
     };
     let reasons = sentences::block_reasons(say).into_iter().filter(listed);

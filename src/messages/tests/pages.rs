@@ -378,6 +378,38 @@ fn blocked_reports() {
     );
 }
 
+#[test]
+fn inquiries() {
+    let mut feature = world::answered(&world::busy(&decent), &decent);
+    let inquiry = || BlockReason::Inquiry {
+        doing: Step::Play,
+        inquiries: world::inquiries(&decent),
+    };
+    let reason = inquiry();
+    feature.tasks[1].state = task::State::Blocked { reason };
+    let tasks = vec![feature.tasks[1].id];
+    let reason = BlockReason::TasksBlocked { tasks };
+    let phase = Phase::Tasks;
+    feature.state = State::Blocked { reason, phase };
+    let links = world::links();
+    let task = &feature.tasks[1];
+    let mut pages = vec![
+        messages::blocked_report(&feature, task, Cost::default(), &links).unwrap(),
+        messages::blocked_check(&feature, task).unwrap().title,
+        messages::blocked_in_short(&feature).join("\n\n"),
+        messages::task_pull(&feature, task).body,
+    ];
+    let living = living(&feature);
+    for part in ["**State: asks.**", "- TASK-002 asks.", "Questions and answers"] {
+        assert!(living.contains(part), "{part}: {living}");
+    }
+    let (reason, phase) = (inquiry(), Phase::Planning { emission: Emission(1) });
+    feature.state = State::Blocked { reason, phase };
+    pages.push(messages::feature_blocked(&feature, Cost::default(), &links).unwrap());
+    pages.extend(messages::own_defaults(&world::inquiries(&decent)));
+    snapshot!("inquiries", pages.join("\n\n----\n\n"));
+}
+
 /// A terminal has no folds, so the items and the output must be shown openly.
 #[test]
 fn blocked_in_short() {

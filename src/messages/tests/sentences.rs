@@ -142,6 +142,10 @@ fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
         BlockReason::GatesAbsent {
             reasons: vec![say("tests: `pytest` could not start: program not found")],
         },
+        BlockReason::Inquiry {
+            doing: Doing::Play,
+            inquiries: world::inquiries(say),
+        },
         BlockReason::OpenReview { by: by() },
         BlockReason::Paused { by: by() },
         BlockReason::NeedGone {

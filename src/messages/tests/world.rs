@@ -2,6 +2,7 @@
 
 use crate::messages::{Links, tests::evidence};
 use domain::{
+    blocked::Doing,
     ci::CiPolicy,
     decision::{CoachDecision, CriterionFinding, CriterionMet, DecisionKind, Issue, Outcome, Severity, Verdict},
     evidence::{Counts, Evidence, Finding, GateReport},
@@ -13,6 +14,7 @@ use domain::{
         CommentId, Emission, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, Sha, TaskId, TurnNumber, User,
         UserId,
     },
+    inquiry::{Answer, Inquiries, Inquiry, Round},
     isolation::Level,
     plan::{Check, Criterion, Factors, Plan, PlannedTask, Risk, TaskType, TestEffort},
     report::{Discrepancy, PlayerReport},
@@ -207,6 +209,39 @@ pub(super) fn turn(say: Words<'_>, number: u32, outcome: Outcome) -> Turn {
     }
 }
 
+/// Returns a Feature whose planner and second task got answers.
+pub(super) fn answered(feature: &Feature, say: Words<'_>) -> Feature {
+    let mut feature = feature.clone();
+    let round = |doing: Doing, answer: Answer| Round {
+        doing,
+        inquiries: inquiries(say),
+        answer,
+    };
+    let words = Answer::Words {
+        by: user("ida"),
+        text: say("Tabs.\nAnd the short name."),
+    };
+    feature.inquiries = vec![round(Doing::Plan, words)];
+    let by = user("ida");
+    feature.tasks[1].next.answers = vec![
+        round(Doing::Design, Answer::Defaults { by }),
+        round(Doing::Play, Answer::Unattended),
+    ];
+    feature
+}
+
+/// Returns two questions, and a count of others.
+pub(super) fn inquiries(say: Words<'_>) -> Inquiries {
+    let inquiry = |question: &str, default: &str| Inquiry {
+        question: say(question),
+        default: default.to_owned(),
+    };
+    Inquiries {
+        questions: vec![inquiry("Tabs or spaces?", "spaces"), inquiry("Which name?", "")],
+        left_out: 2,
+    }
+}
+
 pub(super) fn rules() -> Rules {
     Rules {
         commands: domain::feature::Commands::Bare,
@@ -285,6 +320,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
             "coverage": { "command": null, "threshold": 80 },
         }),
         request: PlanRequest::default(),
+        inquiries: Vec::new(),
         plan: None,
         preflight: None,
         integration: None,
