@@ -53,9 +53,10 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
     };
     let of_tasks = feature.tasks.iter().filter_map(|task| {
         let report = BlockedReport::of_task(task, Cost::default())?;
-        let whose = format!("{} {}", words::task_name(task), is_blocked(task));
+        let whose = format!("{} {}", words::task_name(task), words::is_blocked(task));
         let criteria = &task.plan.acceptance_criteria;
-        let judged = task.last_judged().map(|turn| (task, turn));
+        let judged = task.last_judged().filter(|_| task.inquiries().is_none());
+        let judged = judged.map(|turn| (task, turn));
         Some(in_short(feature, &whose, &report, criteria, judged))
     });
     let of_tasks: Vec<String> = of_tasks.collect();
@@ -68,14 +69,6 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
             vec![in_short(feature, title, &of_feature, &[], None)]
         }
         false => of_tasks,
-    }
-}
-
-/// Returns the verb for a blocked task's block.
-pub(super) fn is_blocked(task: &Task) -> &'static str {
-    match task.inquiries() {
-        Some(_) => "asks",
-        None => "is blocked",
     }
 }
 

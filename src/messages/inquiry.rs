@@ -3,14 +3,12 @@
 use crate::messages::{
     links::Links,
     measure::{Measure, bullets, fitting, folded, sections, titled},
-    untrusted,
-    waits::called,
-    words,
+    untrusted, words,
 };
 use domain::{
-    blocked::{BlockReason, Cost, Doing},
+    blocked::{BlockReason, Cost},
     feature::{Feature, State as FeatureState},
-    inquiry::{Answer, Inquiries, Inquiry, Round},
+    inquiry::{Answer, Inquirer, Inquiries, Inquiry, Round},
     task::{State, Task},
 };
 
@@ -18,29 +16,15 @@ use domain::{
 const ANSWER: &str = "/autobuild resume 'your answer'";
 
 /// Returns who asks, and the questions.
-pub(super) fn asks(doing: &Doing, inquiries: &Inquiries, measure: &Measure) -> String {
-    format!("{} asks:\n\n{}", agent(doing), questions(inquiries, measure))
+pub(super) fn asks(by: Inquirer, inquiries: &Inquiries, measure: &Measure) -> String {
+    format!("{} asks:\n\n{}", agent(by), questions(inquiries, measure))
 }
 
-fn agent(doing: &Doing) -> &'static str {
-    match doing {
-        Doing::Plan => "The planner",
-        Doing::Design => "The designer",
-        Doing::PreFlight
-        | Doing::OpenIntegration
-        | Doing::MergeDefault
-        | Doing::WaveGate
-        | Doing::OpenFeaturePull
-        | Doing::Play
-        | Doing::OpenPull
-        | Doing::Gates
-        | Doing::Ci
-        | Doing::Coach
-        | Doing::PostReview
-        | Doing::PublishCheck
-        | Doing::Merge
-        | Doing::LookingAtIt
-        | Doing::Other(_) => "The Player",
+fn agent(by: Inquirer) -> &'static str {
+    match by {
+        Inquirer::Planner => "The planner",
+        Inquirer::Designer => "The designer",
+        Inquirer::Player => "The Player",
     }
 }
 
@@ -74,7 +58,7 @@ fn default_of(inquiry: &Inquiry) -> &str {
 /// Returns the report of a task that asks, for its pull request or, without one, for the issue.
 pub(super) fn task_asks(feature: &Feature, task: &Task, cost: &Cost, links: &Links) -> Option<String> {
     let State::Blocked {
-        reason: BlockReason::Inquiry { doing, inquiries },
+        reason: BlockReason::Inquiry { by, inquiries },
     } = &task.state
     else {
         return None;
@@ -94,13 +78,13 @@ pub(super) fn task_asks(feature: &Feature, task: &Task, cost: &Cost, links: &Lin
         None => "Nothing is pushed yet. The question used up no turn.".to_owned(),
     };
     let title = format!("### Asks: {}", words::task_name(task));
-    Some(report(feature, &title, (doing, inquiries), (&others, &so_far), cost))
+    Some(report(feature, &title, (*by, inquiries), (&others, &so_far), cost))
 }
 
 /// Returns the report of a Feature whose planner asks, for its issue.
 pub(super) fn feature_asks(feature: &Feature, cost: &Cost) -> Option<String> {
     let FeatureState::Blocked {
-        reason: BlockReason::Inquiry { doing, inquiries },
+        reason: BlockReason::Inquiry { by, inquiries },
         ..
     } = &feature.state
     else {
@@ -112,13 +96,13 @@ pub(super) fn feature_asks(feature: &Feature, cost: &Cost) -> Option<String> {
         untrusted::inline(words::feature_name(feature), 200)
     );
     let others = "Or `/autobuild plan` and words plans again without these answers, and `/autobuild cancel` stops it.";
-    Some(report(feature, &title, (doing, inquiries), (others, ""), cost))
+    Some(report(feature, &title, (*by, inquiries), (others, ""), cost))
 }
 
 fn report(
     feature: &Feature,
     title: &str,
-    (doing, inquiries): (&Doing, &Inquiries),
+    (by, inquiries): (Inquirer, &Inquiries),
     (others, so_far): (&str, &str),
     cost: &Cost,
 ) -> String {
@@ -131,8 +115,8 @@ fn report(
             title.to_owned(),
             format!(
                 "{}, the work waits for your answer. {}",
-                called(feature),
-                asks(doing, inquiries, measure)
+                words::person(&feature.snapshot.labelled_by),
+                asks(by, inquiries, measure)
             ),
             words::to_comment(&how),
             so_far.to_owned(),
@@ -171,7 +155,7 @@ fn answered(round: &Round, measure: &Measure) -> String {
         Answer::Defaults { by } => format!("{} let the defaults hold.", untrusted::code(&by.login, 60)),
         Answer::Unattended => "Nobody was asked: the defaults hold.".to_owned(),
     };
-    sections(vec![asks(&round.doing, &round.inquiries, measure), answer])
+    sections(vec![asks(round.by, &round.inquiries, measure), answer])
 }
 
 /// Returns the questions that an agent answered itself, each as a sentence.

@@ -1,7 +1,6 @@
 //! The table of a Feature's tasks, and remarks on tasks without a pull request to comment on.
 
 use crate::messages::{
-    blocked::is_blocked,
     links::Links,
     measure::{self, Measure, bullets},
     reasons, untrusted, words,
@@ -57,8 +56,8 @@ fn remark(task: &Task, links: &Links, measure: &Measure) -> Option<String> {
             .pull
             .map_or_else(String::new, |pull| format!(" The report is on {}.", links.pull(pull)));
         return Some(match why.contains('\n') {
-            true => format!("{} {}.{report} {why}", task.id, is_blocked(task)),
-            false => format!("{} {}. {why}{report}", task.id, is_blocked(task)),
+            true => format!("{} {}.{report} {why}", task.id, words::is_blocked(task)),
+            false => format!("{} {}. {why}{report}", task.id, words::is_blocked(task)),
         });
     }
     let silent = task.turns_now().rfind(|turn| turn.ended_at.is_some())?;

@@ -29,7 +29,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::BudgetSpent(spending) => format!("The budget is spent: {}.", trimmed(&spent(spending), max)),
         BlockReason::AgentFailed { doing, failure, .. } => agent_failed(doing, failure, max),
         BlockReason::GatesAbsent { reasons } => with_list(GATES_ABSENT, reasons, measure),
-        BlockReason::Inquiry { doing, inquiries } => inquiry::asks(doing, inquiries, measure),
+        BlockReason::Inquiry { by, inquiries } => inquiry::asks(*by, inquiries, measure),
         BlockReason::OpenReview { by } => open_review(by),
         BlockReason::Paused { by } => format!("{} paused it.", named(by)),
         BlockReason::NeedGone { task } => format!("It needs {task}, which somebody gave up."),

@@ -162,6 +162,14 @@ pub(super) fn task_name(task: &Task) -> String {
     format!("{} {}", task.id, untrusted::inline(&task.plan.name, 200))
 }
 
+/// Returns the verb for a blocked task's block.
+pub(super) fn is_blocked(task: &Task) -> &'static str {
+    match task.inquiries() {
+        Some(_) => ASKS,
+        None => "is blocked",
+    }
+}
+
 /// The word for what is blocked only because an agent asks a person.
 const ASKS: &str = "asks";
 

@@ -1,6 +1,6 @@
 //! Inquiries: what an agent asks a person instead of guessing, how often it may, and the answers that it gets.
 
-use crate::{blocked::Doing, clean::clean, ids::User, shorten};
+use crate::{clean::clean, ids::User, shorten};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -82,11 +82,23 @@ pub(crate) fn schema() -> Value {
     })
 }
 
+/// An agent that asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Inquirer {
+    /// The planner.
+    Planner,
+    /// The designer.
+    Designer,
+    /// The Player.
+    Player,
+}
+
 /// Inquiries that were answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
-    /// The step whose agent asked.
-    pub doing: Doing,
+    /// The agent that asked.
+    pub by: Inquirer,
     /// The questions.
     pub inquiries: Inquiries,
     /// The answer to all of them.

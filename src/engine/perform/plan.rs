@@ -13,7 +13,7 @@ use crate::{
     gates, messages,
 };
 use domain::{
-    blocked::{AgentFailure, BlockReason, Doing},
+    blocked::{AgentFailure, BlockReason},
     check_boxes::{CheckBox, check_boxes},
     design::{Asked, PreLoop, are_enough, one_task as one_task_of},
     feature::{
@@ -21,7 +21,7 @@ use domain::{
         event::{Event, Inquired, Planned},
     },
     ids::{Emission, TaskId, TurnNumber},
-    inquiry::Inquiries,
+    inquiry::{Inquirer, Inquiries},
     isolation::Level,
     plan::{
         Plan,
@@ -68,10 +68,10 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     let level = context.engine.sandbox.level();
     Ok(context.event(match made {
         Err(message) => Event::PlanRefused { emission, message },
-        Ok(Made::Inquiries { doing, inquiries }) => Event::Inquired {
+        Ok(Made::Inquiries { by, inquiries }) => Event::Inquired {
             emission,
             inquired: Box::new(Inquired {
-                doing,
+                by,
                 inquiries,
                 rules: rules(&read.settings, level),
                 settings: serde_json::to_value(&read.settings).unwrap_or_default(),
@@ -100,7 +100,7 @@ pub(super) enum Made {
         inquiries: Inquiries,
     },
     /// Questions, without which there is no plan.
-    Inquiries { doing: Doing, inquiries: Inquiries },
+    Inquiries { by: Inquirer, inquiries: Inquiries },
 }
 
 impl Made {
@@ -189,8 +189,8 @@ async fn planner(
         let inquiries = Inquiries::of_answer(answer);
         let tasks = answer.get("tasks").and_then(Value::as_array);
         if hearing.takes(&inquiries, || tasks.is_some_and(|tasks| !tasks.is_empty())) {
-            let doing = Doing::Plan;
-            return Ok(Made::Inquiries { doing, inquiries });
+            let by = Inquirer::Planner;
+            return Ok(Made::Inquiries { by, inquiries });
         }
         let mut plan = answer.clone();
         if let Some(keys) = plan.as_object_mut() {
@@ -264,8 +264,8 @@ pub(super) async fn one_task(
     let parse = |answer: &Value| {
         let design = design::read(answer, hearing)?;
         if hearing.takes(&design.inquiries, || design::has_plan(&design)) {
-            let (doing, inquiries) = (Doing::Design, design.inquiries);
-            return Ok(Made::Inquiries { doing, inquiries });
+            let (by, inquiries) = (Inquirer::Designer, design.inquiries);
+            return Ok(Made::Inquiries { by, inquiries });
         }
         Ok(Made::Plan {
             checked: Box::new(of_boxes(context, &boxes, Some(answer), plan_context)?),

@@ -342,7 +342,7 @@ fn reasons() -> Vec<BlockReason> {
         BlockReason::BudgetSpent(SpentBudget::Stored { what: text() }),
         BlockReason::GatesAbsent { reasons: vec![text()] },
         BlockReason::Inquiry {
-            doing: Doing::Play,
+            by: domain::inquiry::Inquirer::Player,
             inquiries: Inquiries::default(),
         },
         BlockReason::OpenReview { by: ada() },

@@ -382,7 +382,7 @@ fn blocked_reports() {
 fn inquiries() {
     let mut feature = world::answered(&world::busy(&decent), &decent);
     let inquiry = || BlockReason::Inquiry {
-        doing: Step::Play,
+        by: domain::inquiry::Inquirer::Player,
         inquiries: world::inquiries(&decent),
     };
     let reason = inquiry();

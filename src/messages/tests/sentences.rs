@@ -143,7 +143,7 @@ fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
             reasons: vec![say("tests: `pytest` could not start: program not found")],
         },
         BlockReason::Inquiry {
-            doing: Doing::Play,
+            by: domain::inquiry::Inquirer::Player,
             inquiries: world::inquiries(say),
         },
         BlockReason::OpenReview { by: by() },

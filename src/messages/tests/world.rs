@@ -2,7 +2,6 @@
 
 use crate::messages::{Links, tests::evidence};
 use domain::{
-    blocked::Doing,
     ci::CiPolicy,
     decision::{CoachDecision, CriterionFinding, CriterionMet, DecisionKind, Issue, Outcome, Severity, Verdict},
     evidence::{Counts, Evidence, Finding, GateReport},
@@ -14,7 +13,7 @@ use domain::{
         CommentId, Emission, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, Sha, TaskId, TurnNumber, User,
         UserId,
     },
-    inquiry::{Answer, Inquiries, Inquiry, Round},
+    inquiry::{Answer, Inquirer, Inquiries, Inquiry, Round},
     isolation::Level,
     plan::{Check, Criterion, Factors, Plan, PlannedTask, Risk, TaskType, TestEffort},
     report::{Discrepancy, PlayerReport},
@@ -212,8 +211,8 @@ pub(super) fn turn(say: Words<'_>, number: u32, outcome: Outcome) -> Turn {
 /// Returns a Feature whose planner and second task got answers.
 pub(super) fn answered(feature: &Feature, say: Words<'_>) -> Feature {
     let mut feature = feature.clone();
-    let round = |doing: Doing, answer: Answer| Round {
-        doing,
+    let round = |by: Inquirer, answer: Answer| Round {
+        by,
         inquiries: inquiries(say),
         answer,
     };
@@ -221,11 +220,11 @@ pub(super) fn answered(feature: &Feature, say: Words<'_>) -> Feature {
         by: user("ida"),
         text: say("Tabs.\nAnd the short name."),
     };
-    feature.inquiries = vec![round(Doing::Plan, words)];
+    feature.inquiries = vec![round(Inquirer::Planner, words)];
     let by = user("ida");
     feature.tasks[1].next.answers = vec![
-        round(Doing::Design, Answer::Defaults { by }),
-        round(Doing::Play, Answer::Unattended),
+        round(Inquirer::Designer, Answer::Defaults { by }),
+        round(Inquirer::Player, Answer::Unattended),
     ];
     feature
 }

@@ -8,7 +8,7 @@ use crate::{
     evidence::Evidence,
     feature::UnrunTests,
     ids::{TaskId, User},
-    inquiry::Inquiries,
+    inquiry::{Inquirer, Inquiries},
     mistake::SettingsMistake,
     words,
 };
@@ -80,11 +80,7 @@ pub enum BlockReason {
         reasons: Vec<String>,
     },
     /// An agent asks a person.
-    Inquiry {
-        /// The step whose agent asks.
-        doing: Doing,
-        inquiries: Inquiries,
-    },
+    Inquiry { by: Inquirer, inquiries: Inquiries },
     /// A person's request for changes is still open although the Coach approves.
     OpenReview { by: User },
     /// A person paused this task.

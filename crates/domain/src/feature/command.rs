@@ -148,7 +148,7 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
             ..
         } => unchanged(feature),
         State::Blocked {
-            reason: BlockReason::Inquiry { doing, inquiries },
+            reason: BlockReason::Inquiry { by: asker, inquiries },
             ..
         } => {
             let words = if let PersonDid::Resume { guidance, .. } = did {
@@ -156,7 +156,7 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
             } else {
                 None
             };
-            planning::answered(feature, doing, inquiries, Answer::of(by.clone(), words))
+            planning::answered(feature, asker, inquiries, Answer::of(by.clone(), words))
         }
         State::Blocked { phase, reason } => {
             if let BlockReason::WaveGateRed { .. } = reason {

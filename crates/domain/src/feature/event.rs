@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
 
 use crate::{
-    blocked::{BlockReason, Doing},
+    blocked::BlockReason,
     command::Command,
     design::PreLoop,
     effect::{Reply, ReplyTo, Thread, Unsaid},
@@ -14,7 +14,7 @@ use crate::{
         state::CancelledWhy,
     },
     ids::{CommentId, Emission, FeatureKey, Millis, PullNumber, Sha, TaskId, User},
-    inquiry::Inquiries,
+    inquiry::{Inquirer, Inquiries},
     plan::Plan,
     task,
     task::HumanReview,
@@ -155,8 +155,8 @@ pub enum Event {
 /// The inquiries of a planner, with the settings as they were read for its run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inquired {
-    /// The step whose agent asks.
-    pub doing: Doing,
+    /// The agent that asks.
+    pub by: Inquirer,
     /// The questions.
     pub inquiries: Inquiries,
     /// The parts of the repository's settings that the rules need, as they are now.

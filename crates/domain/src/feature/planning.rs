@@ -1,7 +1,7 @@
 //! The way from the label to a plan that is in force.
 
 use crate::{
-    blocked::{BlockReason, Doing},
+    blocked::BlockReason,
     complexity,
     design::PreLoop,
     effect::{Effect, ReactOn, Reaction},
@@ -17,7 +17,7 @@ use crate::{
         state::{AfterPreFlight, Phase, State, Suspension},
     },
     ids::{CommentId, Emission, FeatureKey, InstallationId, Millis},
-    inquiry::{Answer, Inquiries, Respondent, Round},
+    inquiry::{Answer, Inquirer, Inquiries, Respondent, Round},
     plan::{Check, Plan, PlannedTask},
     plan_block::find_plan_block,
     task::Task,
@@ -100,7 +100,7 @@ pub(super) fn inquired(mut feature: Feature, emission: Emission, inquired: Inqui
         return unchanged(feature);
     }
     let Inquired {
-        doing,
+        by,
         inquiries,
         rules,
         settings,
@@ -109,20 +109,16 @@ pub(super) fn inquired(mut feature: Feature, emission: Emission, inquired: Inqui
     feature.settings = settings;
     match feature.respondent() {
         Respondent::Person => {
-            let reason = BlockReason::Inquiry { doing, inquiries };
+            let reason = BlockReason::Inquiry { by, inquiries };
             moves::blocked(unchanged(feature), reason, Phase::Planning { emission })
         }
-        Respondent::Nobody => answered(feature, doing, inquiries, Answer::Unattended),
+        Respondent::Nobody => answered(feature, by, inquiries, Answer::Unattended),
     }
 }
 
 /// Remembers the answer, and lets the planner work with it. The pre-flight that came before the inquiries still holds.
-pub(super) fn answered(mut feature: Feature, doing: Doing, inquiries: Inquiries, answer: Answer) -> Step {
-    feature.inquiries.push(Round {
-        doing,
-        inquiries,
-        answer,
-    });
+pub(super) fn answered(mut feature: Feature, by: Inquirer, inquiries: Inquiries, answer: Answer) -> Step {
+    feature.inquiries.push(Round { by, inquiries, answer });
     run_planner(feature)
 }
 

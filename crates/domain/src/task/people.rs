@@ -48,12 +48,12 @@ fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, rules:
     }
     task.pause = None;
     if let State::Blocked {
-        reason: BlockReason::Inquiry { doing, inquiries },
+        reason: BlockReason::Inquiry { by: asker, inquiries },
     } = task.state.clone()
     {
         let answer = Answer::of(by, guidance);
         task.next.answers.push(Round {
-            doing,
+            by: asker,
             inquiries,
             answer,
         });

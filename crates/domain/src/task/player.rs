@@ -6,7 +6,7 @@ use crate::{
     decision::{Issue, Verdict},
     design::{Design, PreLoop},
     ids::{Emission, Millis, Sha, TurnNumber},
-    inquiry::{Answer, Inquiries, Respondent, Round},
+    inquiry::{Answer, Inquirer, Inquiries, Respondent, Round},
     report::PlayerReport,
     task::{
         coach::{announce, next_or_blocked},
@@ -36,9 +36,9 @@ pub(super) fn inquired(
     at: Millis,
     rules: &Rules,
 ) -> Step {
-    let doing = match task.state {
-        State::PreLoop { emission: own } if own == emission => Doing::Design,
-        State::PlayerTurn { emission: own, .. } if own == emission => Doing::Play,
+    let by = match task.state {
+        State::PreLoop { emission: own } if own == emission => Inquirer::Designer,
+        State::PlayerTurn { emission: own, .. } if own == emission => Inquirer::Player,
         State::PreLoop { .. }
         | State::PlayerTurn { .. }
         | State::Pending
@@ -55,16 +55,11 @@ pub(super) fn inquired(
     }
     let mut effects: Vec<_> = open_missing_pull(&mut task).into_iter().collect();
     if rules.inquiries == Respondent::Person {
-        return block(task, BlockReason::Inquiry { doing, inquiries }, effects);
+        return block(task, BlockReason::Inquiry { by, inquiries }, effects);
     }
     let answer = Answer::Unattended;
-    let is_design = doing == Doing::Design;
-    task.next.answers.push(Round {
-        doing,
-        inquiries,
-        answer,
-    });
-    if is_design {
+    task.next.answers.push(Round { by, inquiries, answer });
+    if by == Inquirer::Designer {
         effects.push(design(&mut task));
         return stops(task, effects);
     }

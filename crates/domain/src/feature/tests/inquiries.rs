@@ -1,7 +1,7 @@
 //! Tests of agents that ask a person.
 
 use crate::{
-    blocked::{BlockReason, Doing},
+    blocked::BlockReason,
     command::Command,
     effect::Effect,
     feature::{
@@ -11,7 +11,7 @@ use crate::{
         tests::{samples::*, table::command},
     },
     ids::{Emission, TurnNumber},
-    inquiry::{Answer, Hearing, Inquiries, Inquiry, InquiryPolicy, Round},
+    inquiry::{Answer, Hearing, Inquirer, Inquiries, Inquiry, InquiryPolicy, Round},
     task,
     task::{PersonDid, Played},
 };
@@ -79,7 +79,7 @@ fn a_player_that_asks_uses_no_turn_keeps_its_work_and_gets_the_answer() {
     let turn = story.task(ONE).last_turn().unwrap();
     assert_eq!((turn.number, turn.base.clone()), (TurnNumber::FIRST, Some(sha(50))));
     let expected = Round {
-        doing: Doing::Play,
+        by: Inquirer::Player,
         inquiries: inquiries("Tabs?"),
         answer: words("  Tabs, \"please\"\n"),
     };
@@ -213,7 +213,7 @@ fn the_designer_asks_before_the_first_turn() {
         &story.task(ONE).state,
         task::State::Blocked {
             reason: BlockReason::Inquiry {
-                doing: Doing::Design,
+                by: Inquirer::Designer,
                 ..
             }
         }
@@ -238,7 +238,7 @@ pub fn planner_asks(story: &mut Story, question: &str) -> Vec<Effect> {
     story.tell(Event::Inquired {
         emission,
         inquired: Box::new(Inquired {
-            doing: Doing::Plan,
+            by: Inquirer::Planner,
             inquiries: inquiries(question),
             rules,
             settings: serde_json::Value::Null,

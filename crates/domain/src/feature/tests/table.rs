@@ -640,7 +640,7 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
             Event::Inquired {
                 emission,
                 inquired: Box::new(Inquired {
-                    doing: Doing::Plan,
+                    by: crate::inquiry::Inquirer::Planner,
                     inquiries: inquiries("Which?"),
                     rules: feature.rules.clone(),
                     settings: serde_json::Value::Null,

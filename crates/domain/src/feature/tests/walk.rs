@@ -305,7 +305,7 @@ impl World {
                 8 => Event::Inquired {
                     emission: *emission,
                     inquired: Box::new(Inquired {
-                        doing: Doing::Plan,
+                        by: crate::inquiry::Inquirer::Planner,
                         inquiries: inquiries("Which?"),
                         rules: self.feature.rules.clone(),
                         settings: serde_json::Value::Null,
