@@ -4,7 +4,8 @@ use crate::config::{
     budgets::Budget,
     repository_keys::KEYS,
     repository_values::{
-        Approval, Checks, CiEvidence, Commands, CommitsBy, Coverage, Inquiring, Merge, Network, PreLoop, RoleTimeouts, TestDemand,
+        Approval, Checks, CiEvidence, Commands, CommitsBy, Coverage, Inquiring, Merge, Network, PreLoop, RoleTimeouts,
+        TestDemand,
     },
     role::ByRole,
     shapes::{Offer, Reading},

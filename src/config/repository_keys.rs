@@ -29,7 +29,7 @@ pub(crate) static KEYS: &[Key] = &keys! {
     "pre_loop": OneOf(&["auto", "always", "never"]),
         "Whether a task gets a design before its first turn. `auto` does this for the label `autobuild-task`.";
     "inquiries": OneOf(&["ask", "default"]),
-        "Whether agents may ask a person, or take their own modest default. Default: `ask` for issues of people with write access, else `default`.";
+        "Whether agents ask. Default: `ask` for authors with write access.";
     "mode": OneOf(&["tdd", "standard"]),
         "`tdd`: a test or check must fail on the old code and pass on the new. `standard`: this is only reported.";
     "checks": Table(CHECKS), "How much the Gates run to prove the tests.";
