@@ -336,7 +336,7 @@ fn the_authors_right_decides_unless_the_setting_does() {
 #[test]
 fn a_failed_run_keeps_the_answer_for_the_next() {
     let mut story = one_task();
-    ask(&mut story, "Tabs?", Some(50));
+    ask(&mut story, "Tabs?", None);
     resume(&mut story, Some("yes"));
     let emission = story.emission(ONE);
     let outcome = Box::new(Played::Failed {
