@@ -4,6 +4,7 @@ use crate::{
     cli::{assemble, assemble::Blueprint, doctor, doctor::Look, service, setup},
     config::{App, Flags, LogFormat, ServerSettings, told},
     engine::{Engine, data_folder::DataFolder, settings::EngineSettings},
+    gates::Deadlines,
     github::{Caps, OAuthApp},
     telemetry::TelemetrySettings,
     web,
@@ -475,6 +476,8 @@ fn blueprint(
     engine.telemetry = assemble::telemetry(collector, &engine.worker, secrets.clone())?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
     engine.budget = settings.budget;
+    let [setup, test] = settings.longest;
+    engine.longest = Deadlines { setup, test };
     engine.network = service::ceiling(&settings.network);
     // A forge on this machine has no limits.
     let caps = if settings.github.is_local() {

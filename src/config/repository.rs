@@ -15,6 +15,7 @@ use domain::{
     mistake::{Position, SettingsMistake},
     node::{Node, Shape as Value},
     shell_command::ShellCommand,
+    titles::TitleForm,
 };
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +85,12 @@ pub struct RepositorySettings {
     pub tests: TestDemand,
     /// The JUnit XML file that the test command writes; `None` to read the runner's own output.
     pub test_report: Option<String>,
+    /// The time limit of set-up, in seconds.
+    pub setup_timeout: u64,
+    /// The time limit of the tests and of every other command, in seconds.
+    pub test_timeout: u64,
+    /// The form of the titles of pull requests and commits.
+    pub titles: TitleForm,
     /// The measurement of coverage.
     pub coverage: Coverage,
     /// The agents by role; `None` for the server's choice.
@@ -124,6 +131,9 @@ impl Default for RepositorySettings {
             test: None,
             tests: TestDemand::Required,
             test_report: None,
+            setup_timeout: 20 * 60,
+            test_timeout: 30 * 60,
+            titles: TitleForm::default(),
             coverage: Coverage::default(),
             agent: ByRole::default(),
             model: ByRole::default(),
@@ -209,7 +219,9 @@ mod tests {
     use crate::config::{
         Mode, Records, Role, json_schema,
         repository_keys::KEYS,
-        repository_values::{Approval, CiEvidence, CommitsBy, Depth, Inquiring, Merge, Permission, PreLoop},
+        repository_values::{
+            Approval, CiEvidence, CommitsBy, Depth, Inquiring, Merge, Permission, PreLoop, TestDemand,
+        },
         shapes::Offer,
     };
     use domain::mistake::SettingsMistake;
@@ -250,6 +262,17 @@ mod tests {
     }
 
     #[test]
+    fn a_form_of_titles_without_sense_is_a_mistake_with_its_place() {
+        let said = mistakes("titles: '{kind}: {name}'\n");
+        assert!(
+            said[0].starts_with("line 1, column 9: `titles`: `{kind}` is unknown"),
+            "{said:?}"
+        );
+        let said = mistakes("label: a\ntitles: fixed\n");
+        assert!(said[0].contains("a title needs `{name}` or `{subject}`"), "{said:?}");
+    }
+
+    #[test]
     fn every_setting_is_read() {
         let settings = parse(
             "label: build\nplan_approval: never\nmax_turns: 3\nmax_tasks: 7\nmax_parallel_tasks: 4\nmerge: human\n\
@@ -257,8 +280,12 @@ mod tests {
              timeouts: {player: 90, coach: 30m, planner: 1h}\nprotected_paths: [infra/**, '*.lock']\n\
              commands: {permission: admin}\npre_loop: always\ninquiries: default\nmode: standard\nchecks: {depth: quick}\nci: ignore\nrecords: keep\ncommits: github\n\
              model: {player: gpt-x, coach: strong}\nagent_turns: 9\n\
-             test_report: ./out//junit.xml\ncoverage: {command: make cov, file: lcov.info, threshold: 75}\n",
+             test_report: ./out//junit.xml\ncoverage: {command: make cov, file: lcov.info, threshold: 75}\n\
+             setup_timeout: 45m\ntest_timeout: 90\ntitles: '{type}: {subject}'\ntests: optional\n",
         );
+        assert_eq!((settings.setup_timeout, settings.test_timeout), (2_700, 90));
+        assert_eq!(settings.titles.to_string(), "{type}: {subject}");
+        assert_eq!(settings.tests, TestDemand::Optional);
         assert_eq!(settings.label, "build");
         assert_eq!(settings.plan_approval, Approval::Never);
         assert_eq!(

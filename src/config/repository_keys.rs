@@ -7,7 +7,7 @@ use crate::config::{
         Key,
         Shape::{
             self, Agent, Approval, Command, Duration, Each, Hosts, Model, Number, OneOf, Path, Paths, Table, Text,
-            Whole,
+            Titles, Whole,
         },
     },
 };
@@ -44,6 +44,11 @@ pub(crate) static KEYS: &[Key] = &keys! {
         "If there are tests and no command is found that runs them, a plan with a task that needs tests waits for a person: \
          `required`. `optional`: it starts.";
     "test_report": Path, "JUnit XML file that the test command writes, if its output does not name the tests.";
+    "setup_timeout": Duration, "Longest run of set-up: seconds, or `20m`. The server cuts it to its own limit.";
+    "test_timeout": Duration,
+        "Longest run of the tests, and of any other command: seconds, or `30m`. The server cuts it to its own limit.";
+    "titles": Titles,
+        "Titles of pull requests and subjects of commits, with `{type}`, `{name}`, `{subject}`, `{id}` and `{issue}`.";
     "coverage": Table(COVERAGE), "How coverage is measured.";
     "agent": Each(AGENTS), "Name of an agent that the server offers, for all roles or by role. Default: the server's.";
     "model": Each(MODELS),

@@ -40,6 +40,8 @@ pub struct ServerSettings {
     pub public_url: Option<Url>,
     /// The least time between writes to GitHub per installation.
     pub write_spacing: Duration,
+    /// The longest times that a repository may give its set-up and its tests.
+    pub longest: [Duration; 2],
     /// The spending limits for a calendar month.
     pub budget: MonthlyBudget,
     /// The hosts that foreign programs may reach at most.

@@ -8,6 +8,7 @@ use crate::config::{
     network::NetworkCeiling,
     role::ByRole,
     server::{AppsFrom, LogFormat, ServerSettings},
+    shapes::seconds,
     variables::{Found, PREFIX, ServerMistake, Source, Value, mistake},
 };
 use domain::ids::AppId;
@@ -41,6 +42,10 @@ impl Parser {
         let database_url = self.database_url(data_dir.as_ref());
         let (app, coach_app, oauth) = (self.app(), self.coach_app(), self.oauth());
         let write_spacing = self.parse("WRITE_SPACING_MS", spacing);
+        let longest = [("MAX_SETUP_TIME", 2), ("MAX_TEST_TIME", 4)].map(|(name, hours)| {
+            let given = self.parse(name, longest_time);
+            given.unwrap_or(Duration::from_secs(hours * 3_600))
+        });
         let admin_token = self.parse("ADMIN_TOKEN", admin_token);
         let log = self.parse("LOG", log_filter);
         let log_format = self.parse("LOG_FORMAT", |text| match text {
@@ -67,6 +72,7 @@ impl Parser {
             public_url,
             budget,
             write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
+            longest,
             network,
             admin_token,
             log: log.unwrap_or_else(|| "info,octocrab=off".to_owned()),
@@ -246,6 +252,13 @@ impl Parser {
             coach: own("AGENT_COACH"),
         }
     }
+}
+
+fn longest_time(text: &str) -> Result<Duration, &'static str> {
+    let seconds = seconds(text).and_then(|seconds| u64::try_from(seconds).ok());
+    let time = seconds.filter(|seconds| (1..=24 * 3_600).contains(seconds));
+    time.map(Duration::from_secs)
+        .ok_or("is not a time from 1s to 24h, such as 90m")
 }
 
 fn spacing(text: &str) -> Result<Duration, String> {

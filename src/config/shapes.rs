@@ -8,6 +8,7 @@ use domain::{
     node::{Node, Shape as Value},
     plan::path::within_repository,
     shell_command::{NotACommand, ShellCommand},
+    titles::TitleForm,
 };
 use ignore::gitignore::GitignoreBuilder;
 use serde_json::{Value as Json, json};
@@ -15,6 +16,7 @@ use serde_json::{Value as Json, json};
 const MAX_MISTAKES: usize = 50;
 const MAX_LIST: usize = 200;
 const MAX_ITEM: usize = 300;
+const MAX_TITLES: usize = 100;
 const MAX_SECONDS: i64 = 24 * 3_600;
 /// A number, in seconds or with a unit.
 const DURATION_PATTERN: &str = "^[0-9]+ ?[smh]?$";
@@ -40,6 +42,8 @@ pub(crate) enum Shape {
     Model,
     /// A duration: a number of seconds, or a number with a unit.
     Duration,
+    /// The form of titles.
+    Titles,
     /// The path of a file within the repository.
     Path,
     /// A list of path patterns within the repository.
@@ -74,6 +78,7 @@ fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, Problem> {
         Shape::Agent => agent(node, &offered.agents),
         Shape::Model => model(node, offered),
         Shape::Duration => fit(node, duration(node)),
+        Shape::Titles => titles(node),
         Shape::Path => path(node),
         Shape::Paths => list(node, path_pattern),
         Shape::Hosts => list(node, host),
@@ -95,6 +100,7 @@ fn valid(shape: &Shape, offered: &Offer) -> String {
         Shape::Agent => or(&offered.agents.iter().map(String::as_str).collect::<Vec<_>>()),
         Shape::Model => or(&offered.models()),
         Shape::Duration => "seconds, or a number with s, m or h, from 1s to 24h".to_owned(),
+        Shape::Titles => "a text with `{name}` or `{subject}`, such as `{type}: {subject}`".to_owned(),
         Shape::Path => "the path of a file within the repository, such as `out/junit.xml`".to_owned(),
         Shape::Paths => {
             format!("a list of at most {MAX_LIST} patterns of paths within the repository, such as `docs/**`")
@@ -120,6 +126,7 @@ pub(crate) fn schema(shape: &Shape) -> Json {
             { "type": "integer", "minimum": 1, "maximum": MAX_SECONDS },
             { "type": "string", "pattern": DURATION_PATTERN },
         ]}),
+        Shape::Titles => json!({ "type": "string", "minLength": 1, "maxLength": MAX_TITLES }),
         Shape::Path => json!({ "type": "string", "minLength": 1, "maxLength": MAX_ITEM }),
         Shape::Paths | Shape::Hosts => json!({
             "type": "array", "maxItems": MAX_LIST,
@@ -188,6 +195,12 @@ fn command(node: &Node) -> Result<Json, Problem> {
         .map_err(|error| problem(node, error.to_string()))
 }
 
+fn titles(node: &Node) -> Result<Json, Problem> {
+    let form = text(node, MAX_TITLES)?.parse::<TitleForm>();
+    form.map(|form| form.to_string().into())
+        .map_err(|error| problem(node, error.to_string()))
+}
+
 fn agent(node: &Node, offered: &[String]) -> Result<Json, Problem> {
     let name = text(node, MAX_ITEM)?;
     if offered.iter().any(|known| known == name) {
@@ -215,7 +228,7 @@ fn duration(node: &Node) -> Option<i64> {
     found.filter(|seconds| (1..=MAX_SECONDS).contains(seconds))
 }
 
-fn seconds(text: &str) -> Option<i64> {
+pub(crate) fn seconds(text: &str) -> Option<i64> {
     let (number, unit) = [("s", 1), ("m", 60), ("h", 3_600)]
         .into_iter()
         .find_map(|(letter, unit)| Some((text.strip_suffix(letter)?, unit)))

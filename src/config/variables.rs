@@ -87,6 +87,8 @@ pub static VARIABLES: &[Variable] = variables! {
     "SANDBOX_CPU": Plain, Value("4h"), "Processor time of one run.";
     "SANDBOX_FILE": Plain, Value("4GiB"), "Largest file of one run.";
     "SANDBOX_DISK": Plain, Value("10GiB"), "Disk space of one run.";
+    "MAX_SETUP_TIME": Plain, Value("2h"), "Longest time that a repository may give its set-up.";
+    "MAX_TEST_TIME": Plain, Value("4h"), "Longest time that a repository may give its tests.";
     "NETWORK_ALLOW": Plain, Value("registries"),
         "Hosts that sandboxes may reach at most: `example.com`, `*.example.com`, `registries` or `none`.";
     "NETWORK_PINNED": Plain, Nothing, "Addresses of internal hosts: `host=address` or `host=address:port`.";

@@ -128,6 +128,7 @@ pub fn rules(settings: &RepositorySettings, level: Level) -> Rules {
         },
         mode: settings.mode,
         records: settings.records,
+        titles: settings.titles.clone(),
         ci: match settings.ci {
             CiEvidence::Wait => CiPolicy::Wait,
             CiEvidence::Ignore => CiPolicy::Ignore,

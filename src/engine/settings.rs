@@ -2,6 +2,7 @@
 
 use crate::{
     config::{MonthlyBudget, RepositorySettings},
+    gates::Deadlines,
     github::{Clock, READ_PAUSES},
     telemetry::Telemetry,
 };
@@ -48,6 +49,8 @@ pub struct EngineSettings {
     pub waits: Waits,
     /// The least time between two stored updates of a running agent's progress.
     pub progress: Duration,
+    /// The longest times that a repository may give its commands.
+    pub longest: Deadlines,
     /// The budget for a calendar month.
     pub budget: MonthlyBudget,
     /// The hosts that foreign programs may reach at most.
@@ -193,6 +196,7 @@ impl EngineSettings {
             ci: CiTimes::PRODUCT,
             waits: Waits::PRODUCT,
             progress: Duration::from_secs(10),
+            longest: Deadlines::LONGEST,
             budget: MonthlyBudget::default(),
             network: Ceiling::default(),
             telemetry: Telemetry::default(),

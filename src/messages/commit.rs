@@ -1,6 +1,6 @@
 //! Messages of the commits that AutoBuild makes. The engine adds their trailers.
 
-use crate::messages::{task_pull::PullText, untrusted::plain, words::feature_name};
+use crate::messages::{task_pull::PullText, title, untrusted::plain, words::feature_name};
 use domain::{feature::Feature, ids::TurnNumber, task::Task};
 
 /// The most characters of a subject, as many as `git log` shows in one line.
@@ -24,11 +24,20 @@ pub fn turn_commit(feature: &Feature, task: &Task, turn: TurnNumber, kind: Commi
         CommitKind::Partial => "What the Player left when it ended badly",
         CommitKind::Inquiry => "What the Player had done when it asked a person",
     };
-    format!("{}\n\n{what} in turn {turn} of {}.", subject(task), feature.key.shown())
+    format!(
+        "{}\n\n{what} in turn {turn} of {}.",
+        subject(feature, task),
+        feature.key.shown()
+    )
 }
 
-fn subject(task: &Task) -> String {
-    in_one_line(&format!("{}: {}", task.id, task.plan.name))
+fn subject(feature: &Feature, task: &Task) -> String {
+    in_one_line(&title::of_task(feature, task))
+}
+
+/// Returns the subject of a commit of AutoBuild's own, with a type if the repository's titles have one.
+fn own_subject(feature: &Feature, subject: &str) -> String {
+    in_one_line(&title::of_own(feature, subject))
 }
 
 /// Shortens a subject that is too long after a whole word, unless one word fills most of it.
@@ -51,17 +60,23 @@ fn in_one_line(text: &str) -> String {
 
 /// Returns the message of the plan's commit on the integration branch.
 pub fn plan_commit(feature: &Feature) -> String {
-    in_one_line(&format!("Plan {}: {}", feature.key.shown(), feature_name(feature)))
+    own_subject(
+        feature,
+        &format!("Plan {}: {}", feature.key.shown(), feature_name(feature)),
+    )
 }
 
 /// Returns the message of the commit with the pages of tasks that have ended since the last such commit.
 pub fn histories_commit(feature: &Feature) -> String {
-    format!("Record the turns of the tasks of {}", feature.key.shown())
+    own_subject(
+        feature,
+        &format!("Record the turns of the tasks of {}", feature.key.shown()),
+    )
 }
 
 /// Returns the message of the commit that removes the records before the feature pull request shows its diff.
 pub fn records_out_commit(feature: &Feature) -> String {
-    format!("Take the records of {} out", feature.key.shown())
+    own_subject(feature, &format!("Take the records of {} out", feature.key.shown()))
 }
 
 /// Returns the message of the commit that merges the default branch into the integration branch.
@@ -77,7 +92,7 @@ pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {
 pub fn squash(feature: &Feature, task: &Task) -> PullText {
     let number = task.pull.map_or_else(String::new, |pull| format!(" (#{pull})"));
     PullText {
-        title: format!("{}{number}", subject(task)),
+        title: format!("{}{number}", subject(feature, task)),
         body: format!(
             "AutoBuild-Feature: {}\nAutoBuild-Task: {}",
             feature.key.shown(),

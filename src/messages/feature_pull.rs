@@ -9,7 +9,7 @@ use crate::messages::{
     measure::{Measure, bullets, fitting, folded, sections, table, titled},
     progress, reasons,
     task_pull::{PullText, TITLE},
-    untrusted, words,
+    title, untrusted, words,
 };
 use domain::{
     cost::Spending,
@@ -19,7 +19,7 @@ use domain::{
 
 /// Returns the text of the feature pull request. It closes the issue only if every task is completed.
 pub fn feature_pull(feature: &Feature, spending: &Spending, links: &Links) -> PullText {
-    let title = format!("{}: {}", feature.key.shown(), words::feature_name(feature));
+    let title = title::of_feature(feature);
     PullText {
         title: untrusted::plain(&title, TITLE),
         body: fitting(|measure| body(feature, spending, links, measure)),

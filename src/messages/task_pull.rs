@@ -4,7 +4,7 @@ use crate::messages::{
     ignored, inquiry,
     links::Links,
     measure::{Measure, fitting, listed, sections, table, titled},
-    untrusted, words,
+    title, untrusted, words,
 };
 use domain::{
     design::Design,
@@ -30,7 +30,7 @@ pub struct PullText {
 /// Returns the text of a task's pull request. It never closes the issue.
 pub fn task_pull(feature: &Feature, task: &Task) -> PullText {
     PullText {
-        title: untrusted::plain(&format!("{}: {}", task.id, task.plan.name), TITLE),
+        title: untrusted::plain(&title::of_task(feature, task), TITLE),
         body: fitting(|measure| body(feature, task, measure)),
     }
 }

@@ -68,6 +68,9 @@ pub enum CiSays {
     Passed,
     /// It reports a problem with the commit. Holds its output, which may be empty.
     Failed(String),
+    /// It reports a problem, and never looks at the commit's files: at the pull request's title, labels or size, for
+    /// example. No Player can mend that.
+    FailedOnPull,
     /// It ended without a result. Holds the forge's word for that, for example `cancelled`.
     NoAnswer(String),
 }
@@ -179,6 +182,11 @@ fn ended(checks: &[CiCheck]) -> GateResult {
 fn lack(check: &CiCheck) -> Option<String> {
     match &check.says {
         CiSays::Running(word) => Some(format!("`{}` was still {word} when its time was over", check.name)),
+        CiSays::FailedOnPull => Some(format!(
+            "`{}` failed. Its workflow does not check out the code, so it judges the pull request (its title, labels, size or \
+             approvals), which a person can change",
+            check.name
+        )),
         CiSays::NoAnswer(word) => Some(format!("`{}` ended as {word}", check.name)),
         CiSays::Passed | CiSays::Failed(_) => None,
     }
@@ -252,6 +260,19 @@ mod tests {
             CiReading::Ended(result) => (result.weight, format!("{:?}", result.evidence)),
             CiReading::Again(until) => panic!("to be read again at {until:?}"),
         }
+    }
+
+    #[test]
+    fn what_judges_the_pull_request_alone_goes_to_a_person_once_the_code_is_green() {
+        let title = || check("PR title", CiSays::FailedOnPull);
+        let (weight, said) = evidence(look(&[title(), passed("build")], 600));
+        assert_eq!(weight, Weight::Demanded);
+        assert!(
+            said.starts_with("Absent") && said.contains("`PR title` failed"),
+            "{said}"
+        );
+        let (_, said) = evidence(look(&[title(), failed("build", "x")], 600));
+        assert!(said.starts_with("Failed") && !said.contains("PR title"), "{said}");
     }
 
     #[test]

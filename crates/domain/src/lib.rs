@@ -45,6 +45,7 @@ pub mod secret;
 pub mod shell_command;
 pub mod shorten;
 pub mod task;
+pub mod titles;
 pub mod trace;
 pub mod usage;
 pub mod wave;

@@ -6,6 +6,8 @@ use crate::{
         job::{Done, EffectError},
         perform::{context::EffectContext, turn},
     },
+    gates,
+    gates::workflows::{Jobs, is_workflow},
     github::{GithubError, SeenCheck, SeenStatus},
 };
 use domain::{
@@ -16,6 +18,10 @@ use domain::{
     task::Task,
 };
 use std::collections::BTreeMap;
+
+/// The most workflows that are read, and the largest size of one in bytes.
+const MOST_WORKFLOWS: usize = 100;
+const MAX_WORKFLOW: usize = 256 * 1024;
 
 /// The longest output of one check that the Player gets, in characters.
 const MAX_OUTPUT: usize = 4_000;
@@ -55,6 +61,12 @@ async fn checks(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<CiCheck>,
     let repo = context.repo();
     let ours = context.engine.own_apps();
     let mut found = newest(repo.seen_checks(head).await?, &ours);
+    let jobs = jobs(context, head, &found).await;
+    for check in found.iter_mut().filter(|check| jobs.judges_the_pull(&check.name)) {
+        if matches!(check.says, CiSays::Failed(_)) {
+            check.says = CiSays::FailedOnPull;
+        }
+    }
     found.extend(repo.seen_statuses(head).await?.iter().map(status));
     let secrets = &context.engine.secrets;
     for check in &mut found {
@@ -64,6 +76,31 @@ async fn checks(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<CiCheck>,
         }
     }
     Ok(found)
+}
+
+/// Returns the jobs of the commit's workflows, if a check failed. Where they cannot be read, every check judges the code.
+async fn jobs(context: &EffectContext<'_>, head: &Sha, checks: &[CiCheck]) -> Jobs {
+    let mut jobs = Jobs::default();
+    if !checks.iter().any(|check| matches!(check.says, CiSays::Failed(_))) {
+        return jobs;
+    }
+    match workflows(context, head).await {
+        Ok(texts) => texts.iter().for_each(|text| jobs.add(text)),
+        Err(error) => tracing::warn!(%error, "workflows could not be read"),
+    }
+    jobs
+}
+
+async fn workflows(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<String>, EffectError> {
+    let mirror = context.holding(head).await?;
+    let paths = gates::commands::paths(&mirror, head).await?;
+    let mut texts = Vec::new();
+    for path in paths.iter().filter(|path| is_workflow(path)).take(MOST_WORKFLOWS) {
+        if let Some(file) = mirror.read_file(head, path, MAX_WORKFLOW).await? {
+            texts.push(file.text());
+        }
+    }
+    Ok(texts)
 }
 
 /// Returns the newest run of each name, without those of our own Apps. Runs of different suites are different checks.

@@ -2,6 +2,7 @@
 
 use crate::{
     agents::Activity,
+    config::RepositorySettings,
     engine::{
         job::{Done, EffectError, of_host},
         perform::{claims, context::EffectContext, sync, sync::fork_of, turn},
@@ -19,6 +20,15 @@ use domain::{
     task::Task,
 };
 use git::Mirror;
+use std::time::Duration;
+
+/// Returns the time limits that a repository asks for.
+pub(super) fn asked_deadlines(settings: &RepositorySettings) -> Deadlines {
+    Deadlines {
+        setup: Duration::from_secs(settings.setup_timeout),
+        test: Duration::from_secs(settings.test_timeout),
+    }
+}
 
 pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let (turn, head) = turn::open(task)?;
@@ -92,7 +102,7 @@ impl EffectContext<'_> {
             folder: data.join("gates"),
             caches: data.join("caches"),
             secrets: self.engine.secrets.clone(),
-            deadlines: Deadlines::default(),
+            deadlines: asked_deadlines(&self.settings()).within(self.engine.settings.longest),
             checkout_locks: self.engine.checkout_locks.clone(),
         }
     }

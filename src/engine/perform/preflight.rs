@@ -4,7 +4,7 @@ use crate::{
     config::{CommitsBy, TestDemand},
     engine::{
         job::{Done, EffectError},
-        perform::{baseline::baseline, context::EffectContext},
+        perform::{baseline::baseline, context::EffectContext, gates::asked_deadlines},
         running::Worker,
     },
     gates,
@@ -69,7 +69,13 @@ pub(super) async fn pre_flight(
     {
         return refused(reason);
     }
-    let mut ready = PreFlight::of(&found, unsupported(&default.mirror, commit).await?);
+    let mut notes = unsupported(&default.mirror, commit).await?;
+    let (asked, longest) = (asked_deadlines(&settings), context.engine.settings.longest);
+    notes.extend(messages::cut_times([
+        (asked.setup, longest.setup),
+        (asked.test, longest.test),
+    ]));
+    let mut ready = PreFlight::of(&found, notes);
     if let Some(plan) = plan {
         ready.doubts = unknown_tests(&found, plan, gates::is_called);
         ready

@@ -614,6 +614,22 @@ fn what_could_not_be_said_is_a_line_of_the_living_comment() {
 }
 
 #[test]
+fn titles_take_the_form_that_the_repository_sets() {
+    let mut feature = world::feature(text);
+    feature.rules.titles = "{type}(#{issue}): {subject}".parse().unwrap();
+    let task = &feature.tasks[1];
+    let lines = [
+        messages::task_pull(&feature, task).title,
+        messages::squash(&feature, task).title,
+        messages::turn_commit(&feature, task, TurnNumber(1), CommitKind::Whole),
+        messages::feature_pull(&feature, &Spending::default(), &world::links()).title,
+        messages::plan_commit(&feature),
+        messages::histories_commit(&feature),
+    ];
+    snapshot!("titles", lines.join("\n---\n"));
+}
+
+#[test]
 fn tests_without_names_are_told_in_plain_sentences() {
     let finding = || domain::evidence::Finding {
         command: text("sh run.sh"),

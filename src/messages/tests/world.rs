@@ -252,6 +252,7 @@ pub(super) fn rules() -> Rules {
         ci: CiPolicy::Wait,
         inquiries: domain::inquiry::InquiryPolicy::ByAuthor,
         records: domain::feature::Records::WhileBuilding,
+        titles: domain::titles::TitleForm::default(),
     }
 }
 

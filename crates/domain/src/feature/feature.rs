@@ -15,6 +15,7 @@ use crate::{
     plan::Plan,
     task,
     task::Task,
+    titles::TitleForm,
 };
 use serde::{Deserialize, Serialize};
 
@@ -292,6 +293,9 @@ pub struct Rules {
     /// How the commands of plans are run.
     #[serde(default)]
     pub commands: Commands,
+    /// The form of the titles of pull requests and commits.
+    #[serde(default)]
+    pub titles: TitleForm,
 }
 
 /// Whether the integration branch holds records of the plan and its tasks, and for how long.

@@ -108,6 +108,7 @@ pub fn rules() -> Rules {
         ci: CiPolicy::Ignore,
         inquiries: crate::inquiry::InquiryPolicy::ByAuthor,
         records: crate::feature::Records::WhileBuilding,
+        titles: crate::titles::TitleForm::default(),
     }
 }
 

@@ -1,0 +1,219 @@
+//! The form of titles: of pull requests, and of the subjects of commits.
+
+use crate::plan::TaskType;
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// The form of titles, such as `{type}: {subject}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TitleForm {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Value(Value),
+}
+
+/// A value that a title holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Value {
+    Type,
+    Name,
+    Subject,
+    Id,
+    Issue,
+}
+
+const VALUES: [(&str, Value); 5] = [
+    ("type", Value::Type),
+    ("name", Value::Name),
+    ("subject", Value::Subject),
+    ("id", Value::Id),
+    ("issue", Value::Issue),
+];
+
+/// What a title is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Titled<'a> {
+    /// The type of Conventional Commits.
+    pub kind: &'a str,
+    /// The name of the task or the Feature.
+    pub name: &'a str,
+    /// The id, such as `TASK-001`.
+    pub id: &'a str,
+    /// The issue's number.
+    pub issue: u64,
+}
+
+/// A reason why a text is no form of titles.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAForm {
+    /// A placeholder is unknown.
+    #[error("`{{{0}}}` is unknown; a title holds `{{type}}`, `{{name}}`, `{{subject}}`, `{{id}}` and `{{issue}}`")]
+    Unknown(String),
+    /// A bracket has no other half.
+    #[error("a bracket is open")]
+    Open,
+    /// Every title would be the same.
+    #[error("a title needs `{{name}}` or `{{subject}}`")]
+    Nameless,
+}
+
+impl TitleForm {
+    /// Returns the title. It may hold line breaks if the name does.
+    pub fn fill(&self, titled: &Titled<'_>) -> String {
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Value(Value::Type) => titled.kind.to_owned(),
+            Part::Value(Value::Name) => titled.name.to_owned(),
+            Part::Value(Value::Subject) => uncapitalized(titled.name),
+            Part::Value(Value::Id) => titled.id.to_owned(),
+            Part::Value(Value::Issue) => titled.issue.to_string(),
+        };
+        self.parts.iter().map(part).collect()
+    }
+
+    /// `true` if its titles begin with a type, so that every commit needs one.
+    pub fn has_type(&self) -> bool {
+        self.parts.contains(&Part::Value(Value::Type))
+    }
+}
+
+impl Default for TitleForm {
+    fn default() -> Self {
+        let colon = Part::Text(": ".to_owned());
+        Self {
+            parts: vec![Part::Value(Value::Id), colon, Part::Value(Value::Name)],
+        }
+    }
+}
+
+impl FromStr for TitleForm {
+    type Err = NotAForm;
+
+    fn from_str(text: &str) -> Result<Self, NotAForm> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((before, from)) = rest.split_once('{') {
+            let (name, after) = from.split_once('}').ok_or(NotAForm::Open)?;
+            if before.contains('}') {
+                return Err(NotAForm::Open);
+            }
+            let known = VALUES.iter().find(|(known, _)| *known == name);
+            let (_, value) = known.ok_or_else(|| NotAForm::Unknown(name.to_owned()))?;
+            if !before.is_empty() {
+                parts.push(Part::Text(before.to_owned()));
+            }
+            parts.push(Part::Value(*value));
+            rest = after;
+        }
+        if rest.contains('}') {
+            return Err(NotAForm::Open);
+        }
+        if !rest.is_empty() {
+            parts.push(Part::Text(rest.to_owned()));
+        }
+        let names = [Part::Value(Value::Name), Part::Value(Value::Subject)];
+        match names.iter().any(|name| parts.contains(name)) {
+            true => Ok(Self { parts }),
+            false => Err(NotAForm::Nameless),
+        }
+    }
+}
+
+impl TryFrom<String> for TitleForm {
+    type Error = NotAForm;
+
+    fn try_from(text: String) -> Result<Self, NotAForm> {
+        text.parse()
+    }
+}
+
+impl From<TitleForm> for String {
+    fn from(form: TitleForm) -> Self {
+        form.to_string()
+    }
+}
+
+impl fmt::Display for TitleForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => f.write_str(text)?,
+                Part::Value(value) => {
+                    let name = VALUES.iter().find(|(_, known)| known == value);
+                    write!(f, "{{{}}}", name.map_or("", |(name, _)| name))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the type of Conventional Commits for a task's type.
+pub fn commit_type(kind: TaskType) -> &'static str {
+    match kind {
+        TaskType::Scaffolding => "chore",
+        TaskType::Feature => "feat",
+        TaskType::Refactoring => "refactor",
+        TaskType::Testing => "test",
+        TaskType::Documentation => "docs",
+    }
+}
+
+/// Returns a name that begins with a small letter, unless its first word is written in capitals, such as `JSON`.
+fn uncapitalized(name: &str) -> String {
+    let name = name.trim_start();
+    let mut chars = name.chars();
+    match (chars.next(), chars.next()) {
+        (Some(first), second) if second.is_none_or(|second| !second.is_uppercase()) => {
+            first.to_lowercase().chain(name.chars().skip(1)).collect()
+        }
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NotAForm, TitleForm, Titled};
+
+    fn filled(form: &str, name: &str) -> String {
+        let titled = Titled {
+            kind: "feat",
+            name,
+            id: "TASK-001",
+            issue: 7,
+        };
+        form.parse::<TitleForm>().unwrap().fill(&titled)
+    }
+
+    #[test]
+    fn titles_are_filled_and_the_form_is_written_back() {
+        let table = [
+            ("{type}: {name}", "Gross", "feat: Gross"),
+            ("{type}(#{issue}): {subject}", "Add a parser", "feat(#7): add a parser"),
+            ("{subject} [{id}]", "JSON output", "JSON output [TASK-001]"),
+            ("{name}", "{type} é", "{type} é"),
+        ];
+        for (form, name, title) in table {
+            assert_eq!(filled(form, name), title);
+            assert_eq!(form.parse::<TitleForm>().unwrap().to_string(), form);
+        }
+        assert_eq!(TitleForm::default().to_string(), "{id}: {name}");
+    }
+
+    #[test]
+    fn what_is_no_form_is_refused() {
+        let parse = |text: &str| text.parse::<TitleForm>().unwrap_err();
+        assert_eq!(parse("{kind}: {name}"), NotAForm::Unknown("kind".to_owned()));
+        for text in ["{name", "name}: {name}", "{name}}", "}{name}"] {
+            assert_eq!(parse(text), NotAForm::Open, "{text}");
+        }
+        for text in ["", "{type}", "fixed"] {
+            assert_eq!(parse(text), NotAForm::Nameless, "{text}");
+        }
+    }
+}

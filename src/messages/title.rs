@@ -1,0 +1,39 @@
+//! Titles of pull requests and subjects of commits, in the form that the repository's settings give.
+
+use crate::messages::words::feature_name;
+use domain::{
+    feature::Feature,
+    task::Task,
+    titles::{Titled, commit_type},
+};
+
+/// Returns the title of a task.
+pub(super) fn of_task(feature: &Feature, task: &Task) -> String {
+    filled(
+        feature,
+        commit_type(task.plan.kind),
+        (&task.id.to_string(), &task.plan.name),
+    )
+}
+
+/// Returns the title of a Feature. Its type is that of its tasks if they share one, and otherwise that of a feature.
+pub(super) fn of_feature(feature: &Feature) -> String {
+    let mut kinds = feature.tasks.iter().map(|task| commit_type(task.plan.kind));
+    let first = kinds.next().unwrap_or("feat");
+    let kind = if kinds.all(|kind| kind == first) { first } else { "feat" };
+    filled(feature, kind, (&feature.key.shown(), &feature_name(feature)))
+}
+
+/// Returns the subject of a commit of AutoBuild's own. Where titles begin with a type, it has one too, since checks read
+/// every commit.
+pub(super) fn of_own(feature: &Feature, subject: &str) -> String {
+    match feature.rules.titles.has_type() {
+        true => filled(feature, "chore", (&feature.key.shown(), subject)),
+        false => subject.to_owned(),
+    }
+}
+
+fn filled(feature: &Feature, kind: &str, (id, name): (&str, &str)) -> String {
+    let issue = feature.key.issue.0;
+    feature.rules.titles.fill(&Titled { kind, name, id, issue })
+}
