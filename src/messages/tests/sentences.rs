@@ -615,7 +615,7 @@ fn what_could_not_be_said_is_a_line_of_the_living_comment() {
 
 #[test]
 fn titles_take_the_form_that_the_repository_sets() {
-    let mut feature = world::feature(text);
+    let mut feature = world::feature(&world::decent);
     feature.rules.titles = "{type}(#{issue}): {subject}".parse().unwrap();
     let task = &feature.tasks[1];
     let lines = [
