@@ -72,8 +72,8 @@ pub(super) async fn pre_flight(
     let mut notes = unsupported(&default.mirror, commit).await?;
     let (asked, longest) = (asked_deadlines(&settings), context.engine.settings.longest);
     notes.extend(messages::cut_times([
-        (asked.setup, longest.setup),
-        (asked.test, longest.test),
+        (asked.setup.as_secs(), longest.setup.as_secs()),
+        (asked.test.as_secs(), longest.test.as_secs()),
     ]));
     let mut ready = PreFlight::of(&found, notes);
     if let Some(plan) = plan {
