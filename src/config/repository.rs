@@ -11,7 +11,7 @@ use crate::config::{
     shapes::{Offer, Reading},
 };
 use domain::{
-    feature::{Mode, Records},
+    feature::{Mode, Records, WaivedConclusion},
     mistake::{Position, SettingsMistake},
     node::{Node, Shape as Value},
     shell_command::ShellCommand,
@@ -75,6 +75,8 @@ pub struct RepositorySettings {
     pub ci: CiEvidence,
     /// Whether the plan and its tasks are written down on the integration branch, and for how long.
     pub records: Records,
+    /// The conclusion of the check on work that holds only because a person waived something.
+    pub waived: WaivedConclusion,
     /// The one who creates the commits that are pushed.
     pub commits: CommitsBy,
     /// The command that prepares a checkout; `None` to detect it.
@@ -126,6 +128,7 @@ impl Default for RepositorySettings {
             checks: Checks::default(),
             ci: CiEvidence::Wait,
             records: Records::WhileBuilding,
+            waived: WaivedConclusion::Neutral,
             commits: CommitsBy::Git,
             setup: None,
             test: None,
@@ -278,7 +281,7 @@ mod tests {
             "label: build\nplan_approval: never\nmax_turns: 3\nmax_tasks: 7\nmax_parallel_tasks: 4\nmerge: human\n\
              setup: npm ci\ntest: npm test -- --run\nagent: {player: fast, coach: house}\n\
              timeouts: {player: 90, coach: 30m, planner: 1h}\nprotected_paths: [infra/**, '*.lock']\n\
-             commands: {permission: admin}\npre_loop: always\ninquiries: default\nmode: standard\nchecks: {depth: quick}\nci: ignore\nrecords: keep\ncommits: github\n\
+             commands: {permission: admin}\npre_loop: always\ninquiries: default\nmode: standard\nchecks: {depth: quick}\nci: ignore\nrecords: keep\nwaived: success\ncommits: github\n\
              model: {player: gpt-x, coach: strong}\nagent_turns: 9\n\
              test_report: ./out//junit.xml\ncoverage: {command: make cov, file: lcov.info, threshold: 75}\n\
              setup_timeout: 45m\ntest_timeout: 90\ntitles: '{type}: {subject}'\ntests: optional\n",
@@ -329,6 +332,7 @@ mod tests {
             )
         );
         assert_eq!(settings.inquiries, Some(Inquiring::Default));
+        assert_eq!(settings.waived, domain::feature::WaivedConclusion::Success);
         assert_eq!(settings.checks.depth, Depth::Quick);
         assert_eq!(settings.test_report.as_deref(), Some("out/junit.xml"));
         assert_eq!(settings.model.of(Role::Player).as_deref(), Some("gpt-x"));

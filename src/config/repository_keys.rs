@@ -36,6 +36,8 @@ pub(crate) static KEYS: &[Key] = &keys! {
     "ci": OneOf(&["wait", "ignore"]), "Whether the Gates wait for the repository's own CI.";
     "records": OneOf(&["while_building", "keep", "none"]),
         "Plan and tasks under `.autobuild/` on the integration branch: removed before the final pull request, kept, or never written.";
+    "waived": OneOf(&["success", "neutral"]),
+        "Conclusion of the check on work that holds only because a person waived something. Rules let both pass.";
     "commits": OneOf(&["git", "github"]),
         "Who makes the commits: `git`, without a signature, or `github`, which signs them and shows them as verified.";
     "setup": Command, "Prepares a checkout for the tests, in one line. Detected if not set.";

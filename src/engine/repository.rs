@@ -129,6 +129,7 @@ pub fn rules(settings: &RepositorySettings, level: Level) -> Rules {
         mode: settings.mode,
         records: settings.records,
         titles: settings.titles.clone(),
+        waived: settings.waived,
         ci: match settings.ci {
             CiEvidence::Wait => CiPolicy::Wait,
             CiEvidence::Ignore => CiPolicy::Ignore,

@@ -15,6 +15,8 @@ pub const MOST_ANNOTATIONS: usize = 50;
 pub enum CheckConclusion {
     /// Green.
     Success,
+    /// Neither green nor red; a required check passes with it.
+    Neutral,
     /// Red.
     Failure,
     /// Someone has to do something.
@@ -25,6 +27,7 @@ impl CheckConclusion {
     fn name(self) -> &'static str {
         match self {
             Self::Success => "success",
+            Self::Neutral => "neutral",
             Self::Failure => "failure",
             Self::ActionRequired => "action_required",
         }

@@ -3,10 +3,11 @@
 use crate::messages::{
     findings, gates, items,
     links::Links,
-    measure::{Measure, after, codes, fitting, folded, listed, sections},
+    measure::{Measure, fitting, folded, sections},
     reasons, review,
     review::Told,
-    untrusted, words,
+    untrusted, waived,
+    waived::Waived,
 };
 use domain::{
     decision::Outcome,
@@ -14,7 +15,7 @@ use domain::{
     evidence::{Profile, profile},
     feature::{Feature, WaveGate, flow::strictest},
     ids::Sha,
-    task::{State, Task, Turn, Waiver},
+    task::{State, Task, Turn},
 };
 
 /// The most characters of a title; GitHub accepts 255.
@@ -34,8 +35,10 @@ pub struct CheckRun {
 /// The conclusion of a check run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conclusion {
-    /// The verdict approves, or a person overrode the Coach.
+    /// The verdict approves.
     Success,
+    /// The work holds, but for what a person waived.
+    Neutral,
     /// The verdict asks for changes.
     Failure,
     /// A person has to decide.
@@ -45,9 +48,9 @@ pub enum Conclusion {
 /// Returns the check run `AutoBuild` on a turn's commit; `None` before there is a decision.
 pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> Option<CheckRun> {
     let newest = task.standing_turn().is_some_and(|newest| newest.number == turn.number);
-    let (title, conclusion) = standing(task, turn, newest)?;
-    let waiver = task.waived.last();
-    let waiver = waiver.filter(|_| newest && conclusion == Conclusion::Success);
+    let (title, conclusion) = standing(feature, task, turn, newest)?;
+    let is_good = matches!(conclusion, Conclusion::Success | Conclusion::Neutral);
+    let waiver = task.waived.last().filter(|_| newest && is_good && !turn.is_approved());
     let summary = fitting(|measure| {
         sections(vec![
             review::facts(&Told {
@@ -57,7 +60,7 @@ pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> 
                 links,
             }),
             blocked_line(task, newest, measure),
-            waiver.map_or_else(String::new, |waiver| waived(waiver, measure)),
+            waiver.map_or_else(String::new, |waiver| waived::waived(waiver, measure)),
             turn.verdict
                 .as_ref()
                 .map_or_else(String::new, |verdict| findings::coach_words(verdict, measure)),
@@ -65,7 +68,7 @@ pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> 
         ])
     });
     Some(CheckRun {
-        title: untrusted::plain(&title, TITLE),
+        title: untrusted::shorten(&title, TITLE),
         summary,
         conclusion,
     })
@@ -106,30 +109,35 @@ pub fn blocked_check(feature: &Feature, task: &Task) -> Option<CheckRun> {
 }
 
 /// Returns title and conclusion: a person's override counts, and a blocked task needs a person.
-fn standing(task: &Task, turn: &Turn, newest: bool) -> Option<(String, Conclusion)> {
+fn standing(feature: &Feature, task: &Task, turn: &Turn, newest: bool) -> Option<(String, Conclusion)> {
     let verdict = turn.verdict.as_ref().map(|verdict| verdict.outcome);
     let last = task.last_turn().unwrap_or(turn);
-    let waiver = task.waived.last();
-    let waiver = waiver.filter(|_| newest && verdict != Some(Outcome::Approve));
-    match (&task.state, waiver, verdict) {
-        (State::Approved { .. } | State::Completed { .. }, Some(waiver), _) => Some((
-            format!("Approved by {} over the Coach", waiver.by.login),
-            Conclusion::Success,
-        )),
-        (State::Blocked { .. }, _, _) if newest && task.inquiries().is_some() => Some((
+    if let Some(title) = Waived::of_task(task, turn).title().filter(|_| newest) {
+        return Some((title, waived::conclusion(feature)));
+    }
+    match (&task.state, verdict) {
+        (State::Approved { .. } | State::Completed { .. }, None | Some(Outcome::Feedback))
+            if newest && !task.waived.is_empty() =>
+        {
+            Some((
+                "Approved by a person over the Coach".to_owned(),
+                waived::conclusion(feature),
+            ))
+        }
+        (State::Blocked { .. }, _) if newest && task.inquiries().is_some() => Some((
             format!("Asks after turn {}: a person has to answer", last.number),
             Conclusion::ActionRequired,
         )),
-        (State::Blocked { .. }, _, _) if newest => Some((
+        (State::Blocked { .. }, _) if newest => Some((
             format!("Blocked after turn {}: a person has to decide", last.number),
             Conclusion::ActionRequired,
         )),
-        (_, _, Some(Outcome::Approve)) => Some((format!("✅ Approved at turn {}", turn.number), Conclusion::Success)),
-        (_, _, Some(Outcome::Feedback)) => Some((
+        (_, Some(Outcome::Approve)) => Some((format!("✅ Approved at turn {}", turn.number), Conclusion::Success)),
+        (_, Some(Outcome::Feedback)) => Some((
             format!("❌ Changes requested at turn {}", turn.number),
             Conclusion::Failure,
         )),
-        (_, _, None) => None,
+        (_, None) => None,
     }
 }
 
@@ -138,20 +146,6 @@ fn blocked_line(task: &Task, newest: bool, measure: &Measure) -> String {
         return reasons::blocked(reason, measure);
     }
     String::new()
-}
-
-/// Returns who overrode the Coach, everything that was overridden, and the tests that now count as failing before.
-pub(super) fn waived(waiver: &Waiver, measure: &Measure) -> String {
-    let what = listed(&waiver.what, measure.rows.min(40), measure.text.min(600));
-    let tests = codes(&waiver.tests, measure.rows.min(40), 200);
-    let who = format!("{} approved over the Coach", words::person(&waiver.by));
-    sections(vec![
-        match what.is_empty() {
-            true => format!("{who}."),
-            false => format!("{who} and waived:\n\n{what}"),
-        },
-        after("These failing tests belong to the baseline from now on: ", &tests),
-    ])
 }
 
 fn details(task: &Task, turn: &Turn, measure: &Measure) -> String {
@@ -174,10 +168,15 @@ fn stands_for(gate: &WaveGate) -> String {
 
 /// Returns the check run `AutoBuild` on the feature pull request's head, with a wave gate's result.
 pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
-    let (title, conclusion) = match profile(strictest(feature), &gate.report) {
-        Profile::Passed => ("The merged result holds", Conclusion::Success),
-        Profile::Failed(_) => ("The merged result does not hold", Conclusion::Failure),
-        Profile::Absent(_) => ("The merged result could not be checked", Conclusion::ActionRequired),
+    let waived = Waived::of_feature(feature, Some(gate)).title();
+    let (title, conclusion) = match (profile(strictest(feature), &gate.report), waived) {
+        (Profile::Passed, Some(title)) => (untrusted::shorten(&title, TITLE), waived::conclusion(feature)),
+        (Profile::Passed, None) => ("The merged result holds".to_owned(), Conclusion::Success),
+        (Profile::Failed(_), _) => ("The merged result does not hold".to_owned(), Conclusion::Failure),
+        (Profile::Absent(_), _) => (
+            "The merged result could not be checked".to_owned(),
+            Conclusion::ActionRequired,
+        ),
     };
     let kind = strictest(feature);
     let failed = evidence::items(kind, &gate.report);
@@ -196,7 +195,7 @@ pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
         ])
     });
     CheckRun {
-        title: title.to_owned(),
+        title,
         summary,
         conclusion,
     }

@@ -1,7 +1,6 @@
 //! The pull request from the integration branch to the default branch, which a person merges.
 
 use crate::messages::{
-    check::waived,
     gates,
     links::Links,
     living,
@@ -9,7 +8,9 @@ use crate::messages::{
     measure::{Measure, bullets, fitting, folded, sections, table, titled},
     progress, reasons,
     task_pull::{PullText, TITLE},
-    title, untrusted, words,
+    title, untrusted,
+    waived::{Waived, waived},
+    words,
 };
 use domain::{
     cost::Spending,
@@ -38,6 +39,7 @@ fn body(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure
             &living::added(feature, links, measure),
         ),
         last_gate(feature, links, measure),
+        Waived::of_feature(feature, feature.gates.last()).sentence(),
         titled("### For a person to check", &human(feature, measure)),
         titled("### What people decided over the Coach", &overrides(feature, measure)),
         folded("For a changelog", &untrusted::fence(&changelog(feature), "markdown", measure.text)),

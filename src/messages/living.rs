@@ -5,7 +5,9 @@ use crate::messages::{
     links::Links,
     measure::{Measure, Yaml, bullets, codes, fitting, folded, listed, sections, titled},
     plan_file::{plan_file, plan_file_path},
-    progress, reasons, unsaid, untrusted, words,
+    progress, reasons, unsaid, untrusted,
+    waived::Waived,
+    words,
     words::count,
 };
 use domain::{
@@ -89,6 +91,7 @@ fn with_plan(
         progress::table(feature, spending, links, measure),
         progress::remarks(feature, links, measure),
         wave_gate(feature, links),
+        Waived::of_feature(feature, feature.gates.last()).sentence(),
         titled("### Tasks that AutoBuild added", &added(feature, links, measure)),
         titled("### Before the work began", &preflight(feature, links, measure)),
         titled("### How it is checked", &checks(feature, version, measure)),

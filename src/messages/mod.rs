@@ -38,6 +38,7 @@ mod time_limits;
 mod title;
 mod unsaid;
 mod waits;
+mod waived;
 mod words;
 
 #[cfg(test)]

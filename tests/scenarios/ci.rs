@@ -145,7 +145,7 @@ async fn what_gives_no_answer_blocks_without_a_coach_and_a_person_may_override()
         world.say(WRITER, pull, "/autobuild approve").await;
         assert_eq!(world.state().await, "in_review");
         let waived = &world.feature().await.tasks[0].waived[0];
-        assert!(waived.what.join("\n").contains(conclusion), "{waived:?}");
+        assert!(format!("{:?}", waived.facts).contains(conclusion), "{waived:?}");
         world.end().await;
     }
 }

@@ -5,6 +5,7 @@ use autobuild::engine::figures::{Help, Success, success};
 use domain::{
     evidence::{Excuse, Excused},
     feature::State,
+    task::WaivedFact,
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -59,7 +60,10 @@ async fn a_failing_test_that_a_person_waived_is_excused_by_name_in_later_tasks()
         (1, 1, 1, 0)
     );
     assert!(world.engine.store.deeds_of_people(&feature.key).await.unwrap() > 0);
-    assert_eq!(feature.tasks[0].waived[0].tests, ["greets"]);
+    assert_eq!(
+        feature.tasks[0].waived[0].facts,
+        [WaivedFact::Test("greets".to_owned())]
+    );
     let gates = feature.tasks[1].last_turn().unwrap().gates.clone().unwrap();
     let waived = |excused: &Excused| match &excused.why {
         Excuse::Waived { by } => Some((excused.test.clone(), by.login.clone())),

@@ -100,7 +100,7 @@ impl EffectContext<'_> {
         let waivers = self.feature.tasks.iter().flat_map(|task| &task.waived);
         waivers
             .flat_map(|waiver| {
-                waiver.tests.iter().map(|test| WaivedTest {
+                waiver.tests().map(|test| WaivedTest {
                     test: test.clone(),
                     by: waiver.by.clone(),
                 })

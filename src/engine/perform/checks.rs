@@ -100,6 +100,7 @@ async fn publish(
 ) -> Result<Done, EffectError> {
     let conclusion = match check.conclusion {
         Conclusion::Success => CheckConclusion::Success,
+        Conclusion::Neutral => CheckConclusion::Neutral,
         Conclusion::Failure => CheckConclusion::Failure,
         Conclusion::ActionRequired => CheckConclusion::ActionRequired,
     };

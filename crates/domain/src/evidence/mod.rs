@@ -13,6 +13,8 @@ pub use crate::{
     integrity::Weight,
 };
 
+pub(crate) use profile::{OpenGate, open_gates};
+
 use crate::shorten;
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use crate::{
     decision::Issue,
-    evidence::{Absence, Counts, Evidence, Finding, GateReport, GateResult, Weight},
+    evidence::{Absence, Counts, Evidence, Finding, Gate, GateReport, GateResult, Weight},
     plan::TaskType,
 };
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,55 @@ enum Lack<'a> {
 
 fn failed<'a>(sentence: String) -> Lack<'a> {
     Lack::Failed { sentence, places: &[] }
+}
+
+/// A Gate that keeps work from being approved.
+pub(crate) struct OpenGate<'a> {
+    /// The Gate; `None` for set-up and the tests.
+    pub gate: Option<Gate>,
+    /// The result of its command, if it ran and tests may be named in it.
+    pub finding: Option<&'a Finding>,
+    /// What keeps the work from being approved.
+    pub sentence: String,
+    /// The findings place by place.
+    pub places: &'a [Issue],
+}
+
+/// Returns each Gate that keeps work from being approved.
+pub(crate) fn open_gates(kind: TaskType, gates: &GateReport) -> Vec<OpenGate<'_>> {
+    let open = |gate, finding, lack: Lack<'_>| {
+        let sentence = match lack {
+            Lack::Failed { sentence, .. } | Lack::Absent(sentence) => sentence,
+            Lack::NoTestCommand => format!("tests: {}", Absence::NoCommand.sentence()),
+        };
+        (gate, finding, sentence)
+    };
+    let setup = gates
+        .setup
+        .as_ref()
+        .and_then(setup_part)
+        .map(|lack| open(None, None, lack));
+    let tests = tests_part(kind, gates).map(|lack| open(None, gates.tests.finding(), lack));
+    let demanded = gates.more.iter().filter(|result| result.weight == Weight::Demanded);
+    let others = demanded.filter_map(|result| {
+        let (gate, finding, sentence) = open(Some(result.gate), result.evidence.finding(), other_part(result)?);
+        Some(OpenGate {
+            gate,
+            finding,
+            sentence,
+            places: &result.items,
+        })
+    });
+    let first = setup
+        .into_iter()
+        .chain(tests)
+        .map(|(gate, finding, sentence)| OpenGate {
+            gate,
+            finding,
+            sentence,
+            places: &[],
+        });
+    first.chain(others).collect()
 }
 
 fn lacks(kind: TaskType, gates: &GateReport) -> Vec<Lack<'_>> {
@@ -155,7 +204,6 @@ impl Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::Gate;
 
     fn finding(exit_code: i32, counts: Counts) -> Finding {
         Finding {

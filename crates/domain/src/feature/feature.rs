@@ -296,6 +296,20 @@ pub struct Rules {
     /// The form of the titles of pull requests and commits.
     #[serde(default)]
     pub titles: TitleForm,
+    /// The conclusion of the check runs on work that holds only because a person waived something.
+    #[serde(default)]
+    pub waived: WaivedConclusion,
+}
+
+/// The conclusion of the check runs on work that holds only because a person waived something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaivedConclusion {
+    /// `success`: nothing tells it from work that holds.
+    Success,
+    /// `neutral`: a rule that requires the check lets it pass, and lists show that it is not green.
+    #[default]
+    Neutral,
 }
 
 /// Whether the integration branch holds records of the plan and its tasks, and for how long.

@@ -28,7 +28,7 @@ pub use crate::{
         discussion::{Discussion, EarlierComment, Older},
         feature::{
             ApprovalWhy, Commands, Feature, Integration, Living, Mode, PlanApproval, PlanRequest, PlanVersion, Records,
-            Rules, Snapshot, Trust, Wanted, WaveGate,
+            Rules, Snapshot, Trust, WaivedConclusion, Wanted, WaveGate,
         },
         moves::{Step, StopScope},
         planning::is_planning,

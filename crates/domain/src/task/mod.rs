@@ -8,12 +8,14 @@ mod people;
 mod player;
 pub mod step;
 mod task;
+mod waiver;
 
 pub use crate::task::{
     event::{Event, PersonDid, Played},
     moves::{Step, Stop},
     task::{
         Approval, Conflict, Guidance, HumanReview, MergePolicy, MergeState, MergedBy, NextTurn, Origin, Rules, Stage,
-        State, Task, Turn, TurnKind, Waiver, Work,
+        State, Task, Turn, TurnKind, Work,
     },
+    waiver::{WaivedFact, Waiver},
 };

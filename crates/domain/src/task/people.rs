@@ -4,7 +4,7 @@ use crate::{
     blocked::BlockReason,
     decision::{Issue, Outcome, Severity},
     effect::{ClosedWhy, DismissedWhy, Effect, TaskWork},
-    evidence::{Evidence, Gate, Profile, profile},
+    evidence::{Profile, profile},
     ids::{Millis, PullNumber, ReviewId, Sha, TurnNumber, User},
     inquiry::{Answer, Round},
     task::{
@@ -14,9 +14,11 @@ use crate::{
         moves::{Step, add_turn, adds, ask, block, moved, start_turn, stops, take_back_turn, unchanged, verify},
         player::overtaken,
         task::{
-            Approval, Guidance, HumanReview, MergeState, MergedBy, Rules, Stage, State, Task, Turn, TurnKind, Waiver,
+            Approval, Guidance, HumanReview, MergeState, MergedBy, Rules, Stage, State, Task, Turn, TurnKind,
             branch_name,
         },
+        waiver,
+        waiver::Waiver,
     },
 };
 
@@ -370,11 +372,10 @@ pub(super) fn overridden(mut task: Task, by: User, at: Millis, rules: &Rules) ->
         take_back_turn(&mut task);
         add_turn(&mut task, TurnKind::VerifyOnly, at)
     });
-    task.waived.push(Waiver {
-        by: by.clone(),
-        what: waived(&task, turn),
-        tests: waived_tests(&task, turn),
-    });
+    if let Some(open) = task.turn(turn) {
+        let (by, facts) = (by.clone(), waiver::facts(&task, open));
+        task.waived.push(Waiver { by, facts });
+    }
     if let Some(open) = task.turns.last_mut().filter(|turn| turn.ended_at.is_none()) {
         open.ended_at = Some(at);
     }
@@ -383,50 +384,6 @@ pub(super) fn overridden(mut task: Task, by: User, at: Millis, rules: &Rules) ->
     let check = ask(&mut task, TaskWork::PublishCheck { turn });
     let merge = approve(&mut task, turn, Approval::Override(by), rules);
     stops(task, [dismissal, check].into_iter().chain(merge))
-}
-
-/// Returns everything that spoke against the branch's head when a person overrode the Coach, as sentences.
-fn waived(task: &Task, turn: TurnNumber) -> Vec<String> {
-    let Some(turn) = task.turn(turn) else {
-        return Vec::new();
-    };
-    let gates = turn.gates.as_ref().filter(|_| turn.head == task.head);
-    let mut what = match gates.map(|gates| profile(task.plan.kind, gates)) {
-        Some(Profile::Failed(reasons) | Profile::Absent(reasons)) => reasons,
-        Some(Profile::Passed) => Vec::new(),
-        None => vec!["no Gate ran on this commit".to_owned()],
-    };
-    if turn.verdict.is_none() || turn.head != task.head {
-        what.push("no Coach judged this commit".to_owned());
-    }
-    if let Some(verdict) = &turn.verdict {
-        what.extend(verdict.broken_contracts.iter().map(ToString::to_string));
-        what.extend(verdict.items.iter().map(|item| item.description.clone()));
-    }
-    let logins = task.next.reviews.iter().map(|review| &review.by.login);
-    what.extend(logins.map(|login| format!("the request for changes of {login} is open")));
-    what
-}
-
-/// Returns the names of the tests that failed on the branch's head and that nothing excused.
-fn waived_tests(task: &Task, turn: TurnNumber) -> Vec<String> {
-    let at_head = task.turn(turn).filter(|turn| turn.head == task.head);
-    let Some(gates) = at_head.and_then(|turn| turn.gates.as_ref()) else {
-        return Vec::new();
-    };
-    let of_base = gates.result(Gate::BaseTests).map(|result| &result.evidence);
-    let mut tests: Vec<String> = Vec::new();
-    for finding in std::iter::once(&gates.tests)
-        .chain(of_base)
-        .filter_map(Evidence::finding)
-    {
-        for name in gates.held_names(finding) {
-            if !tests.contains(&name) {
-                tests.push(name);
-            }
-        }
-    }
-    tests
 }
 
 /// The most remarks that are kept for the next Coach. There is a limit because anyone may write them.

@@ -161,12 +161,11 @@ pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
 /// turn: the next turn is told the same.
 fn player_failed(mut task: Task, turn: TurnNumber, reason: BlockReason, partial: Option<Sha>, at: Millis) -> Step {
     if partial.is_some() {
-        task.head = partial;
+        task.head.clone_from(&partial);
     }
     let pull = open_missing_pull(&mut task);
-    let head = task.head.clone().filter(|head| !task.is_judged(head));
     let open = task.turns.last_mut().filter(|open| open.told.conflict.is_none());
-    if let (Some(head), Some(open)) = (head, open) {
+    if let (Some(head), Some(open)) = (partial, open) {
         open.head = Some(head);
         open.work = Work::Pushed;
         task.cut = Some(reason);

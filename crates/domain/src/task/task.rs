@@ -6,13 +6,14 @@ use crate::{
     blocked::BlockReason,
     ci::CiPolicy,
     claims,
-    decision::{Issue, Verdict},
+    decision::{Issue, Outcome, Verdict},
     design::PreLoop,
     evidence::GateReport,
     ids::{Emission, Millis, PullNumber, ReviewId, Sha, TaskId, TurnNumber, User},
     inquiry::{Hearing, Inquiries, Respondent, Round},
     plan::PlannedTask,
     report::{Discrepancy, LeftOut, PlayerReport},
+    task::waiver::Waiver,
 };
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +48,7 @@ pub struct Task {
     pub limit: u32,
     /// The things that the next turn is told in addition to the last verdict.
     pub next: NextTurn,
-    /// The failures that people waived when they overrode the Coach.
+    /// The facts that people waived when they overrode the Coach.
     pub waived: Vec<Waiver>,
     /// Tasks that it needed and that were given up; a person decided to continue without them.
     pub without: Vec<TaskId>,
@@ -432,6 +433,14 @@ pub struct Turn {
     pub verdict: Option<Verdict>,
 }
 
+impl Turn {
+    /// `true` if its verdict approves.
+    pub fn is_approved(&self) -> bool {
+        let outcome = self.verdict.as_ref().map(|verdict| verdict.outcome);
+        outcome == Some(Outcome::Approve)
+    }
+}
+
 /// The result of the Player's part of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -500,18 +509,6 @@ pub struct HumanReview {
 pub struct Conflict {
     /// Files with conflict markers.
     pub files: Vec<String>,
-}
-
-/// The failures that one person waived by overriding the Coach.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiver {
-    /// The person.
-    pub by: User,
-    /// The things that failed or were missing, as sentences.
-    pub what: Vec<String>,
-    /// The failing tests among them, by name. From then on, they belong to the Feature's baseline.
-    #[serde(default)]
-    pub tests: Vec<String>,
 }
 
 /// The reason why a task exists.

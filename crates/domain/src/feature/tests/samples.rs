@@ -109,6 +109,7 @@ pub fn rules() -> Rules {
         inquiries: crate::inquiry::InquiryPolicy::ByAuthor,
         records: crate::feature::Records::WhileBuilding,
         titles: crate::titles::TitleForm::default(),
+        waived: crate::feature::WaivedConclusion::Neutral,
     }
 }
 

@@ -1,0 +1,164 @@
+//! What a person waives by approving over the Coach: each fact once, so that it can be counted and named.
+
+use crate::{
+    contract::Contract,
+    decision::{Issue, Severity, Verdict},
+    evidence::{Gate, GateReport, OpenGate, open_gates, repeats},
+    ids::User,
+    task::task::{Task, Turn},
+};
+use serde::{Deserialize, Serialize};
+
+/// The facts that one person waived by overriding the Coach.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiver {
+    /// The person.
+    pub by: User,
+    /// Everything that spoke against the commit, each fact once.
+    pub facts: Vec<WaivedFact>,
+}
+
+/// A fact that a person waived.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaivedFact {
+    /// A test that fails. From then on, it belongs to the Feature's baseline.
+    Test(String),
+    /// The check of a criterion that is not met.
+    Criterion {
+        /// The criterion's number, from 1.
+        number: usize,
+        /// The result of its check, as a sentence.
+        why: String,
+    },
+    /// Another finding of the Gates, as a sentence.
+    Finding(String),
+    /// What the Coach wants to be mended, in its words.
+    Objection(String),
+    /// An open request for changes.
+    Request {
+        /// The login of the person who wrote it.
+        by: String,
+    },
+    /// No Gate ran on the commit.
+    Gates,
+    /// No Coach judged the commit.
+    Coach,
+}
+
+impl Waiver {
+    /// Returns the names of the failing tests among the facts.
+    pub fn tests(&self) -> impl Iterator<Item = &String> {
+        self.facts.iter().filter_map(|fact| match fact {
+            WaivedFact::Test(name) => Some(name),
+            WaivedFact::Criterion { .. }
+            | WaivedFact::Finding(_)
+            | WaivedFact::Objection(_)
+            | WaivedFact::Request { .. }
+            | WaivedFact::Gates
+            | WaivedFact::Coach => None,
+        })
+    }
+}
+
+/// Returns everything that speaks against a turn's commit.
+pub(super) fn facts(task: &Task, turn: &Turn) -> Vec<WaivedFact> {
+    let mut facts = match &turn.gates {
+        Some(gates) => of_gates(task, gates),
+        None => vec![WaivedFact::Gates],
+    };
+    match &turn.verdict {
+        Some(verdict) => facts.extend(of_verdict(verdict, facts.is_empty())),
+        None => facts.push(WaivedFact::Coach),
+    }
+    let requests = task.next.reviews.iter().map(|review| review.by.login.clone());
+    facts.extend(requests.map(|by| WaivedFact::Request { by }));
+    let mut once: Vec<WaivedFact> = Vec::new();
+    for fact in facts {
+        if !once.contains(&fact) {
+            once.push(fact);
+        }
+    }
+    once
+}
+
+fn of_gates(task: &Task, gates: &GateReport) -> Vec<WaivedFact> {
+    let repeated: Vec<usize> = repeats(&task.plan.acceptance_criteria, gates)
+        .map(|(number, _)| number)
+        .collect();
+    let mut facts = Vec::new();
+    for open in open_gates(task.plan.kind, gates) {
+        let tests = failing_tests(gates, &open);
+        match open.gate {
+            _ if !tests.is_empty() => facts.extend(tests.into_iter().map(WaivedFact::Test)),
+            Some(Gate::Check(number)) if repeated.contains(&number) => {}
+            Some(Gate::Check(number)) => facts.push(WaivedFact::Criterion {
+                number,
+                why: open.sentence,
+            }),
+            Some(_) | None => facts.extend(findings(&open)),
+        }
+    }
+    facts
+}
+
+/// Returns the failing tests that nothing excuses, if the Gate runs the tests and names them.
+fn failing_tests(gates: &GateReport, open: &OpenGate<'_>) -> Vec<String> {
+    match open.gate {
+        None | Some(Gate::BaseTests) => open.finding.map_or_else(Vec::new, |finding| gates.held_names(finding)),
+        Some(
+            Gate::RedBeforeGreen
+            | Gate::Coverage
+            | Gate::Integrity
+            | Gate::Experiments
+            | Gate::Check(_)
+            | Gate::Smoke
+            | Gate::Probe(_)
+            | Gate::Ci,
+        ) => Vec::new(),
+    }
+}
+
+fn findings(open: &OpenGate<'_>) -> Vec<WaivedFact> {
+    let must_fix = |item: &&Issue| item.severity == Severity::MustFix;
+    let places: Vec<WaivedFact> = open.places.iter().filter(must_fix).map(finding).collect();
+    match places.is_empty() {
+        true => vec![WaivedFact::Finding(open.sentence.clone())],
+        false => places,
+    }
+}
+
+fn finding(item: &Issue) -> WaivedFact {
+    WaivedFact::Finding(match (&item.file, item.line) {
+        (Some(file), Some(line)) => format!("{file}:{line}: {}", item.description),
+        (Some(file), None) => format!("{file}: {}", item.description),
+        (None, _) => item.description.clone(),
+    })
+}
+
+/// Returns what the Coach wants to be mended, and the contracts that the turn broke apart from those that say again
+/// what Gates and Coach found. If neither says anything, the verdict's items are all there is.
+fn of_verdict(verdict: &Verdict, are_gates_passed: bool) -> Vec<WaivedFact> {
+    let must_fix = |item: &&Issue| item.severity == Severity::MustFix;
+    let issues = verdict.decision.iter().flat_map(|decision| &decision.issues);
+    let mut facts: Vec<WaivedFact> = issues
+        .filter(must_fix)
+        .map(|item| WaivedFact::Objection(item.description.clone()))
+        .collect();
+    let says_more = |contract: Contract| match contract {
+        Contract::GatesPassed | Contract::NoMustFix => false,
+        Contract::CriteriaEvidenced => are_gates_passed && facts.is_empty(),
+        _ => true,
+    };
+    let broken = verdict
+        .broken_contracts
+        .iter()
+        .filter(|broken| says_more(broken.contract));
+    let broken: Vec<WaivedFact> = broken.map(|broken| WaivedFact::Objection(broken.to_string())).collect();
+    facts.extend(broken);
+    if facts.is_empty() && (are_gates_passed || verdict.decision.is_none()) {
+        let items = verdict.items.iter().filter(must_fix);
+        facts.extend(items.map(|item| WaivedFact::Objection(item.description.clone())));
+    }
+    facts
+}
