@@ -284,6 +284,9 @@ fn feature_ways_on(feature: &Feature, report: &BlockedReport) -> String {
         task.map(|task| format!("- `/autobuild {command} {task}`: {what}; any other task likewise"))
     };
     let resume = match feature.is_untouched() {
+        true if report.reason.asks_about_base() => {
+            "- `/autobuild approve` or `/autobuild resume`: goes on; the failing tests are the baseline"
+        }
         true => "- `/autobuild resume`: the step that stopped runs again",
         false => "- `/autobuild resume`: the step that stopped runs again, and every blocked task goes on",
     };

@@ -13,7 +13,7 @@ use domain::{
     },
     budget::{Measure as Measured, Purse, SpentBudget, dollars, hours, tokens},
     evidence::Evidence,
-    feature::{ApprovalWhy, CancelledWhy},
+    feature::{ApprovalWhy, BaseFailures, CancelledWhy, CiOfBase},
     ids::{TaskId, User},
     mistake::SettingsMistake,
 };
@@ -287,7 +287,10 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
         (PreFlightFault::NotRun, PreFlightCause::Tests(_)) => "The tests do not run on the default branch",
         (
             PreFlightFault::NotRun,
-            PreFlightCause::NoNames { .. } | PreFlightCause::NoCommand { .. } | PreFlightCause::Stored(_),
+            PreFlightCause::NoNames { .. }
+            | PreFlightCause::NoCommand { .. }
+            | PreFlightCause::Failing(_)
+            | PreFlightCause::Stored(_),
         ) => "Set-up or tests do not run on the default branch",
         (PreFlightFault::NothingPasses, _) => {
             "No test passes on the default branch, so no test could show that a task is done"
@@ -300,10 +303,19 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
             },
         ) => "The tests fail on the default branch, and do not say which",
         (PreFlightFault::NoNames, _) => "A criterion could never be met, because the tests have no names",
+        (PreFlightFault::FailingBase, _) => {
+            "More tests fail on the default branch than AutoBuild excuses without asking. May it go on?"
+        }
         (PreFlightFault::NoCommand, _) => "No command was found that runs the tests of the default branch",
     };
     let what = trimmed(&preflight_cause(what), measure.text.min(2_000));
-    let sentence = format!("{begin}: {what}.");
+    let sentence = match fault {
+        PreFlightFault::FailingBase => format!("{begin} {what}."),
+        PreFlightFault::NotRun
+        | PreFlightFault::NothingPasses
+        | PreFlightFault::NoNames
+        | PreFlightFault::NoCommand => format!("{begin}: {what}."),
+    };
     match output.trim().is_empty() {
         true => sentence,
         false => format!("{sentence}\n\n{}", fence(output, "text", measure.output)),
@@ -337,8 +349,27 @@ pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
             };
             format!("{task} needs tests{found}. Looked for {}", tests.looked_for)
         }
+        PreFlightCause::Failing(failures) => base_failures(failures),
         PreFlightCause::Stored(sentence) => sentence.clone(),
     }
+}
+
+/// Says how many tests fail on the base, what their output names as cause, and whether CI is green there.
+fn base_failures(failures: &BaseFailures) -> String {
+    let number = match failures.ran {
+        0 => format!("{} fail", failures.failed),
+        ran => format!("{} of {ran} fail", failures.failed),
+    };
+    let causes: Vec<&str> = failures.causes.iter().map(|cause| cause.word()).collect();
+    let causes = match causes.is_empty() {
+        true => String::new(),
+        false => format!("; their output names a missing {}", causes.join(", ")),
+    };
+    let ci = match failures.ci {
+        CiOfBase::Green => ". The repository's CI is green on the same commit, so this machine is to blame",
+        CiOfBase::Unknown => "",
+    };
+    format!("{number}{causes}{ci}")
 }
 
 /// Words a mistake in a repository's settings.

@@ -14,6 +14,8 @@ const GUIDANCE: &str = "sort takes a key of its own for each column: -k1,1nr for
 pub struct Human {
     part: Part,
     helped: Vec<PullNumber>,
+    /// Whether it accepts failing tests of the base.
+    accepts_base: bool,
     /// The hashes of plans that were approved. A plan that still waits afterwards is not approved again.
     approved: Vec<String>,
 }
@@ -36,6 +38,7 @@ impl Human {
     pub fn new(part: Part) -> Self {
         Self {
             part,
+            accepts_base: matches!(part, Part::ApprovesPlan | Part::ApprovesAll),
             helped: Vec::new(),
             approved: Vec::new(),
         }
@@ -58,6 +61,13 @@ impl Human {
                 }
                 self.approved.push(hash.clone());
                 person.comment(&filed.repository, issue, &format!("/autobuild approve {hash}"))?;
+                Ok(true)
+            }
+            (State::Blocked { reason, .. }, Part::ApprovesPlan | Part::ApprovesAll | Part::Silent)
+                if reason.asks_about_base() && self.accepts_base =>
+            {
+                self.accepts_base = false;
+                person.comment(&filed.repository, issue, "/autobuild approve")?;
                 Ok(true)
             }
             (State::Building { .. }, Part::ApprovesAll) => {

@@ -57,7 +57,7 @@ pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emiss
 }
 
 /// Returns all checks and statuses of others on the commit.
-async fn checks(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<CiCheck>, GithubError> {
+pub(super) async fn checks(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<CiCheck>, GithubError> {
     let repo = context.repo();
     let ours = context.engine.own_apps();
     let mut found = newest(repo.seen_checks(head).await?, &ours);

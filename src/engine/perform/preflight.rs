@@ -4,7 +4,7 @@ use crate::{
     config::{CommitsBy, TestDemand},
     engine::{
         job::{Done, EffectError},
-        perform::{baseline::baseline, context::EffectContext, gates::asked_deadlines},
+        perform::{baseline::baseline, ci, context::EffectContext, gates::asked_deadlines},
         running::Worker,
     },
     gates,
@@ -13,9 +13,10 @@ use crate::{
 };
 use domain::{
     blocked::BlockReason,
+    ci::CiSays,
     feature::{
-        Doubt, PreFlight, PreFlightOutcome, event::Event, is_planning, nameless, nothing_passes, obstacle,
-        unknown_tests, untestable,
+        BaseFailures, CiOfBase, Doubt, FailingBase, PreFlight, PreFlightOutcome, event::Event, is_planning, nameless,
+        nothing_passes, obstacle, too_many_failures, unknown_tests, untestable,
     },
     ids::{Emission, Sha, TaskId},
     plan::{Check, Plan},
@@ -75,6 +76,14 @@ pub(super) async fn pre_flight(
         (asked.setup.as_secs(), longest.setup.as_secs()),
         (asked.test.as_secs(), longest.test.as_secs()),
     ]));
+    if let Some(failures) = too_many_failures(&found)
+        && plan.is_some()
+        && is_first
+        && feature.failing_base == FailingBase::Asks
+    {
+        let ci = ci_of_base(context, commit).await;
+        return refused(BaseFailures { ci, ..failures }.reason());
+    }
     let mut ready = PreFlight::of(&found, notes);
     if let Some(plan) = plan {
         ready.doubts = unknown_tests(&found, plan, gates::is_called);
@@ -84,6 +93,14 @@ pub(super) async fn pre_flight(
     }
     let outcome = Box::new(PreFlightOutcome::Ready(ready));
     Ok(context.event(Event::PreFlown { emission, outcome }))
+}
+
+/// Returns what the repository's own CI says of a commit. A failure to read it is no reason to stop.
+async fn ci_of_base(context: &EffectContext<'_>, commit: &Sha) -> CiOfBase {
+    match ci::checks(context, commit).await {
+        Ok(checks) if !checks.is_empty() && checks.iter().all(|check| check.says == CiSays::Passed) => CiOfBase::Green,
+        Ok(_) | Err(_) => CiOfBase::Unknown,
+    }
 }
 
 /// Returns the programs that commands of acceptance criteria use and that are missing.

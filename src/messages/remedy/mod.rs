@@ -12,6 +12,7 @@ use domain::{
         report::{Approvable, BlockedReport},
     },
     evidence::{Evidence, GateReport},
+    feature::MachineCause,
     ids::TaskId,
     plan::Criterion,
 };
@@ -141,6 +142,7 @@ fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
             plain(&reasons::preflight_cause(what))
         ),
         PreFlightFault::NoCommand => untestable(what),
+        PreFlightFault::FailingBase => return failing_base(what),
         PreFlightFault::NothingPasses => "Make at least one test pass on the default branch. In \
              `.github/autobuild.yml`, `setup` installs the packages that the tests import, and `test` runs tests that \
              can pass where AutoBuild runs"
@@ -152,6 +154,62 @@ fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
     ]
 }
 
+/// Says what cures each cause for which tests of the base fail, and how to go on with the failures.
+fn failing_base(what: &PreFlightCause) -> Vec<String> {
+    let causes = match what {
+        PreFlightCause::Failing(failures) => failures.causes.as_slice(),
+        PreFlightCause::SetUp(_)
+        | PreFlightCause::Tests(_)
+        | PreFlightCause::NoNames { .. }
+        | PreFlightCause::NoCommand { .. }
+        | PreFlightCause::Stored(_) => &[],
+    };
+    let mut actions: Vec<String> = causes.iter().take(2).map(|cause| cure(*cause).to_owned()).collect();
+    if actions.is_empty() {
+        actions.push(
+            "Run the tests on the default branch, and correct `setup` or `test` in `.github/autobuild.yml` there if they \
+             pass elsewhere; the next run has it"
+                .to_owned(),
+        );
+    }
+    actions.push(
+        "Or resume: these failures are then the baseline. They count against no task, and nobody notices what breaks \
+         behind them"
+            .to_owned(),
+    );
+    actions
+}
+
+/// Returns the setting that cures a cause.
+fn cure(cause: MachineCause) -> &'static str {
+    match cause {
+        MachineCause::HostName => {
+            "A host name is missing: let `test` in `.github/autobuild.yml` use `localhost` instead, or list a public host \
+             in `network.allow`"
+        }
+        MachineCause::Service => {
+            "A service is missing: start it in the `test` line of `.github/autobuild.yml`, or let that line leave these \
+             tests out"
+        }
+        MachineCause::Network => {
+            "The network is missing: list the hosts in `network.allow` of `.github/autobuild.yml`; the server must allow \
+             them too"
+        }
+        MachineCause::User => {
+            "The user is another one: run AutoBuild as an ordinary user with namespaces (`autobuild doctor` says what is \
+             missing), or let `test` leave these tests out"
+        }
+        MachineCause::Tag => {
+            "A tag or branch is missing: push it to the repository, or fetch it in the `setup` line of \
+             `.github/autobuild.yml`"
+        }
+        MachineCause::Locale => {
+            "A locale is missing: install it where AutoBuild runs, or begin the `test` line of `.github/autobuild.yml` \
+             with `LC_ALL=C.UTF-8`"
+        }
+    }
+}
+
 /// Says which line to write if no test command was found.
 fn untestable(what: &PreFlightCause) -> String {
     let example = match what {
@@ -159,6 +217,7 @@ fn untestable(what: &PreFlightCause) -> String {
         PreFlightCause::SetUp(_)
         | PreFlightCause::Tests(_)
         | PreFlightCause::NoNames { .. }
+        | PreFlightCause::Failing(_)
         | PreFlightCause::Stored(_) => None,
     };
     format!(

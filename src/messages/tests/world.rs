@@ -328,6 +328,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
         pull: None,
         wave: 0,
         more_fixes: 0,
+        failing_base: domain::feature::FailingBase::Asks,
         gates: Vec::new(),
         living: None,
         unsaid: Vec::new(),

@@ -6,7 +6,7 @@ use crate::{
     blocked::{failure::AgentFailure, fault::Fault},
     budget::SpentBudget,
     evidence::Evidence,
-    feature::UnrunTests,
+    feature::{BaseFailures, UnrunTests},
     ids::{TaskId, User},
     inquiry::{Inquirer, Inquiries},
     mistake::SettingsMistake,
@@ -27,6 +27,8 @@ pub enum PreFlightFault {
     NoNames,
     /// There are tests, and no command was found that runs them.
     NoCommand,
+    /// More tests fail than can be excused, or several for one cause. A person may accept that.
+    FailingBase,
 }
 
 /// The failed run of pre-flight, without the names of its tests and its output.
@@ -47,6 +49,8 @@ pub enum PreFlightCause {
     },
     /// A task needs tests, and no command was found that runs those that there are.
     NoCommand { task: TaskId, tests: UnrunTests },
+    /// The tests that fail, and what their output shows of this machine.
+    Failing(BaseFailures),
     /// A sentence that an older version stored.
     #[serde(untagged)]
     Stored(String),

@@ -6,6 +6,7 @@ use crate::{
     command::Command,
     effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread},
     feature::{
+        base_failures::FailingBase,
         event::{Commanded, NewerRun, Target},
         feature::{Feature, PlanRequest, Snapshot},
         flow, gate, moves,
@@ -53,7 +54,7 @@ fn obey(mut feature: Feature, said: Commanded, at: Millis) -> Result<Step, Refus
         (Command::Status, _) => Ok(reply(feature, said.thread, said.to, Reply::Status)),
         (Command::Plan { words, yaml }, _) => plan(feature, PlanRequest { words, yaml }, said.snapshot),
         (Command::Approve { .. }, Target::Task(id)) => over_task(feature, id, "approve", by, PersonDid::Override, at),
-        (Command::Approve { hash }, Target::Feature) => approve(feature, hash, said.written_at),
+        (Command::Approve { hash }, Target::Feature) => approve(feature, hash, said.written_at, at),
         (Command::Resume { guidance, max_turns }, on) => {
             let turns = max_turns.unwrap_or(turns);
             let did = PersonDid::Resume { guidance, turns };
@@ -118,7 +119,13 @@ fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) 
 
 /// Approves the plan. Without a hash, the approval counts only if the plan was shown before the approval was written.
 /// With a hash, it counts for exactly that plan.
-fn approve(feature: Feature, hash: Option<String>, written_at: Millis) -> Result<Step, Refusal> {
+fn approve(mut feature: Feature, hash: Option<String>, written_at: Millis, at: Millis) -> Result<Step, Refusal> {
+    if let (State::Blocked { phase, reason }, None) = (feature.state.clone(), &hash)
+        && reason.asks_about_base()
+    {
+        feature.failing_base = FailingBase::Accepted;
+        return Ok(flow::again(unchanged(feature), phase, at));
+    }
     let is_waiting = feature.state == State::AwaitingApproval;
     let Some(plan) = feature.plan.as_ref().filter(|_| is_waiting) else {
         return Err(Refusal::not_now(&feature.state, "approve", Possible::WaitingPlan));
@@ -159,6 +166,9 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
             planning::answered(feature, asker, inquiries, Answer::of(by.clone(), words))
         }
         State::Blocked { phase, reason } => {
+            if reason.asks_about_base() {
+                feature.failing_base = FailingBase::Accepted;
+            }
             if let BlockReason::WaveGateRed { .. } = reason {
                 feature.more_fixes = feature.more_fixes.saturating_add(gate::FIXES);
             }

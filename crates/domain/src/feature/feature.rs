@@ -6,6 +6,7 @@ use crate::{
     effect::Unsaid,
     evidence::GateReport,
     feature::{
+        base_failures::FailingBase,
         discussion::Discussion,
         preflight::PreFlight,
         state::{Phase, State, Suspension},
@@ -55,6 +56,9 @@ pub struct Feature {
     /// How many more repairs of this wave people allowed.
     #[serde(default)]
     pub more_fixes: u32,
+    /// Whether a person accepted the tests that fail on the base.
+    #[serde(default)]
+    pub failing_base: FailingBase,
     /// The comment that shows plan and progress.
     pub living: Option<Living>,
     /// The things that could not be said or done as intended, oldest first.

@@ -1,6 +1,7 @@
 //! One Feature: a labelled issue that is being built. Only `step` changes it.
 
 mod added;
+pub mod base_failures;
 pub mod command;
 pub mod discussion;
 pub mod event;
@@ -25,6 +26,7 @@ mod waves;
 pub use crate::{
     effect::Wait,
     feature::{
+        base_failures::{BaseFailures, CiOfBase, FailingBase, MachineCause, too_many_failures},
         discussion::{Discussion, EarlierComment, Older},
         feature::{
             ApprovalWhy, Commands, Feature, Integration, Living, Mode, PlanApproval, PlanRequest, PlanVersion, Records,

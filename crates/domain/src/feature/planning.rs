@@ -6,6 +6,7 @@ use crate::{
     design::PreLoop,
     effect::{Effect, ReactOn, Reaction},
     feature::{
+        base_failures::FailingBase,
         event::{Inquired, Planned},
         feature::{
             ApprovalWhy, Commands, Feature, Living, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot, Trust,
@@ -47,6 +48,7 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
         wave: 0,
         gates: Vec::new(),
         more_fixes: 0,
+        failing_base: FailingBase::Asks,
         living: None,
         unsaid: Vec::new(),
         checking: None,
