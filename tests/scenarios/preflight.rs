@@ -197,6 +197,12 @@ async fn what_is_red_on_the_default_branch_is_said_and_not_held_against_a_task()
     world.script.plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1])]));
     world.script.succeeds(1).succeeds(2);
     world.start().await;
+    nothing_began(&world).await;
+    let asked = world.answers(ISSUE).await;
+    for part in ["May it go on?", "`/autobuild approve`"] {
+        assert!(asked.contains(part), "{part}: {asked}");
+    }
+    world.say(WRITER, ISSUE, "/autobuild approve").await;
     assert_eq!(world.state().await, "in_review");
     assert_eq!(world.tasks().await, ["completed", "completed"]);
     let said = world.answers(ISSUE).await;
