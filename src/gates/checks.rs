@@ -67,7 +67,7 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
                             format!("no test called `{name}` is said to have run, and no file of tests speaks of it");
                         said::failed(result.gate, Weight::Demanded, what)
                     }
-                    result => result,
+                    result => with_place(run, name, result, tests),
                 })
             }
             Check::Command(command) if is_ready => Some(self::command(run, number, command).await?),
@@ -83,6 +83,18 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
         }));
     }
     Ok(results)
+}
+
+/// Replaces a failed check of a test without a result by where the test is, if the change brings it.
+fn with_place(run: &Run<'_>, wanted: &str, result: GateResult, tests: &Evidence) -> GateResult {
+    let ran = compare::names(tests).is_some_and(|names| names.all().any(|name| is_called(name, wanted)));
+    match (&result.evidence, run.change.after.place(wanted)) {
+        (Evidence::Failed(_), Some((path, line))) if !ran => {
+            let what = format!("the test `{wanted}` is in {path}:{line} and did not run");
+            said::failed(result.gate, Weight::Demanded, what)
+        }
+        _ => result,
+    }
 }
 
 /// Adds an item that names the criterion if its check failed.

@@ -34,6 +34,7 @@ mod subject;
 mod test_index;
 mod test_line;
 mod turn;
+mod unrun_tests;
 mod vanished_tests;
 mod verify;
 mod wave;

@@ -245,7 +245,7 @@ pub(super) fn repository_fault(what: &RepositoryFault) -> String {
         }
         RepositoryFault::NoBranch { branch } => format!("the branch {branch} does not exist"),
         RepositoryFault::ForeignBranch { branch } => {
-            format!("a branch {branch} exists already and is not this run's: delete it")
+            format!("the branch {branch} exists already, and it is in the way of the branches that AutoBuild makes")
         }
         RepositoryFault::BranchMoves { branch } => {
             format!("others push to the branch {branch} each time that AutoBuild pushes to it")

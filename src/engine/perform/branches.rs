@@ -8,8 +8,9 @@ use crate::{
             push::{Landed, moved, push_to},
             records, sign, turn,
         },
-        repository::tip,
+        repository::{DefaultBranch, tip},
     },
+    github::Rights,
     messages,
 };
 use domain::{
@@ -20,8 +21,8 @@ use domain::{
     },
     ids::{Emission, Sha},
 };
-use git::{BranchName, CommitRequest, GitError, MergeOutcome, Mirror, PushError};
-use std::collections::BTreeMap;
+use git::{BranchName, CommitInfo, CommitRequest, GitError, MergeOutcome, Mirror, PushError};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Creates the integration branch from a commit of the default branch, with the plan committed on it if records are
 /// written.
@@ -76,9 +77,7 @@ async fn adopted(
         return Ok(context.event(Event::IntegrationOpened { emission, base, head }));
     }
     let info = mirror.commit_info(&head).await?;
-    let shown = context.key().shown();
-    let ours = info.as_ref().and_then(|info| info.trailer("AutoBuild-Feature")) == Some(shown.as_str());
-    if !ours {
+    if !is_ours(context, info.as_ref()) {
         let branch = context.key().integration_branch();
         return Err(EffectError::repository(RepositoryFault::ForeignBranch { branch }));
     }
@@ -86,6 +85,55 @@ async fn adopted(
         .and_then(|info| info.parents.first().cloned())
         .unwrap_or_else(|| default.clone());
     Ok(context.event(Event::IntegrationOpened { emission, base, head }))
+}
+
+/// `true` if this run made a commit.
+fn is_ours(context: &EffectContext<'_>, commit: Option<&CommitInfo>) -> bool {
+    let shown = context.key().shown();
+    commit.and_then(|info| info.trailer("AutoBuild-Feature")) == Some(shown.as_str())
+}
+
+/// Returns a branch of somebody else that keeps this run from creating its branches. Git stores branches as paths: a
+/// branch `autobuild` excludes every branch `autobuild/…`, and the reverse.
+pub(super) async fn in_the_way(
+    context: &EffectContext<'_>,
+    default: &DefaultBranch,
+) -> Result<Option<String>, EffectError> {
+    let feature = &context.feature;
+    if feature.integration.is_some() {
+        return Ok(None);
+    }
+    let integration = feature.key.integration_branch();
+    let tasks = feature.tasks.iter().map(|task| task.branch.clone());
+    let own: Vec<String> = std::iter::once(integration.clone()).chain(tasks).collect();
+    let (above, below): (BTreeSet<&str>, Vec<String>) = (
+        own.iter().flat_map(|name| above(name)).collect(),
+        own.iter().map(|name| format!("{name}/*")).collect(),
+    );
+    let wanted: Vec<&str> = above
+        .into_iter()
+        .chain(own.iter().chain(&below).map(String::as_str))
+        .collect();
+    let remote = context
+        .engine
+        .remote(feature.installation, feature.key.repo, Rights::Fetch)
+        .await?;
+    let listed = default.mirror.ls_remote(&remote, &wanted).await;
+    let found = listed.map_err(|error| context.engine.git_failed(feature.installation, error))?;
+    let other = found.keys().find(|name| **name != integration);
+    if other.is_some() || !found.contains_key(&integration) {
+        return Ok(other.cloned());
+    }
+    let mirror = context.fetch_own().await?;
+    let head = tip(&mirror, &integration).await?;
+    let adopts = feature.rules.records == Records::None && mirror.is_ancestor(&head, &default.head).await?;
+    let ours = adopts || is_ours(context, mirror.commit_info(&head).await?.as_ref());
+    Ok((!ours).then_some(integration))
+}
+
+/// Returns the folders of a branch's name: `a` and `a/b` for `a/b/c`.
+fn above(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('/').filter_map(|(at, _)| name.get(..at))
 }
 
 /// Merges the default branch into the integration branch, and updates the records of finished tasks.

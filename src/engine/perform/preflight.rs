@@ -4,7 +4,7 @@ use crate::{
     config::{CommitsBy, TestDemand},
     engine::{
         job::{Done, EffectError},
-        perform::{baseline::baseline, ci, context::EffectContext, gates::asked_deadlines},
+        perform::{baseline::baseline, branches::in_the_way, ci, context::EffectContext, gates::asked_deadlines},
         running::Worker,
     },
     gates,
@@ -12,7 +12,7 @@ use crate::{
     messages::{self, UnusedFilter},
 };
 use domain::{
-    blocked::BlockReason,
+    blocked::{BlockReason, Doing, Fault, RepositoryFault},
     ci::CiSays,
     feature::{
         BaseFailures, CiOfBase, Doubt, FailingBase, PreFlight, PreFlightOutcome, event::Event, is_planning, nameless,
@@ -55,6 +55,10 @@ pub(super) async fn pre_flight(
     };
     if is_first && let Some(rule) = forbidding_rule(context, settings.commits).await? {
         return refused(BlockReason::BranchRule { rule });
+    }
+    if is_first && let Some(branch) = in_the_way(context, &default).await? {
+        let what = RepositoryFault::ForeignBranch { branch };
+        return refused(BlockReason::of_fault(Doing::PreFlight, Fault::Repository { what }));
     }
     let found = baseline(context, (&default.mirror, commit), &settings).await?;
     let plan = feature.plan.as_ref().filter(|_| !before_plan);

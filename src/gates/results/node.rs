@@ -4,6 +4,7 @@ use crate::gates::results::{
     numbers::without_time,
     runner::{ArgumentPosition, Arguments, Asked, Runner, Select, any_of, escaped},
     tally::{Outcome, Tally},
+    tap::{directive, split_remark, unescaped},
 };
 use std::collections::BTreeSet;
 
@@ -113,11 +114,7 @@ impl<'a> Tree<'a> {
         let inner = self.open.iter().filter(|(outer, _)| *outer > depth).count();
         self.open.retain(|(outer, _)| *outer < depth);
         let titles = self.open.iter().map(|(_, title)| *title).chain([title]);
-        let name = titles
-            .collect::<Vec<_>>()
-            .join(" > ")
-            .replace("\\#", "#")
-            .replace("\\\\", "\\");
+        let name = unescaped(&titles.collect::<Vec<_>>().join(" > "));
         let below = format!("{name} > ");
         let is_parent = inner > 0 || self.found.last().is_some_and(|last| last.name.starts_with(&below));
         self.found.push(Entry {
@@ -164,6 +161,7 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
         number.parse::<u32>().ok()?;
         return Some(directed(name, outcome));
     }
+    // The readable form does not escape, so a `#` may belong to a title: only a directive after the time is removed.
     let (mark, rest) = line.split_once(' ')?;
     let outcome = match mark {
         "✔" => Outcome::Passed,
@@ -171,17 +169,17 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
         "﹣" => Outcome::Skipped,
         _ => return None,
     };
-    let (name, outcome) = directed(rest, outcome);
+    let (name, is_directed) = match rest.rsplit_once(" # ") {
+        Some((name, remark)) if directive(remark).is_some() => (name, true),
+        Some(_) | None => (rest, false),
+    };
     let timed = without_time(name, "ms)");
+    let outcome = if is_directed { Outcome::Skipped } else { outcome };
     (timed.len() < name.len()).then_some((timed, outcome))
 }
 
-/// Returns a name without its TAP directive. Both of TAP's directives make the test skipped.
+/// Returns a name without what follows `#`. Both of TAP's directives make the test skipped.
 fn directed(name: &str, outcome: Outcome) -> (&str, Outcome) {
-    match name.rsplit_once(" # ") {
-        Some((name, directive)) if directive.starts_with("SKIP") || directive.starts_with("TODO") => {
-            (name, Outcome::Skipped)
-        }
-        _ => (name, outcome),
-    }
+    let (name, remark) = split_remark(name);
+    (name, directive(remark).map_or(outcome, |_| Outcome::Skipped))
 }

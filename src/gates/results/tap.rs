@@ -57,7 +57,7 @@ pub(super) fn plain(text: &str) -> Option<Tally> {
             let count = count.split(' ').next().unwrap_or(count);
             planned = planned.or_else(|| count.parse::<u32>().ok());
         } else if let Some((title, outcome)) = result(line) {
-            tally.counted(title, outcome);
+            tally.counted(&unescaped(title), outcome);
         }
     }
     planned.map(|_| tally)
@@ -73,14 +73,45 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
         return None;
     }
     let whole = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " -".contains(c));
-    let (title, directive) = whole.split_once('#').unwrap_or((whole, ""));
-    let directive = directive.trim_start().to_uppercase();
-    let is_directive = directive.starts_with("SKIP") || directive.starts_with("TODO");
-    let title = if is_directive { title.trim_end() } else { whole };
-    let outcome = if directive.starts_with(mark) {
-        Outcome::Skipped
-    } else {
-        outcome
+    let (title, remark) = split_remark(whole);
+    let outcome = match directive(remark) {
+        Some(found) if found == mark => Outcome::Skipped,
+        Some(_) | None => outcome,
     };
     Some((title, outcome))
+}
+
+/// Splits a description from what follows a blank and a `#`: a directive, or a remark such as `time=12ms`. `\#` is a part
+/// of the description.
+pub(super) fn split_remark(whole: &str) -> (&str, &str) {
+    let is_mark = |at: &usize| {
+        whole
+            .get(..*at)
+            .is_some_and(|before| before.is_empty() || before.ends_with([' ', '\t']))
+    };
+    match whole
+        .match_indices('#')
+        .map(|(at, _)| at)
+        .find(is_mark)
+        .and_then(|at| whole.split_at_checked(at))
+    {
+        Some((title, remark)) => (title.trim_end(), remark),
+        None => (whole, ""),
+    }
+}
+
+/// Returns the directive of a remark, one of the two that TAP has, in any case.
+pub(super) fn directive(remark: &str) -> Option<&'static str> {
+    let remark = remark.trim_start_matches(['#', ' ', '\t']);
+    let begins = |word: &&&str| {
+        remark
+            .get(..word.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(word))
+    };
+    ["SKIP", "TODO"].iter().find(begins).copied()
+}
+
+/// Returns a description without its escapes, `\#` and `\\`.
+pub(super) fn unescaped(title: &str) -> String {
+    title.replace("\\#", "#").replace("\\\\", "\\")
 }

@@ -400,6 +400,16 @@ fn vitest_names_a_title_that_ends_with_a_bracket() {
 }
 
 #[test]
+fn what_follows_a_hash_is_no_part_of_a_name() {
+    let plain = "TAP version 14\n1..6\nok 1 - adds # time=12ms\nnot ok 2 - halves # time=3ms\nok 3 - later # SKIP no network\n\
+         not ok 4 - soon # todo\nok 5 - issue \\#12 # time=1ms\nok 6 - C# compiles\n";
+    assert_eq!(named(plain), "adds, issue #12, C# compiles | halves | later, soon");
+    let node = "TAP version 13\n# Subtest: adds\nok 1 - adds # time=12ms\n# Subtest: later\nok 2 - later # SKIP\n1..2\n\
+         # tests 2\n# suites 0\n# pass 1\n# fail 0\n# skipped 1\n# todo 0\n";
+    assert_eq!(named(node), "adds |  | later");
+}
+
+#[test]
 fn nodes_own_runner_names_tests_and_not_groups() {
     let protocol = "TAP version 13\n# Subtest: parent\n    # Subtest: child\n    ok 1 - child\n      ---\n      duration_ms: 0.5\n      ...\n    1..1\n\
          ok 1 - parent\n  ---\n  duration_ms: 5.6\n  ...\n# Subtest: outer \\# one\n    # Subtest: inner\n        # Subtest: deep\n\

@@ -13,6 +13,7 @@ use crate::gates::{
     said,
     test_line::Selection,
     turn::Run,
+    unrun_tests::unrun_tests,
     verify::base_tests::is_listed,
 };
 use domain::{
@@ -92,13 +93,14 @@ pub(crate) async fn red_before_green(
         (Base::Ran(Evidence::Absent(_)) | Base::Inline | Base::NotRun, true) => Witness::Unknown,
         (Base::Ran(_), true) => Witness::NotSeen,
     };
+    let unrun = unrun_tests(run, head).await?;
     let by_name = |name: &&String| matches!(&base, Base::Ran(found) if compare::failed(found).contains(name));
     let named = red.iter().filter(by_name).cloned().collect();
     let result = match (run.kind(), weight) {
         (_, None) => None,
         (TaskType::Refactoring, Some(weight)) => Some(refactoring(run.change, run.subject.task, weight)),
         (TaskType::Scaffolding | TaskType::Feature | TaskType::Testing | TaskType::Documentation, Some(weight)) => {
-            Some(judge(run, weight, (&candidates, &base, &red), (head, checks)))
+            Some(judge(run, weight, (&candidates, &base, &red), (head, checks, unrun)))
         }
     };
     Ok(RedBeforeGreen {
@@ -283,7 +285,7 @@ fn judge(
     run: &Run<'_>,
     weight: Weight,
     (candidates, base, red): (&Candidates, &Base, &[String]),
-    (head, checks): (&Evidence, &[Checked]),
+    (head, checks, unrun): (&Evidence, &[Checked], Option<String>),
 ) -> GateResult {
     let (noun, all) = match candidates {
         Candidates::Named(names) => ("tests", names),
@@ -321,7 +323,7 @@ fn judge(
             );
             said::failed(GATE, weight, sentence)
         }
-        Base::Ran(_) | Base::NotRun => said::failed(GATE, weight, nothing_shows(run.change, head)),
+        Base::Ran(_) | Base::NotRun => said::failed(GATE, weight, nothing_shows(run.change, head, unrun)),
     }
 }
 
@@ -338,15 +340,15 @@ fn shown_by_check(run: &Run<'_>, checks: &[Checked]) -> Option<usize> {
     shown.next().map(|check| check.number)
 }
 
-fn nothing_shows(change: &Change, head: &Evidence) -> String {
+fn nothing_shows(change: &Change, head: &Evidence, unrun: Option<String>) -> String {
     let is_new = |name: &String| change.before.find(name).is_empty() && !change.after.find(name).is_empty();
     let is_skipped = compare::names(head).is_some_and(|names| names.skipped.iter().any(is_new));
     let why = match (change.touches_code_or_tests(), is_skipped) {
-        (false, _) => "it touches neither code nor tests",
-        (true, true) => "its new tests were skipped",
-        (true, false) => "it brings no new or changed test",
+        (false, _) => "it touches neither code nor tests".to_owned(),
+        (true, true) => "its new tests were skipped".to_owned(),
+        (true, false) => unrun.unwrap_or_else(|| "it brings no new or changed test".to_owned()),
     };
-    format!("nothing proves the change: {why}, and no criterion's check fails without it")
+    format!("nothing proves the change, and no criterion's check fails without it: {why}")
 }
 
 /// Judges a refactoring, which needs no witness: it must keep the old tests, except those that the plan removes.

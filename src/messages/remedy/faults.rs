@@ -4,7 +4,7 @@ use crate::messages::{
     reasons,
     remedy::{code, fixed, plain},
 };
-use domain::blocked::Fault;
+use domain::blocked::{Fault, RepositoryFault};
 
 pub(super) fn refused() -> Vec<String> {
     fixed(&["Compare these words with the repository's rules and the App's permissions, fix them, then resume"])
@@ -25,6 +25,9 @@ pub(super) fn actions(fault: &Fault) -> Vec<String> {
             ),
             "It could harm whoever checks the repository out, so AutoBuild makes no exception".to_owned(),
         ],
+        Fault::Repository {
+            what: RepositoryFault::ForeignBranch { branch },
+        } => vec![format!("Rename or delete the branch {}, then resume", code(branch))],
         Fault::Repository { what } => vec![format!(
             "Fix the repository, then resume ({})",
             plain(&reasons::repository_fault(what))

@@ -19,7 +19,7 @@ pub mod syntax;
 mod vocabulary;
 
 pub use role::{Role, file_name, folders, in_support_folder, in_test_folder};
-pub use vocabulary::{Grammar, Vocabulary};
+pub use vocabulary::{Grammar, Installed, Vocabulary};
 
 use std::collections::BTreeSet;
 

@@ -42,14 +42,48 @@ pub struct Vocabulary {
     pub last_test_wins: bool,
     /// Modules that programs and tests expect, between blanks; a file of such a name could be imported instead.
     pub modules: &'static str,
-    /// Folders of installed packages.
-    pub installed: &'static [&'static str],
+    /// The folder of installed packages.
+    pub installed: Option<Installed>,
 }
 
 impl Vocabulary {
     /// `true` if programs and tests expect a module of this name.
     pub(crate) fn expects_module(&self, name: &str) -> bool {
         is_one_of(self.modules, name)
+    }
+}
+
+/// Where a language's tools look for installed packages.
+pub struct Installed {
+    /// The folder's name.
+    pub folder: &'static str,
+    /// The file beside the folder that lists what is installed into it.
+    pub manifest: &'static str,
+    /// The file inside the folder without which it is a folder like any other.
+    pub index: Option<&'static str>,
+}
+
+impl Installed {
+    /// Returns the folder around the packages, with its `/`; `None` if the path is in no folder of packages.
+    fn around<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let is_inside = path.starts_with(&format!("{}/", self.folder));
+        let nested = || path.find(&format!("/{}/", self.folder)).map(|slash| slash + 1);
+        let start = if is_inside { Some(0) } else { nested() };
+        start.and_then(|start| path.get(..start))
+    }
+
+    /// `true` if a new file takes the place of a package that was installed from elsewhere.
+    pub(crate) fn is_replaced_by(&self, path: &str, (base, head): (&BTreeSet<String>, &BTreeSet<String>)) -> bool {
+        let Some(around) = self.around(path) else { return false };
+        let folder = format!("{around}{}/", self.folder);
+        let is_committed = base
+            .range(folder.clone()..)
+            .next()
+            .is_some_and(|first| first.starts_with(&folder));
+        let is_used = self
+            .index
+            .is_none_or(|index| head.contains(&format!("{folder}{index}")));
+        base.contains(&format!("{around}{}", self.manifest)) && is_used && !is_committed
     }
 }
 

@@ -5,6 +5,7 @@ use crate::{
     changed_file::{ChangedFile, Reading},
     language,
     language::{
+        Installed,
         capture::Fact,
         file_name, folders,
         outline::{Mark, Of},
@@ -21,7 +22,12 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::ShadowModule,
     applies: ANYWHERE,
     refuses: &[("pytest.py", "", "def raises(*errors): ...\n")],
-    accepts: &[("ledger/decimal.py", "", "def rounded(n):\n    return round(n, 2)\n")],
+    accepts: &[
+        ("ledger/decimal.py", "", "def rounded(n):\n    return round(n, 2)\n"),
+        ("shop/vendor/models.py", "", "class Vendor:\n    pass\n"),
+        ("vendor/README.md", "", "What vendors bring.\n"),
+        ("static/vendor/chart.js", "", "export function draw() { return 1; }\n"),
+    ],
     check,
 };
 
@@ -47,12 +53,13 @@ fn is_of_no_tool(path: &str) -> bool {
 
 /// Returns the place of a new file that would be found before the real module or program of its name.
 fn found_first(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
-    let is_installed = |folder: &str| language::ALL.iter().any(|known| known.installed.contains(&folder));
-    let has_installed = reading.change.base.iter().any(|path| folders(path).any(is_installed));
-    if folders(file.path).any(is_installed) && !has_installed {
+    let name = file_name(file.path);
+    let paths = (reading.change.base, reading.change.head);
+    let is_code = |installed: &Installed| language::of(file.path).is_some() || name == installed.manifest;
+    let mut installed = language::ALL.iter().filter_map(|known| known.installed.as_ref());
+    if installed.any(|installed| is_code(installed) && installed.is_replaced_by(file.path, paths)) {
         return Some(at(file.path, 1, Detail::Path(file.path.to_owned())));
     }
-    let name = file_name(file.path);
     let is_program = file.file.after.bytes().is_some_and(|bytes| bytes.starts_with(b"#!")) && is_one_of(PROGRAMS, name);
     let is_startup = name.ends_with(".pth") && !file.path.contains('/');
     let module = module(reading, file.path).zip(language::of(file.path));

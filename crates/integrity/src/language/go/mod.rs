@@ -8,7 +8,7 @@ use crate::language::{
     reachability::Flow,
     role::{Role, file_name, folders},
     settings::{Watched, Weakening::LeadsInside, imports},
-    vocabulary::{Grammar, Vocabulary, grammar},
+    vocabulary::{Grammar, Installed, Vocabulary, grammar},
 };
 
 /// The vocabulary of Go.
@@ -47,7 +47,12 @@ pub static GO: Vocabulary = Vocabulary {
     nothing: &["return"],
     last_test_wins: false,
     modules: "",
-    installed: &["vendor"],
+    installed: Some(Installed {
+        folder: "vendor",
+        manifest: "go.mod",
+        // Without it, Go reads no package of the folder.
+        index: Some("modules.txt"),
+    }),
 };
 
 const LITERALS: &str = "

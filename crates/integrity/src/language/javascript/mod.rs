@@ -14,7 +14,7 @@ use crate::{
             coverage, imports, run,
         },
         syntax::At,
-        vocabulary::{Grammar, Vocabulary, grammar},
+        vocabulary::{Grammar, Installed, Vocabulary, grammar},
     },
     words::is_one_of,
 };
@@ -55,7 +55,11 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
     nothing: &["return", ""],
     last_test_wins: false,
     modules: "vitest jest mocha chai ava tap tape jasmine sinon @jest/globals expect @playwright/test cypress assert",
-    installed: &["node_modules"],
+    installed: Some(Installed {
+        folder: "node_modules",
+        manifest: "package.json",
+        index: None,
+    }),
 };
 
 const LITERALS: &str = "

@@ -55,7 +55,7 @@ pub static PYTHON: Vocabulary = Vocabulary {
     nothing: &["pass", "...", "return"],
     last_test_wins: true,
     modules: MODULES,
-    installed: &[],
+    installed: None,
 };
 
 const LITERALS: &str = "

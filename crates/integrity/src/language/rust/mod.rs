@@ -58,7 +58,7 @@ pub static RUST: Vocabulary = Vocabulary {
     nothing: &[],
     last_test_wins: false,
     modules: "",
-    installed: &[],
+    installed: None,
 };
 
 const LITERALS: &str = "integer_literal float_literal boolean_literal char_literal string_content unit_expression";
