@@ -30,6 +30,14 @@ impl Parser {
         Self { found }
     }
 
+    /// Returns the longest times for set-up and for the tests.
+    fn longest(&mut self) -> [Duration; 2] {
+        [("MAX_SETUP_TIME", 2), ("MAX_TEST_TIME", 4)].map(|(name, hours)| {
+            let given = self.parse(name, longest_time);
+            given.unwrap_or(Duration::from_secs(hours * 3_600))
+        })
+    }
+
     /// Returns the settings, or every mistake.
     pub(crate) fn settings(mut self, environment: &[(String, String)]) -> Result<ServerSettings, Vec<ServerMistake>> {
         let listen = self.parse("LISTEN", |text| {
@@ -42,10 +50,7 @@ impl Parser {
         let database_url = self.database_url(data_dir.as_ref());
         let (app, coach_app, oauth) = (self.app(), self.coach_app(), self.oauth());
         let write_spacing = self.parse("WRITE_SPACING_MS", spacing);
-        let longest = [("MAX_SETUP_TIME", 2), ("MAX_TEST_TIME", 4)].map(|(name, hours)| {
-            let given = self.parse(name, longest_time);
-            given.unwrap_or(Duration::from_secs(hours * 3_600))
-        });
+        let longest = self.longest();
         let admin_token = self.parse("ADMIN_TOKEN", admin_token);
         let log = self.parse("LOG", log_filter);
         let log_format = self.parse("LOG_FORMAT", |text| match text {

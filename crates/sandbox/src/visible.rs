@@ -41,6 +41,7 @@ const SYSTEM: &[&str] = &[
     "/etc/nsswitch.conf",
     "/etc/os-release",
     "/etc/passwd",
+    "/etc/php",
     "/etc/pki/ca-trust",
     "/etc/pki/java",
     "/etc/pki/tls/cert.pem",
