@@ -1,7 +1,7 @@
 //! Removes what a reader cannot see from a text: terminal colours, control characters, marks that change the reading
 //! direction.
 
-use std::{iter::Peekable, str::Chars};
+use std::iter::Peekable;
 
 /// Returns the text without terminal colours and invisible characters, with `\n` as its only line end.
 pub fn clean(text: &str) -> String {
@@ -9,7 +9,7 @@ pub fn clean(text: &str) -> String {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            '\u{1b}' => skip_escape(&mut chars),
+            '\u{1b}' => skip_escape(&mut chars, |c| *c),
             '\r' => {
                 chars.next_if_eq(&'\n');
                 out.push('\n');
@@ -23,19 +23,23 @@ pub fn clean(text: &str) -> String {
     out
 }
 
-/// Returns the length of the terminal control sequence at the start of `text`, in bytes.
+/// Returns the length of the terminal control sequence at the start of `text`, in bytes. It looks at no character behind
+/// the sequence, so a text full of them is read in linear time.
 pub(super) fn escape_length(text: &str) -> usize {
-    let mut chars = text.chars().peekable();
+    let mut chars = text.char_indices().peekable();
     chars.next();
-    skip_escape(&mut chars);
-    text.len() - chars.map(char::len_utf8).sum::<usize>()
+    skip_escape(&mut chars, |(_, c)| *c);
+    chars.next().map_or(text.len(), |(at, _)| at)
 }
 
 /// Skips the rest of a terminal control sequence after its escape character: `[`, parameters, a letter.
-fn skip_escape(chars: &mut Peekable<Chars<'_>>) {
-    if chars.next_if_eq(&'[').is_some() {
-        while chars.next_if(|c| ('\u{20}'..='\u{3f}').contains(c)).is_some() {}
-        chars.next_if(|c| ('\u{40}'..='\u{7e}').contains(c));
+fn skip_escape<I: Iterator>(chars: &mut Peekable<I>, of: fn(&I::Item) -> char) {
+    if chars.next_if(|item| of(item) == '[').is_some() {
+        while chars
+            .next_if(|item| ('\u{20}'..='\u{3f}').contains(&of(item)))
+            .is_some()
+        {}
+        chars.next_if(|item| ('\u{40}'..='\u{7e}').contains(&of(item)));
     }
 }
 
@@ -58,4 +62,36 @@ pub fn is_invisible(c: char) -> bool {
                 | '\u{fff9}'..='\u{fffb}'
                 | '\u{e0000}'..='\u{e007f}'
         )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{clean, escape_length, skip_escape};
+    use std::cell::Cell;
+
+    #[test]
+    fn a_sequence_is_read_to_its_end_and_no_further() {
+        for megabytes in [1, 2, 4, 8] {
+            let text = "\u{1b}[32mok\u{1b}[0m".repeat(megabytes << 17);
+            let read = Cell::new(0);
+            let mut chars = text.chars().skip(1).inspect(|_| read.set(read.get() + 1)).peekable();
+            skip_escape(&mut chars, |c| *c);
+            assert_eq!((escape_length(&text), read.get()), (5, 5), "of {megabytes} MiB");
+        }
+    }
+
+    #[test]
+    fn a_sequence_may_end_with_the_text() {
+        let table = [
+            ("\u{1b}", 1),
+            ("\u{1b}[", 2),
+            ("\u{1b}[3", 3),
+            ("\u{1b}[3m", 4),
+            ("\u{1b}ü", 1),
+        ];
+        for (text, length) in table {
+            assert_eq!(escape_length(text), length, "{text:?}");
+        }
+        assert_eq!(clean("a\u{1b}[1;31mb\u{1b}[0mc\u{1b}["), "abc");
+    }
 }

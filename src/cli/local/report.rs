@@ -270,22 +270,7 @@ impl Report {
             let command = format!("autobuild feature {name} --orchestrate");
             commands.push(line(command, "merge what is approved"));
         }
-        let asking = self.tasks.iter().find(|row| row.verdict == Verdict::Asks);
-        let asks = asking.map(|row| row.task.clone());
-        if let Some(asks) = asks.or_else(|| (self.state == Standing::Asks).then(|| name.clone())) {
-            commands.push(line(
-                format!("autobuild resume {asks} 'your answer'"),
-                "answer; without words, the defaults hold",
-            ));
-        } else if self.can_go_on() {
-            commands.push(match self.all.turns {
-                0 => line(format!("autobuild resume {name}"), "try again, once that is fixed"),
-                _ => line(
-                    format!("autobuild resume {name} 'what to do'"),
-                    "go on with your guidance",
-                ),
-            });
-        }
+        commands.extend(self.resume(&name));
         if let Some(blocked) = self.tasks.iter().find(|row| row.verdict == Verdict::Blocked) {
             let (decision, does) = match blocked.can_approve {
                 true => ("approve", "take the task as it is (or --skip, --retry)"),
@@ -296,6 +281,24 @@ impl Report {
         commands.extend(self.fetches(base));
         commands.push(line(format!("autobuild complete {name} --discard"), "give it up"));
         commands
+    }
+
+    /// Returns the command that continues work that waits for a person's words, with its effect.
+    fn resume(&self, name: &str) -> Option<(String, String)> {
+        let asking = self.tasks.iter().find(|row| row.verdict == Verdict::Asks);
+        let feature = || (self.state == Standing::Asks).then_some(name);
+        let (command, does) = if let Some(asks) = asking.map(|row| row.task.as_str()).or_else(feature) {
+            let command = format!("autobuild resume {asks} 'your answer'");
+            (command, "answer; without words, the defaults hold")
+        } else if !self.can_go_on() {
+            return None;
+        } else if self.all.turns == 0 {
+            (format!("autobuild resume {name}"), "try again, once that is fixed")
+        } else {
+            let command = format!("autobuild resume {name} 'what to do'");
+            (command, "go on with your guidance")
+        };
+        Some((command, does.to_owned()))
     }
 
     /// Returns the commands that fetch the work so far into the person's repository and show it; they check out

@@ -51,8 +51,7 @@ impl Human {
         let issue = feature.key.issue.0;
         match (&feature.state, self.part) {
             (State::AwaitingApproval, Part::ApprovesPlan | Part::ApprovesAll) => {
-                let hash = feature.plan.as_ref().map(|plan| plan.hash.chars().take(8).collect());
-                let hash: String = hash.unwrap_or_default();
+                let hash = plan_hash(feature);
                 if self.approved.contains(&hash) {
                     return Ok(false);
                 }
@@ -79,11 +78,7 @@ impl Human {
                 Ok(true)
             }
             (State::Blocked { .. }, Part::Sample) => {
-                let stuck = feature.tasks.iter().find(|task| task.is_blocked());
-                let Some(pull) = stuck
-                    .and_then(|task| task.pull)
-                    .filter(|pull| !self.helped.contains(pull))
-                else {
+                let Some(pull) = blocked(feature).filter(|pull| !self.helped.contains(pull)) else {
                     return Ok(false);
                 };
                 self.helped.push(pull);
@@ -98,6 +93,18 @@ impl Human {
             _ => Ok(false),
         }
     }
+}
+
+/// Returns the start of the plan's hash, as the plan's comment prints it.
+fn plan_hash(feature: &Feature) -> String {
+    let hash = feature.plan.as_ref().map(|plan| plan.hash.chars().take(8).collect());
+    hash.unwrap_or_default()
+}
+
+/// Returns the pull request of a blocked task.
+fn blocked(feature: &Feature) -> Option<PullNumber> {
+    let blocked = feature.tasks.iter().find(|task| task.is_blocked());
+    blocked.and_then(|task| task.pull)
 }
 
 /// Returns the pull request of a task that only waits for its merge.

@@ -68,15 +68,10 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     let level = context.engine.sandbox.level();
     Ok(context.event(match made {
         Err(message) => Event::PlanRefused { emission, message },
-        Ok(Made::Inquiries { by, inquiries }) => Event::Inquired {
-            emission,
-            inquired: Box::new(Inquired {
-                by,
-                inquiries,
-                rules: rules(&read.settings, level),
-                settings: serde_json::to_value(&read.settings).unwrap_or_default(),
-            }),
-        },
+        Ok(Made::Inquiries { by, inquiries }) => {
+            let inquired = Box::new(inquired(by, inquiries, &read, level));
+            Event::Inquired { emission, inquired }
+        }
         Ok(Made::Plan {
             checked,
             pre_loop,
@@ -88,6 +83,15 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
             Event::Planned { emission, planned }
         }
     }))
+}
+
+fn inquired(by: Inquirer, inquiries: Inquiries, read: &Settings, level: Level) -> Inquired {
+    Inquired {
+        by,
+        inquiries,
+        rules: rules(&read.settings, level),
+        settings: serde_json::to_value(&read.settings).unwrap_or_default(),
+    }
 }
 
 /// What a planner, or the designer of an only task, made.

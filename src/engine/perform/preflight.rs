@@ -1,10 +1,11 @@
 //! Pre-flight: finds what forbids the work or makes it impossible, before any agent costs money.
 
 use crate::{
-    config::{CommitsBy, TestDemand},
+    config::{CommitsBy, RepositorySettings, TestDemand},
     engine::{
         job::{Done, EffectError},
         perform::{baseline::baseline, branches::in_the_way, ci, context::EffectContext, gates::asked_deadlines},
+        repository::DefaultBranch,
         running::Worker,
     },
     gates,
@@ -53,12 +54,8 @@ pub(super) async fn pre_flight(
             Err(mistakes) => return refused(BlockReason::BadSettings { mistakes }),
         },
     };
-    if is_first && let Some(rule) = forbidding_rule(context, settings.commits).await? {
-        return refused(BlockReason::BranchRule { rule });
-    }
-    if is_first && let Some(branch) = in_the_way(context, &default).await? {
-        let what = RepositoryFault::ForeignBranch { branch };
-        return refused(BlockReason::of_fault(Doing::PreFlight, Fault::Repository { what }));
+    if is_first && let Some(reason) = unusable_names(context, &default, settings.commits).await? {
+        return refused(reason);
     }
     let found = baseline(context, (&default.mirror, commit), &settings).await?;
     let plan = feature.plan.as_ref().filter(|_| !before_plan);
@@ -74,29 +71,46 @@ pub(super) async fn pre_flight(
     {
         return refused(reason);
     }
-    let mut notes = unsupported(&default.mirror, commit).await?;
-    let (asked, longest) = (asked_deadlines(&settings), context.engine.settings.longest);
-    notes.extend(messages::cut_times([
-        (asked.setup.as_secs(), longest.setup.as_secs()),
-        (asked.test.as_secs(), longest.test.as_secs()),
-    ]));
-    if let Some(failures) = too_many_failures(&found)
-        && plan.is_some()
-        && is_first
-        && feature.failing_base == FailingBase::Asks
-    {
+    let asks = plan.is_some() && is_first && feature.failing_base == FailingBase::Asks;
+    if let Some(failures) = too_many_failures(&found).filter(|_| asks) {
         let ci = ci_of_base(context, commit).await;
         return refused(BaseFailures { ci, ..failures }.reason());
     }
+    let mut notes = unsupported(&default.mirror, commit).await?;
+    notes.extend(cut_times(context, &settings));
     let mut ready = PreFlight::of(&found, notes);
     if let Some(plan) = plan {
+        let missing = missing_programs(context, &default.mirror, commit, plan).await?;
         ready.doubts = unknown_tests(&found, plan, gates::is_called);
-        ready
-            .doubts
-            .extend(missing_programs(context, &default.mirror, commit, plan).await?);
+        ready.doubts.extend(missing);
     }
     let outcome = Box::new(PreFlightOutcome::Ready(ready));
     Ok(context.event(Event::PreFlown { emission, outcome }))
+}
+
+/// Returns why the branches of this run cannot be created: a rule forbids their names, or another branch is in the way.
+async fn unusable_names(
+    context: &EffectContext<'_>,
+    default: &DefaultBranch,
+    commits: CommitsBy,
+) -> Result<Option<BlockReason>, EffectError> {
+    if let Some(rule) = forbidding_rule(context, commits).await? {
+        return Ok(Some(BlockReason::BranchRule { rule }));
+    }
+    let branch = in_the_way(context, default).await?;
+    Ok(branch.map(|branch| {
+        let what = RepositoryFault::ForeignBranch { branch };
+        BlockReason::of_fault(Doing::PreFlight, Fault::Repository { what })
+    }))
+}
+
+/// Returns a sentence for each time limit of the repository that the server cuts.
+fn cut_times(context: &EffectContext<'_>, settings: &RepositorySettings) -> Vec<String> {
+    let (asked, longest) = (asked_deadlines(settings), context.engine.settings.longest);
+    messages::cut_times([
+        (asked.setup.as_secs(), longest.setup.as_secs()),
+        (asked.test.as_secs(), longest.test.as_secs()),
+    ])
 }
 
 /// Returns what the repository's own CI says of a commit. A failure to read it is no reason to stop.

@@ -158,12 +158,8 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
             reason: BlockReason::Inquiry { by: asker, inquiries },
             ..
         } => {
-            let words = if let PersonDid::Resume { guidance, .. } = did {
-                guidance.clone()
-            } else {
-                None
-            };
-            planning::answered(feature, asker, inquiries, Answer::of(by.clone(), words))
+            let answer = Answer::of(by.clone(), guidance(did).cloned());
+            planning::answered(feature, asker, inquiries, answer)
         }
         State::Blocked { phase, reason } => {
             if reason.asks_about_base() {
@@ -172,10 +168,8 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
             if let BlockReason::WaveGateRed { .. } = reason {
                 feature.more_fixes = feature.more_fixes.saturating_add(gate::FIXES);
             }
-            if let (Phase::Planning { .. }, PersonDid::Resume { guidance, .. }) = (&phase, did)
-                && guidance.is_some()
-            {
-                feature.request.words.clone_from(guidance);
+            if let (Phase::Planning { .. }, Some(words)) = (&phase, guidance(did)) {
+                feature.request.words = Some(words.clone());
             }
             flow::again(unchanged(feature), phase, at)
         }
@@ -191,6 +185,15 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
         }
     };
     Ok(resume_tasks(step, by, did, at))
+}
+
+/// Returns the words that a person gave with a command to continue.
+fn guidance(did: &PersonDid) -> Option<&String> {
+    if let PersonDid::Resume { guidance, .. } = did {
+        guidance.as_ref()
+    } else {
+        None
+    }
 }
 
 fn resume_tasks(mut step: Step, by: &User, did: &PersonDid, at: Millis) -> Step {

@@ -148,7 +148,12 @@ fn of_verdict(verdict: &Verdict, are_gates_passed: bool) -> Vec<WaivedFact> {
     let says_more = |contract: Contract| match contract {
         Contract::GatesPassed | Contract::NoMustFix => false,
         Contract::CriteriaEvidenced => are_gates_passed && facts.is_empty(),
-        _ => true,
+        Contract::ReportValid
+        | Contract::PathsAllowed
+        | Contract::NeverDeclaresDone
+        | Contract::DecisionValid
+        | Contract::CheckoutUnchanged
+        | Contract::DesignValid => true,
     };
     let broken = verdict
         .broken_contracts

@@ -458,7 +458,7 @@ impl World {
                         return Some(task::Event::Inquired {
                             emission,
                             inquiries: inquiries("Which?"),
-                            partial: (self.fresh() % 2 == 0).then(|| self.sha()),
+                            partial: self.fresh().is_multiple_of(2).then(|| self.sha()),
                         });
                     }
                     1 => Played::NoChange {
