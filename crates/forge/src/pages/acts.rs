@@ -60,9 +60,6 @@ pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue, mergeable: Optio
     html! {
         @if issue.open {
             div.acts {
-                @if issue.is_pull() && hand.may_review(issue) {
-                    (form(hand, at, "approve", &html! { button #approve { "Approve" } }))
-                }
                 @if is_draft { (form(hand, at, "ready", &html! { button #ready { "Ready for review" } })) }
                 @else if mergeable == Some(true) {
                     (form(hand, at, "merge", &html! { button.main #merge { "Merge" } }))
@@ -106,7 +103,8 @@ pub(super) fn review_box(hand: &Hand<'_>, at: &str, issue: &Issue) -> Markup {
                 textarea #body name="body" rows="4" required {}
                 div.acts {
                     button.main name="act" value="comment" { "Comment" }
-                    button name="act" value="approve" { "Approve with this text" }
+                    // An approval needs no text.
+                    button #approve name="act" value="approve" formnovalidate { "Approve" }
                     button name="act" value="request-changes" { "Request changes" }
                 }
             }
@@ -133,7 +131,8 @@ pub(super) fn commit_box(hand: &Hand<'_>, at: &str, issue: &Issue, edited: Optio
         button.main { "Commit to " (pull.head) }
     };
     html! {
-        h2 #commit { "Commit by hand" }
+        details #commit open[edited.is_some()] {
+        summary { h2 { "Commit by hand" } }
         form.act method="get" action=(format!("{at}#commit")) {
             label for="file" { "Open a file of the branch" }
             input #file type="text" name="file" value=(path) required;
@@ -141,6 +140,7 @@ pub(super) fn commit_box(hand: &Hand<'_>, at: &str, issue: &Issue, edited: Optio
         }
         @if text.len() > LARGEST_FILE { p.wrong { "This file is too large to be changed here." } }
         @else { (form(hand, at, "commit", &inner)) }
+        }
     }
 }
 

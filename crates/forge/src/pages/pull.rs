@@ -86,7 +86,7 @@ fn content(
         @if let Some((hand, at)) = hand { (acts::buttons(hand, at, issue, mergeable)) }
         h2 { "Checks" }
         @if runs.is_empty() { p.muted { "None." } }
-        @for run in runs.iter().rev() { (check(state, run, hand)) }
+        @for run in runs.iter().rev() { (check(state, run, hand.filter(|_| is_newest(run, &runs)))) }
         h2 { "Commits" }
         (changes::commits(&name, commits))
         h2 { "Files changed" }
@@ -99,6 +99,12 @@ fn said<'a>(action: &'a serde_json::Value, field: &str) -> &'a str {
         .get(field)
         .and_then(serde_json::Value::as_str)
         .unwrap_or_default()
+}
+
+/// `true` unless a newer check of the same App has this name.
+fn is_newest(run: &CheckRun, runs: &[&CheckRun]) -> bool {
+    let replaces = |other: &&CheckRun| other.app == run.app && other.name == run.name && other.id > run.id;
+    !runs.iter().any(replaces)
 }
 
 fn check(state: &State, run: &CheckRun, hand: Option<(&Hand<'_>, &str)>) -> Markup {
