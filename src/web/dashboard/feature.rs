@@ -195,17 +195,17 @@ impl Shown<'_> {
         let address = format!("/features/{}/run?id={id}", run.feature);
         html! {
             tr {
-                td { a href=(address) { (run.role) } }
-                td { (run.turn) }
-                td { (run.agent) @if let Some(model) = &run.model { " " span.muted { (model) } } }
-                td {
+                td data-label="role" { a href=(address) { (run.role) } }
+                td data-label="turn" { (run.turn) }
+                td data-label="agent" { (run.agent) @if let Some(model) = &run.model { " " span.muted { (model) } } }
+                td data-label="state" {
                     (how)
                     @if let Some(seen) = seen { ", " (seen.seen.tool_calls) " tool calls" }
                 }
-                td { @if let Some(chars) = run.prompt_chars { (count(chars, "character")) } @else { "–" } }
-                td { @if let Some(ended) = run.ended_at { (took(run.started_at, ended)) } @else { "–" } }
-                td { (cost) }
-                td { (date(run.started_at)) }
+                td data-label="prompt" { @if let Some(chars) = run.prompt_chars { (count(chars, "character")) } @else { "–" } }
+                td data-label="time" { @if let Some(ended) = run.ended_at { (took(run.started_at, ended)) } @else { "–" } }
+                td data-label="cost" { (cost) }
+                td data-label="began" { (date(run.started_at)) }
             }
         }
     }
@@ -278,12 +278,12 @@ impl Shown<'_> {
                         tbody {
                             @for effect in effects.iter().take(MOST_STEPS) {
                                 tr id=(format!("step-{}", effect.seq)) {
-                                    td { (queue::named(&effect.kind)) }
-                                    td { (queue::subject(effect.feature, &effect.subject)) }
-                                    td { (page_parts::badge(step_colour(effect.state), &effect.state.to_string())) }
-                                    td { (date(effect.run_at)) }
-                                    td { (effect.attempt) }
-                                    td.says { (self.masked(effect.last_error.as_deref().unwrap_or("–"))) }
+                                    td data-label="step" { (queue::named(&effect.kind)) }
+                                    td data-label="about" { (queue::subject(effect.feature, &effect.subject)) }
+                                    td data-label="state" { (page_parts::badge(step_colour(effect.state), &effect.state.to_string())) }
+                                    td data-label="not before" { (date(effect.run_at)) }
+                                    td data-label="tries" { (effect.attempt) }
+                                    td.says data-label="why it waits" { (self.masked(effect.last_error.as_deref().unwrap_or("–"))) }
                                 }
                             }
                         }

@@ -65,7 +65,7 @@ impl Plot<'_> {
                 caption.muted { (self.title) }
                 thead { tr { th scope="col" { "when" } th scope="col" { "spent" } th scope="col" { "in all" } } }
                 tbody { @for (at, micros, sum) in rows {
-                    tr { td { ((self.when)(at)) } td { (dollars(micros)) } td { (dollars(sum)) } }
+                    tr { td data-label="when" { ((self.when)(at)) } td data-label="spent" { (dollars(micros)) } td data-label="in all" { (dollars(sum)) } }
                 } }
             }
         }

@@ -24,11 +24,11 @@ pub(super) fn content(secrets: &Secrets, token: Option<&str>, queue: &Queue) -> 
                     thead { tr { th { "step" } th { "about" } th { "why it waits" } th { "until" } th { "age" } } }
                     tbody { @for step in &queue.steps {
                         tr id=(format!("step-{}", step.id)) {
-                            td { (named(&step.kind)) }
-                            td { (about(step)) }
-                            td.says { (reason(secrets, step, queue.at)) }
-                            td { (until(step, queue.at)) }
-                            td { (age(step.first_due, queue.at)) }
+                            td data-label="step" { (named(&step.kind)) }
+                            td data-label="about" { (about(step)) }
+                            td.says data-label="why it waits" { (reason(secrets, step, queue.at)) }
+                            td data-label="until" { (until(step, queue.at)) }
+                            td data-label="age" { (age(step.first_due, queue.at)) }
                         }
                     } }
                 }

@@ -77,7 +77,7 @@ fn by_repository(figures: &Figures) -> Markup {
                 table.list {
                     thead { tr { th { "repository" } th { "agent runs" } th { "spent" } } }
                     tbody { @for (repo, (micros, runs)) in &rows {
-                        tr { td { (name(repo)) } td { (runs) } td { (dollars(*micros)) } }
+                        tr { td data-label="repository" { (name(repo)) } td data-label="agent runs" { (runs) } td data-label="spent" { (dollars(*micros)) } }
                     } }
                 }
             }
