@@ -165,6 +165,9 @@ async fn run(
         .with_context(|| format!("listening on {}", settings.listen))?;
     let address = listener.address()?;
     let folder = DataFolder::take(&settings.data_dir)?;
+    folder
+        .announce(address)
+        .context("writing the address into the data folder")?;
     let (setup, _leading) = setup::open(&settings, address, secrets)?;
     let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let (front, closed) = (FrontRouter::new(setup.clone()), CancellationToken::new());

@@ -3,6 +3,7 @@
 use crate::{
     cli::{assemble, health, open},
     config::{AppsFrom, ServerSettings, told},
+    engine::data_folder::DataFolder,
     web::{Setup, SetupLink, SetupOptions},
 };
 use anyhow::Context;
@@ -14,16 +15,13 @@ use std::{io, io::IsTerminal, net::SocketAddr, path::PathBuf, process::ExitCode,
 /// What `setup` takes. Everything else comes from the environment and the file, as for `serve`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Start `autobuild serve` first. If there is no browser, the link is printed: it works once. After the set-up, the page opens again, to add what is missing.\n\nExamples:\n  \
+    after_help = "Start `autobuild serve` first; it is found by its data folder (AUTOBUILD_DATA_DIR). If there is no browser, the link is printed: it works once. After the set-up, the page opens again, to add what is missing.\n\nExamples:\n  \
 autobuild serve &\n  autobuild setup"
 )]
 pub(super) struct SetupCommand {
     /// The TOML file that `serve` was given.
     #[arg(long, value_name = "FILE")]
     config: Option<String>,
-    /// Address of the HTTP server, if `serve` was given another one.
-    #[arg(long, value_name = "ADDRESS")]
-    listen: Option<String>,
     /// Prints the link, and opens no browser.
     #[arg(long)]
     print: bool,
@@ -149,18 +147,24 @@ struct Link {
 
 /// Returns the link to a service's set-up; `None` if the settings name the Apps.
 async fn link(command: SetupCommand) -> anyhow::Result<Option<Link>> {
-    let SetupCommand { config, listen, .. } = command;
-    let flags = [("AUTOBUILD_CONFIG", config), ("AUTOBUILD_LISTEN", listen)];
+    let flags = [("AUTOBUILD_CONFIG", command.config)];
     let settings = ServerSettings::of_process(&flags).map_err(|mistakes| anyhow::anyhow!(told(&mistakes, "; ")))?;
     if settings.apps_from == AppsFrom::Settings {
         return Ok(None);
     }
     let is_over = !Setup::is_open_in(&settings.data_dir)?;
     let there = SetupLink::read(&settings.data_dir)?;
-    let asked = health::reached(settings.listen);
+    let Some(service) = DataFolder::service(&settings.data_dir)? else {
+        anyhow::bail!(
+            "no service uses the data folder {}: start `autobuild serve`, or set AUTOBUILD_DATA_DIR to the folder that it \
+             uses, then run this again",
+            settings.data_dir.display()
+        );
+    };
+    let asked = health::reached(service);
     let answer = tokio::time::timeout(health::PATIENCE, health::ask(asked, "/healthz")).await;
     if !matches!(answer, Ok(Ok(_))) {
-        anyhow::bail!("no service answers at http://{asked}: start `autobuild serve`, then run this again");
+        anyhow::bail!("the service at http://{asked} does not answer: look at its log, then run this again");
     }
     let link = match there {
         Some(link) => link,

@@ -12,7 +12,7 @@ use std::{
     fs::{File, OpenOptions},
     io,
     io::Write,
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{MetadataExt, OpenOptionsExt, fchown},
     path::{Path, PathBuf},
 };
 use url::Url;
@@ -200,7 +200,7 @@ pub fn read_private<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<
     })
 }
 
-/// Writes a file that only this user can read. It is written and synced under another name, then renamed.
+/// Writes a file that only the folder's owner can read, even if root writes it. It is written and synced under another name, then renamed.
 ///
 /// # Errors
 ///
@@ -226,6 +226,10 @@ pub fn write_private<T: Serialize>(path: &Path, value: &T) -> Result<(), NotKept
         .open(&beside)
         .map_err(failed)?;
     file.write_all(&text).and_then(|()| file.sync_all()).map_err(failed)?;
+    let (own, wanted) = (file.metadata().map_err(failed)?, folder.metadata().map_err(failed)?);
+    if rustix::process::geteuid().is_root() && own.uid() != wanted.uid() {
+        fchown(&file, Some(wanted.uid()), Some(wanted.gid())).map_err(failed)?;
+    }
     std::fs::rename(&beside, path).map_err(failed)?;
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
 }

@@ -3,6 +3,8 @@
 use std::{
     fs::{File, TryLockError},
     io,
+    io::{Read, Write},
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -10,11 +12,14 @@ use std::{
 /// Folders that are empty while nothing runs. Whatever is in them at start was left by a killed process.
 const LEFTOVERS: [&str; 2] = ["agents/runs", "gates"];
 
+/// The most bytes of the lock that are read: it holds an address.
+const LONGEST_ADDRESS: u64 = 100;
+
 /// The proof that no other process uses the folder. The operating system frees the lock when the process ends, however
 /// it ends. Several services that run one after the other in one process share it.
 #[derive(Clone, Debug)]
 pub struct DataFolder {
-    _lock: Arc<File>,
+    lock: Arc<File>,
 }
 
 /// The reason why the folder cannot be used.
@@ -69,6 +74,35 @@ impl DataFolder {
         }
     }
 
+    /// Returns the address of the service that uses the folder; `None` if no service does. What a killed process left
+    /// counts for nothing, since its lock is free.
+    pub fn service(path: &Path) -> Result<Option<SocketAddr>, NoDataFolder> {
+        let file = path.join("lock");
+        let failed = |source| NoDataFolder::Io {
+            path: file.clone(),
+            source,
+        };
+        let lock = match File::open(&file) {
+            Ok(lock) => lock,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(failed(source)),
+        };
+        match lock.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => {}
+            Ok(()) => return Ok(None),
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        let mut address = String::new();
+        let read = lock.take(LONGEST_ADDRESS).read_to_string(&mut address);
+        read.map_err(failed)?;
+        Ok(address.trim().parse().ok())
+    }
+
+    /// Writes the service's address into the lock, so that other commands find the service by its folder.
+    pub fn announce(&self, address: SocketAddr) -> io::Result<()> {
+        (&*self.lock).write_all(format!("{address}\n").as_bytes())
+    }
+
     /// Creates the folder if it is missing, locks it, and deletes what an earlier process left in it.
     pub fn take(path: &Path) -> Result<Self, NoDataFolder> {
         let failed = |source| NoDataFolder::Io {
@@ -92,6 +126,7 @@ impl DataFolder {
             Err(TryLockError::WouldBlock) => return Err(NoDataFolder::InUse(path.to_owned())),
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
+        lock.set_len(0).map_err(failed)?;
         for folder in LEFTOVERS {
             match std::fs::remove_dir_all(path.join(folder)) {
                 Ok(()) => {}
@@ -99,7 +134,7 @@ impl DataFolder {
                 Err(error) => tracing::warn!(%error, "{folder} of the data folder could not be cleared"),
             }
         }
-        Ok(Self { _lock: Arc::new(lock) })
+        Ok(Self { lock: Arc::new(lock) })
     }
 }
 
@@ -117,5 +152,25 @@ mod tests {
         assert!(matches!(DataFolder::take(folder.path()), Err(NoDataFolder::InUse(_))));
         drop(first);
         assert!(DataFolder::take(folder.path()).is_ok());
+    }
+
+    #[test]
+    fn a_service_is_found_by_its_folder_as_long_as_it_lives() {
+        let folder = tempfile::tempdir().unwrap();
+        let address: SocketAddr = "[::1]:8080".parse().unwrap();
+        assert_eq!(DataFolder::service(folder.path()).unwrap(), None);
+        let taken = DataFolder::take(folder.path()).unwrap();
+        assert_eq!(
+            DataFolder::service(folder.path()).unwrap(),
+            None,
+            "it listens nowhere yet"
+        );
+        taken.announce(address).unwrap();
+        assert_eq!(DataFolder::service(folder.path()).unwrap(), Some(address));
+        drop(taken);
+        assert_eq!(DataFolder::service(folder.path()).unwrap(), None, "a stale address");
+        let next = DataFolder::take(folder.path()).unwrap();
+        assert_eq!(DataFolder::service(folder.path()).unwrap(), None);
+        drop(next);
     }
 }

@@ -59,6 +59,9 @@ pub struct Identity {
     pub id: AppId,
     /// The name in URLs. The App's bot user is `<slug>[bot]`.
     pub slug: String,
+    /// The App's public page, if GitHub names it.
+    #[serde(default)]
+    pub html_url: Option<String>,
     /// The permissions that it requests now.
     #[serde(default)]
     pub permissions: BTreeMap<String, String>,
@@ -68,6 +71,12 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// Returns the App's public page on the GitHub with these web pages.
+    pub fn page(&self, web: &str) -> String {
+        let built = || format!("{}/apps/{}", web.trim_end_matches('/'), self.slug);
+        self.html_url.clone().unwrap_or_else(built)
+    }
+
     /// Returns the login of the App's bot user.
     pub fn bot_login(&self) -> String {
         format!("{}[bot]", self.slug)

@@ -724,6 +724,13 @@ async fn registered_apps_are_imported_and_credentials_handed_out_until_they_are_
             "{said}: {}",
             page.text
         );
+        for typed in [
+            format!("value=\"{id}\""),
+            "value=\"hush-hush\"".to_owned(),
+            key.trim().to_owned(),
+        ] {
+            assert!(page.text.contains(&typed), "{typed} is kept: {}", page.text);
+        }
     }
     let (id, key) = (good.id.to_string(), good.private_key.expose_secret().to_owned());
     let fields = [

@@ -275,7 +275,7 @@ fn installed(
         Err(why) => return vec![untold(Topic::Installation, why)],
     };
     if installations.is_empty() {
-        let remedy = format!("install it: {web}/apps/{}/installations/new", known.slug);
+        let remedy = format!("install it: {}/installations/new", known.page(web));
         let found = format!("{} is installed nowhere", known.slug);
         return vec![Row::warning(Topic::Installation, found, remedy)];
     }
@@ -334,6 +334,7 @@ mod tests {
         Identity {
             id: AppId(7),
             slug: "autobuild".to_owned(),
+            html_url: None,
             permissions: owned(permissions),
             events: events.iter().map(|event| (*event).to_owned()).collect(),
         }

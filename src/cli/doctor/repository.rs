@@ -66,7 +66,7 @@ pub(super) async fn on_github(client: &Client, coach: Option<&Client>, name: &Re
 
 async fn not_installed(client: &Client, name: &RepoName) -> Row {
     let page = match asked(client.identity_now()).await {
-        Ok(known) => format!(": {}/apps/{}/installations/new", client.urls().web(), known.slug),
+        Ok(known) => format!(": {}/installations/new", known.page(client.urls().web())),
         Err(_) => String::new(),
     };
     let remedy = format!("install the App on it{page}; or look at how the name is spelled");

@@ -35,6 +35,7 @@ pub(super) struct Browser {
 }
 
 /// The fields of a form, or of a query.
+#[derive(Default)]
 pub(super) struct Form(Vec<(String, String)>);
 
 impl Form {

@@ -21,7 +21,7 @@ pub(super) struct Made {
 pub(super) async fn finish(State(setup): State<Arc<Setup>>, sent: Sent) -> Result<Response, Instead> {
     let _one = setup.work().await?;
     let Some(engine) = setup.engine().await else {
-        return setup.page(&sent.browser, Some(Note::NoService)).await;
+        return setup.page_after(&sent.browser, Some(Note::NoService), &sent.form).await;
     };
     setup.finished(&sent, &engine).await
 }
@@ -49,7 +49,7 @@ impl Setup {
         };
         let ticked: Vec<&Covered> = installations.repositories.iter().filter(is_ticked).collect();
         if ticked.len() > MOST {
-            return self.page(browser, Some(Note::TooMany(MOST))).await;
+            return self.page_after(browser, Some(Note::TooMany(MOST)), form).await;
         }
         let mut made = Vec::new();
         for covered in ticked {
@@ -60,7 +60,7 @@ impl Setup {
             });
         }
         if made.iter().any(|made| made.result.is_err()) {
-            return self.page(browser, Some(Note::Made(made))).await;
+            return self.page_after(browser, Some(Note::Made(made)), form).await;
         }
         let Some(kept) = self.kept() else { return Ok(back()) };
         let proof = self.proof().await;

@@ -63,7 +63,9 @@ impl Which {
 pub(super) struct Manifest {
     name: String,
     description: String,
-    url: String,
+    /// An example; the service's own address is posted instead.
+    #[serde(rename = "url")]
+    _url: String,
     public: bool,
     hook_attributes: Hook,
     pub(super) default_permissions: BTreeMap<String, String>,
@@ -100,12 +102,12 @@ impl Manifest {
         let mut posted = json!({
             "name": name,
             "description": self.description,
-            "url": self.url,
+            "url": at("/"),
             "public": self.public,
             "hook_attributes": { "url": at("/webhook"), "active": self.hook_attributes.active },
             "redirect_url": back(REGISTERED),
             "callback_urls": [at(SIGNED_IN)],
-            "setup_url": back("/setup"),
+            "setup_url": at("/setup"),
             "default_permissions": self.default_permissions,
         });
         if let (Some(posted), false) = (posted.as_object_mut(), self.default_events.is_empty()) {
@@ -143,7 +145,8 @@ mod tests {
         );
         assert_eq!(posted["redirect_url"], "http://127.0.0.1:8080/setup/registered");
         assert_eq!(posted["callback_urls"], json!(["https://build.example/sign-in/github"]));
-        assert_eq!(posted["setup_url"], "http://127.0.0.1:8080/setup");
+        assert_eq!(posted["setup_url"], "https://build.example/setup");
+        assert_eq!(posted["url"], "https://build.example/");
         assert_eq!(posted["public"], false);
         assert_eq!(posted["default_permissions"]["contents"], "write");
         assert!(posted["default_events"].as_array().unwrap().contains(&json!("issues")));

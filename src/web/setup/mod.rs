@@ -17,7 +17,7 @@ pub use link::SetupLink;
 pub use manifest::SIGNED_IN;
 
 use crate::{
-    config::{GithubAddress, KeptApp, KeptApps, NotKept, read_private, write_private},
+    config::{GithubAddress, KeptApp, KeptApps, NotKept, github_named, read_private, write_private},
     engine::Engine,
     github::{App, Client, GithubUrls},
     web::setup::{
@@ -429,6 +429,11 @@ fn back() -> Response {
 impl Setup {
     /// Returns the page as it is now, with a note on what has just happened.
     async fn page(&self, browser: &Browser, note: Option<Note>) -> Result<Response, Instead> {
+        self.page_after(browser, note, &Form::default()).await
+    }
+
+    /// Returns the page with a note, and with what was typed into the form that was refused.
+    async fn page_after(&self, browser: &Browser, note: Option<Note>, typed: &Form) -> Result<Response, Instead> {
         let (installations, machine) = tokio::join!(self.installations(), self.known_machine());
         let manifests = self.manifests(browser)?;
         let (now, service) = (self.now(), self.service.borrow());
@@ -437,6 +442,12 @@ impl Setup {
             false => Installed::Somewhere,
         };
         let autobuild = standing(&now.progress, now.kept.as_ref(), Which::Autobuild);
+        let usual = github_named("").ok();
+        let github = self.options.github.as_ref();
+        let address = self.options.public_url.as_ref().unwrap_or(&browser.address);
+        let proposed = github
+            .or(usual.as_ref())
+            .and_then(|github| Choice::proposal(github, address));
         let step = step(now.progress.choice.as_ref(), &autobuild, installed);
         let shown = page::Shown {
             step,
@@ -444,8 +455,9 @@ impl Setup {
             coach: standing(&now.progress, now.kept.as_ref(), Which::Coach),
             choice: now.progress.choice.as_ref(),
             kept: now.kept.as_ref(),
-            github: self.options.github.as_ref(),
-            proposed: self.options.public_url.as_ref().unwrap_or(&browser.address),
+            github,
+            proposed: proposed.as_ref(),
+            typed,
             proof: &now.proof,
             failed: match &*service {
                 Service::Failed(why) => Some(why),

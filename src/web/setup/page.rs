@@ -2,10 +2,12 @@
 
 use super::{
     Installations,
+    browser::Form,
     finish::{MOST, Made},
     manifest::Which,
-    progress::{Choice, CodeStanding, Hash, Installed, NoChoice, NoReturn, NotOurs, Standing, Step},
+    progress::{Choice, CodeStanding, Field, Hash, Installed, NoChoice, NoReturn, NotOurs, Standing, Step},
     prove::Proof,
+    register::{ImportField, NotImported},
 };
 use crate::{
     config::{GithubAddress, KEPT_APPS_FILE, KeptApp, KeptApps},
@@ -34,8 +36,10 @@ pub(super) struct Shown<'a> {
     pub(super) kept: Option<&'a KeptApps>,
     /// The GitHub server that the settings name.
     pub(super) github: Option<&'a GithubAddress>,
-    /// The proposed public address of the service.
-    pub(super) proposed: &'a Url,
+    /// The proposed public address of the service, if one is known that would be accepted.
+    pub(super) proposed: Option<&'a Url>,
+    /// What was typed into a form that was refused.
+    pub(super) typed: &'a Form,
     pub(super) proof: &'a Proof,
     /// The reason why the service does not start.
     pub(super) failed: Option<&'a String>,
@@ -62,7 +66,7 @@ pub(super) enum Note {
     NoChoice(NoChoice),
     ChoiceIsFixed,
     NoReturn(NoReturn),
-    NotImported(String),
+    NotImported(NotImported),
     NoService,
     TooMany(usize),
     /// The results for repositories, if something was not made.
@@ -141,6 +145,7 @@ pub(super) fn closed() -> Response {
             "Open the link that " code { "autobuild serve" } " printed when it started. It works once, in one browser. "
             "On the service's machine, " code { "autobuild setup" } " prints a new one."
         }
+        p { "If GitHub sent you here after an installation, go back to the page where you began, and load it again." }
     };
     guarded(frame(StatusCode::FORBIDDEN, "Set up AutoBuild", &content, false), None)
 }
@@ -196,13 +201,15 @@ fn machine_section(rows: Option<&[Row]>) -> Markup {
 fn note_box(note: &Note) -> Markup {
     html! {
         @match note {
-            Note::Chosen => {}
-            Note::NoChoice(why) => p.wrong role="alert" { (why) },
+            // These are said beside their fields.
+            Note::Chosen | Note::NoChoice(_) | Note::NotImported(NotImported { field: Some(_), .. }) => {}
             Note::ChoiceIsFixed => p.wrong role="alert" {
                 "An App is registered already, so GitHub, owner and address stay as they are. Forget the App first."
             },
             Note::NoReturn(why) => p.wrong role="alert" { (no_return(*why)) },
-            Note::NotImported(why) => p.wrong role="alert" { "The App was not imported: " (why) "." },
+            Note::NotImported(NotImported { field: None, why }) => {
+                p.wrong role="alert" { (why) }
+            }
             Note::NoService => p.wrong role="alert" { "The service does not work yet. Try again in a few seconds." },
             Note::TooMany(most) => p.wrong role="alert" { "Tick at most " (most) " repositories." },
             Note::Made(made) => div.wrong role="alert" {
@@ -252,7 +259,7 @@ fn choice_section(shown: &Shown<'_>) -> Markup {
             (chosen(choice))
         } @else if shown.step >= Step::Register {
             @if let Some(choice) = choice { (chosen(choice)) }
-            details { summary { "Change it" } (choice_form(shown)) }
+            details open[matches!(shown.note, Some(Note::NoChoice(_)))] { summary { "Change it" } (choice_form(shown)) }
         } @else {
             p { "Two GitHub Apps will work for you. They belong to an organisation or to you, and work only where you install them." }
             (choice_form(shown))
@@ -271,32 +278,60 @@ fn chosen(choice: &Choice) -> Markup {
 }
 
 fn choice_form(shown: &Shown<'_>) -> Markup {
-    let choice = shown.choice;
-    let proposed = choice.map_or(shown.proposed, |choice| &choice.public_url);
+    let (choice, typed) = (shown.choice, shown.typed);
+    let refused = match &shown.note {
+        Some(Note::NoChoice(why)) => Some((why.field(), why.to_string())),
+        _ => None,
+    };
+    let why = |field: Field| {
+        refused
+            .as_ref()
+            .filter(|(at, _)| *at == field)
+            .map(|(_, why)| why.as_str())
+    };
+    let address = choice.map(|choice| &choice.public_url).or(shown.proposed);
+    let address = address.map(|url| url.as_str().trim_end_matches('/'));
+    let organization = choice.and_then(|choice| choice.organization.as_deref());
+    let github = typed.field("github").or_else(|| own_github(choice));
     html! {
         form.sign-in method="post" action="/setup/choice" {
             (own_form(shown))
             label for="organization" { "Organisation" }
             input #organization name="organization" maxlength="100" autocapitalize="none" spellcheck="false"
-                aria-describedby="organization-help" value=[choice.and_then(|choice| choice.organization.as_deref())];
+                aria-describedby="organization-error organization-help" value=[typed.field("organization").or(organization)]
+                aria-invalid=[invalid(why(Field::Organization))];
+            (beside("organization", why(Field::Organization)))
             p.muted #organization-help { "One that you own. Leave it empty to use AutoBuild for your own account." }
             label for="address" { "Address of this service" }
-            input #address name="address" type="url" required aria-describedby="address-help"
-                value=(proposed.as_str().trim_end_matches('/'));
+            input #address name="address" type="url" required aria-describedby="address-error address-help"
+                placeholder="https://autobuild.example" value=[typed.field("address").or(address)]
+                aria-invalid=[invalid(why(Field::Address))];
+            (beside("address", why(Field::Address)))
             p.muted #address-help { "GitHub sends webhooks to it, and browsers open it." }
             @match shown.github {
                 Some(github) => p.muted { "GitHub is " (github.web) ", as the settings say." },
                 None => {
-                    details {
+                    details open[github.is_some_and(|github| !github.is_empty())] {
                         summary { "Use GitHub Enterprise Server" }
                         label for="github" { "Its address" }
-                        input #github name="github" type="url" placeholder="https://github.example" value=[own_github(choice)];
+                        input #github name="github" type="url" placeholder="https://github.example" value=[github]
+                            aria-describedby="github-error" aria-invalid=[invalid(why(Field::Github))];
+                        (beside("github", why(Field::Github)))
                     }
                 },
             }
             button { "Continue" }
         }
     }
+}
+
+/// Says beside a field why its value was refused.
+fn beside(id: &str, why: Option<&str>) -> Markup {
+    html! { @if let Some(why) = why { p.wrong id=(format!("{id}-error")) role="alert" { (why) } } }
+}
+
+fn invalid(why: Option<&str>) -> Option<&'static str> {
+    why.map(|_| "true")
 }
 
 fn own_github(choice: Option<&Choice>) -> Option<&str> {
@@ -314,7 +349,7 @@ fn apps_section(shown: &Shown<'_>, goes_on: bool) -> Markup {
         }
         (app_box(shown, Which::Autobuild, &shown.autobuild, goes_on))
         (app_box(shown, Which::Coach, &shown.coach, false))
-        details {
+        details open[matches!(shown.note, Some(Note::NotImported(_)))] {
             summary { "Use an App that is registered already" }
             (import_form(shown))
         }
@@ -425,23 +460,39 @@ pub(super) fn not_ours(which: Which, why: &NotOurs) -> String {
 }
 
 fn import_form(shown: &Shown<'_>) -> Markup {
+    let typed = shown.typed;
+    let why = |field: ImportField| match &shown.note {
+        Some(Note::NotImported(NotImported { field: Some(at), why })) if *at == field => Some(why.as_str()),
+        _ => None,
+    };
     html! {
         form.sign-in method="post" action="/setup/import" {
             (own_form(shown))
             label for="which" { "App" }
-            select #which name="which" {
-                @for which in Which::BOTH { option value=(which.key()) { (which.name()) } }
+            select #which name="which" aria-describedby="which-error" aria-invalid=[invalid(why(ImportField::Which))] {
+                @for which in Which::BOTH {
+                    option value=(which.key()) selected[typed.text("which") == which.key()] { (which.name()) }
+                }
             }
+            (beside("which", why(ImportField::Which)))
             label for="id" { "App id" }
-            input #id name="id" inputmode="numeric" required;
+            input #id name="id" inputmode="numeric" required value=[typed.field("id")] aria-describedby="id-error"
+                aria-invalid=[invalid(why(ImportField::Id))];
+            (beside("id", why(ImportField::Id)))
             label for="key" { "Private key (the text of the .pem file)" }
-            textarea #key name="key" rows="4" required autocomplete="off" spellcheck="false" {}
+            textarea #key name="key" rows="4" required autocomplete="off" spellcheck="false" aria-describedby="key-error"
+                aria-invalid=[invalid(why(ImportField::Key))] { "\n" (typed.text("key")) }
+            (beside("key", why(ImportField::Key)))
             label for="secret" { "Webhook secret (AutoBuild only)" }
-            input #secret name="secret" type="password" autocomplete="off";
+            input #secret name="secret" type="password" autocomplete="off" value=[typed.field("secret")]
+                aria-describedby="secret-error" aria-invalid=[invalid(why(ImportField::Secret))];
+            (beside("secret", why(ImportField::Secret)))
             label for="client_id" { "Client id, to sign people in (AutoBuild only, optional)" }
-            input #client_id name="client_id" autocomplete="off";
+            input #client_id name="client_id" autocomplete="off" value=[typed.field("client_id")]
+                aria-describedby="client_id-error" aria-invalid=[invalid(why(ImportField::ClientId))];
+            (beside("client_id", why(ImportField::ClientId)))
             label for="client_secret" { "Client secret" }
-            input #client_secret name="client_secret" type="password" autocomplete="off";
+            input #client_secret name="client_secret" type="password" autocomplete="off" value=[typed.field("client_secret")];
             button { "Import" }
         }
     }
@@ -520,6 +571,11 @@ fn install_section(shown: &Shown<'_>) -> Markup {
 }
 
 fn repositories_section(shown: &Shown<'_>) -> Markup {
+    let is_ticked = |id: domain::ids::RepoId| {
+        let id = id.to_string();
+        shown.typed.fields("repository").any(|ticked| ticked == id)
+    };
+    let shows = shown.typed.text("keep") == "show";
     html! {
         h2 { "5. Repositories" }
         p {
@@ -535,15 +591,18 @@ fn repositories_section(shown: &Shown<'_>) -> Markup {
             fieldset {
                 legend { "Repositories" }
                 @for covered in &shown.installations.repositories {
-                    label.row { input type="checkbox" name="repository" value=(covered.id); " " (covered.name) }
+                    label.row {
+                        input type="checkbox" name="repository" value=(covered.id) checked[is_ticked(covered.id)];
+                        " " (covered.name)
+                    }
                 }
             }
             @if shown.installations.more > 0 { p.muted { (shown.installations.more) " more are not shown." } }
-            details {
+            details open[shows] {
                 summary { "Where the credentials stay" }
-                label.row { input type="radio" name="keep" value="folder" checked; " In the data folder" }
+                label.row { input type="radio" name="keep" value="folder" checked[!shows]; " In the data folder" }
                 label.row {
-                    input type="radio" name="keep" value="show";
+                    input type="radio" name="keep" value="show" checked[shows];
                     " Show them to me, for a secret store; once I have stored them, the data folder keeps them no longer"
                 }
             }

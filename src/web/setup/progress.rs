@@ -6,6 +6,7 @@ use crate::config::{GithubAddress, KeptApps, NotAnAddress, web_address};
 use domain::ids::Millis;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::net::{IpAddr, Ipv6Addr};
 use url::{Host, Position, Url};
 
 /// The time for which GitHub accepts a code; a registration that was begun earlier can no longer come back.
@@ -124,6 +125,31 @@ pub(super) enum NoChoice {
          such as that of a reverse proxy or a tunnel in front of this service."
     )]
     Unreachable(Url),
+    /// The address is one of a private network, and GitHub is not in it.
+    #[error(
+        "{0} is an address of a private network, so GitHub cannot send webhooks there. Enter the address that GitHub reaches, \
+         such as that of a reverse proxy or a tunnel in front of this service."
+    )]
+    Private(Url),
+}
+
+/// A field of the first step's form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    Github,
+    Organization,
+    Address,
+}
+
+impl NoChoice {
+    /// Returns the field that must change.
+    pub(super) fn field(&self) -> Field {
+        match self {
+            Self::Github(_) => Field::Github,
+            Self::Organization => Field::Organization,
+            Self::PublicUrl | Self::Unreachable(_) | Self::Private(_) => Field::Address,
+        }
+    }
 }
 
 /// The reason why a browser that comes back from GitHub is refused.
@@ -164,14 +190,25 @@ impl Choice {
         }
         let public_url = web_address(public_url).ok().filter(|url| url.path() == "/");
         let public_url = public_url.ok_or(NoChoice::PublicUrl)?;
-        if is_of_one_machine(&public_url) && !is_of_one_machine(&github.web) {
-            return Err(NoChoice::Unreachable(public_url));
+        match (network(&public_url), network(&github.web)) {
+            (Network::OneMachine, Network::Private | Network::Unknown) => {
+                return Err(NoChoice::Unreachable(public_url));
+            }
+            // An Enterprise Server may be in the same network, whatever its name looks like.
+            (Network::Private, _) if github.is_usual() => return Err(NoChoice::Private(public_url)),
+            (Network::OneMachine | Network::Private | Network::Unknown, _) => {}
         }
         Ok(Self {
             github,
             organization: Some(organization.to_owned()).filter(|name| !name.is_empty()),
             public_url,
         })
+    }
+
+    /// Returns the address, if it would be accepted as that of a service for this GitHub.
+    pub(super) fn proposal(github: &GithubAddress, address: &Url) -> Option<Url> {
+        let choice = Self::read(Ok(github.clone()), "", address.as_str()).ok()?;
+        Some(choice.public_url)
     }
 
     /// Returns the page with the settings of the owner's Apps.
@@ -188,13 +225,43 @@ impl Choice {
     }
 }
 
-/// `true` if an address always leads to the machine that uses it.
-fn is_of_one_machine(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(ip)) => ip.is_loopback() || ip.is_unspecified(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unspecified(),
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        None => false,
+/// The network from which an address can be reached, as far as its form shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Network {
+    /// It always leads to the machine that uses it.
+    OneMachine,
+    /// It means something only within a private network.
+    Private,
+    /// Its form shows no limit.
+    Unknown,
+}
+
+fn network(url: &Url) -> Network {
+    let ip = match url.host() {
+        Some(Host::Ipv4(ip)) => IpAddr::V4(ip),
+        Some(Host::Ipv6(ip)) => IpAddr::V6(ip).to_canonical(),
+        Some(Host::Domain(name)) => return network_of_name(name.trim_end_matches('.')),
+        None => return Network::Unknown,
+    };
+    let is_private = match ip {
+        IpAddr::V4(ip) => ip.is_private() || ip.is_link_local() || matches!(ip.octets(), [100, 64..=127, ..]),
+        IpAddr::V6(ip) => ip.is_unique_local() || Ipv6Addr::is_unicast_link_local(&ip),
+    };
+    match ip.is_loopback() || ip.is_unspecified() {
+        true => Network::OneMachine,
+        false if is_private => Network::Private,
+        false => Network::Unknown,
+    }
+}
+
+/// Reads the ends of names that standards reserve. A name without a dot is one of a local network.
+fn network_of_name(name: &str) -> Network {
+    let ends_in = |end: &&str| name.rsplit_once(end).is_some_and(|(_, rest)| rest.is_empty());
+    match name {
+        "localhost" => Network::OneMachine,
+        _ if ends_in(&".localhost") => Network::OneMachine,
+        _ if !name.contains('.') || [".local", ".internal", ".home.arpa"].iter().any(ends_in) => Network::Private,
+        _ => Network::Unknown,
     }
 }
 
@@ -383,6 +450,25 @@ mod tests {
                 "{github} {public_url}"
             );
         }
+        for local in [
+            "http://10.0.0.7:8080",
+            "https://192.168.1.2",
+            "http://100.64.3.4",
+            "http://[fd00::1]",
+            "http://[::ffff:10.0.0.7]",
+            "http://buildhost:8080",
+            "https://build.internal.",
+        ] {
+            let refused = choice("", "", local).unwrap_err();
+            assert!(matches!(refused, NoChoice::Private(_)), "{local}: {refused}");
+            let github = github_named("").unwrap();
+            assert_eq!(Choice::proposal(&github, &local.parse().unwrap()), None, "{local}");
+        }
+        for own in ["http://localhost.:80", "http://[::ffff:127.0.0.1]", "http://0.0.0.0:1"] {
+            let refused = choice("", "", own).unwrap_err();
+            assert!(matches!(refused, NoChoice::Unreachable(_)), "{own}: {refused}");
+        }
+        assert!(choice("", "", "https://b.example").is_ok());
         assert!(choice("http://127.0.0.1:1", "", "http://127.0.0.1:8080").is_ok());
         assert!(choice("https://ghe.example", "", "http://10.0.0.7:8080").is_ok());
     }

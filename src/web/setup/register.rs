@@ -37,7 +37,7 @@ pub(super) async fn choose(State(setup): State<Arc<Setup>>, Sent { browser, form
         }
         Err(why) => Note::NoChoice(why),
     };
-    setup.page(&browser, Some(note)).await
+    setup.page_after(&browser, Some(note), &form).await
 }
 
 /// `GET /setup/registered`: GitHub sends the browser back with a code.
@@ -107,11 +107,38 @@ pub(super) async fn import(State(setup): State<Arc<Setup>>, Sent { browser, form
         return Ok(back());
     }
     let _one = setup.work().await?;
-    let Err(why) = setup.imported(&form).await else {
+    let Err(NotImported { field, why }) = setup.imported(&form).await else {
         return Ok(back());
     };
-    let why = setup.options.secrets.mask(&format!("{why:#}"));
-    setup.page(&browser, Some(Note::NotImported(why))).await
+    let why = format!(
+        "The App was not imported: {}.",
+        setup.options.secrets.mask(&format!("{why:#}"))
+    );
+    let note = Note::NotImported(NotImported { field, why });
+    setup.page_after(&browser, Some(note), &form).await
+}
+
+/// The reason why an App was not imported.
+pub(super) struct NotImported<W = String> {
+    /// The field that must change, if it is one.
+    pub(super) field: Option<ImportField>,
+    pub(super) why: W,
+}
+
+impl From<anyhow::Error> for NotImported<anyhow::Error> {
+    fn from(why: anyhow::Error) -> Self {
+        Self { field: None, why }
+    }
+}
+
+/// A field of the form that imports an App.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ImportField {
+    Which,
+    Id,
+    Key,
+    Secret,
+    ClientId,
 }
 
 impl Setup {
@@ -209,42 +236,68 @@ impl Setup {
         lacking.filter(|lacking| !lacking.is_empty()).map(NotOurs::Lacks)
     }
 
-    async fn imported(&self, form: &Form) -> anyhow::Result<()> {
-        let which = Which::of_key(form.text("which")).ok_or_else(|| anyhow::anyhow!("choose one of the two Apps"))?;
+    async fn imported(&self, form: &Form) -> Result<(), NotImported<anyhow::Error>> {
+        let at = |field: ImportField| {
+            move |why: anyhow::Error| NotImported {
+                field: Some(field),
+                why,
+            }
+        };
         let choice = self.now().progress.choice.clone();
         let choice = choice.ok_or_else(|| anyhow::anyhow!("choose GitHub first"))?;
-        let id = form.text("id").trim().parse::<u64>();
-        let id = id.map_err(|_| anyhow::anyhow!("the App id is a number, shown on the App's settings page"))?;
-        let secret = |name: &str| {
-            let text = form.text(name).trim();
-            (!text.is_empty()).then(|| SecretString::from(text.to_owned()))
-        };
-        let missing = |what: &str| anyhow::anyhow!("{what} is missing");
-        let mut app = KeptApp {
-            id,
-            slug: String::new(),
-            page: String::new(),
-            private_key: secret("key").ok_or_else(|| missing("the private key"))?,
-            webhook_secret: secret("secret"),
-            oauth: secret("client_secret").map(|secret| OAuthClient {
-                id: form.text("client_id").trim().to_owned(),
-                secret,
-            }),
-        };
-        if which == Which::Autobuild && app.webhook_secret.is_none() {
-            return Err(missing("the webhook secret"));
-        }
-        let identity = self.client_of(&choice.github, &app)?.identity().await.cloned()?;
+        let (which, mut app) = entered(form)?;
+        let client = self.client_of(&choice.github, &app).map_err(at(ImportField::Key))?;
+        let identity = client.identity().await.cloned().map_err(anyhow::Error::from)?;
         if let Some(why) = self.wrong(which, &identity) {
-            anyhow::bail!("{}", page::not_ours(which, &why));
+            return Err(at(ImportField::Which)(anyhow::anyhow!(
+                "{}",
+                page::not_ours(which, &why)
+            )));
         }
-        app.page = format!(
-            "{}/apps/{}",
-            choice.github.web.as_str().trim_end_matches('/'),
-            identity.slug
-        );
+        app.page = identity.page(choice.github.web.as_str());
         app.slug = identity.slug;
-        self.keep(self.kept_by(&choice), which, Some(app))?;
-        Ok(self.progress(|progress| progress.drop_code(which))?)
+        let kept = self.keep(self.kept_by(&choice), which, Some(app));
+        let dropped = kept.and_then(|()| self.progress(|progress| progress.drop_code(which)));
+        Ok(dropped.map_err(anyhow::Error::from)?)
     }
+}
+
+/// Reads the form that imports an App; GitHub says the App's name later.
+fn entered(form: &Form) -> Result<(Which, KeptApp), NotImported<anyhow::Error>> {
+    let refused = |field: ImportField, why: &'static str| NotImported {
+        field: Some(field),
+        why: anyhow::Error::msg(why),
+    };
+    let which = Which::of_key(form.text("which"));
+    let which = which.ok_or_else(|| refused(ImportField::Which, "choose one of the two Apps"))?;
+    let id = form.text("id").trim().parse::<u64>();
+    let id = id.map_err(|_| {
+        refused(
+            ImportField::Id,
+            "the App id is a number, shown on the App's settings page",
+        )
+    })?;
+    let secret = |name: &str| {
+        let text = form.text(name).trim();
+        (!text.is_empty()).then(|| SecretString::from(text.to_owned()))
+    };
+    let app = KeptApp {
+        id,
+        slug: String::new(),
+        page: String::new(),
+        private_key: secret("key").ok_or_else(|| refused(ImportField::Key, "the private key is missing"))?,
+        webhook_secret: secret("secret"),
+        oauth: secret("client_secret").map(|secret| OAuthClient {
+            id: form.text("client_id").trim().to_owned(),
+            secret,
+        }),
+    };
+    if which == Which::Autobuild && app.webhook_secret.is_none() {
+        return Err(refused(ImportField::Secret, "the webhook secret is missing"));
+    }
+    if app.oauth.as_ref().is_some_and(|client| client.id.is_empty()) {
+        let why = "the client id is missing: its secret is there";
+        return Err(refused(ImportField::ClientId, why));
+    }
+    Ok((which, app))
 }
