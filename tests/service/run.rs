@@ -74,7 +74,7 @@ async fn an_issue_becomes_a_branch_and_the_work_tree_stays_as_it_is() {
         said.contains("checks run, turn 1") && !said.contains("waiting for CI"),
         "no CI runs here: {said}"
     );
-    assert!(said.contains(&format!("git merge {BRANCH}")), "{said}");
+    assert!(said.contains(&format!("git merge --squash {BRANCH}")), "{said}");
 
     assert_eq!(own.git(&format!("show {BRANCH}:notes.md")).await, "# Notes\n");
     assert_eq!(own.git(&format!("diff --name-only main {BRANCH}")).await, "notes.md\n");
@@ -244,7 +244,7 @@ async fn two_terminals_work_on_two_features() {
         said.contains(&format!("(process {process}) works on this repository")),
         "{said}"
     );
-    assert!(said.contains("git merge autobuild/other-notes"), "{said}");
+    assert!(said.contains("git merge --squash autobuild/other-notes"), "{said}");
     let first = first.wait_with_output().await.unwrap();
     assert!(
         first.status.success() && text(&first).contains("FEAT-2 (Other notes) goes on here too"),

@@ -139,7 +139,9 @@ async fn a_terminal_shows_who_is_at_work_and_keeps_nothing_of_it() {
     let screen = seen.screen();
     assert!(!screen.iter().any(|row| is_drawn(row)), "{screen:#?}");
     assert!(
-        screen.iter().any(|row| row.contains("git merge autobuild/notes")),
+        screen
+            .iter()
+            .any(|row| row.contains("git merge --squash autobuild/notes")),
         "{screen:#?}"
     );
 }

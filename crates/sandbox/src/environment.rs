@@ -4,10 +4,15 @@ use std::{
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
+    process::Command,
+    sync::LazyLock,
 };
 
 /// The `PATH` of programs if the service itself has none.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// The locale of programs if the machine lists none.
+const DEFAULT_LOCALE: &str = "C.UTF-8";
 
 /// Variables that name a file of certificates to trust. Programs with a list of their own, such as uv and Node, need
 /// them if a proxy or a package mirror uses the organisation's own certificate.
@@ -20,6 +25,26 @@ pub(crate) const CERTIFICATES: [&str; 7] = [
     "CARGO_HTTP_CAINFO",
     "PIP_CERT",
 ];
+
+/// The locale of programs, one that this machine has.
+static LOCALE: LazyLock<String> = LazyLock::new(|| {
+    let listed = Command::new("locale").arg("-a").output();
+    let listed = listed.map(|output| output.stdout).unwrap_or_default();
+    utf8_locale(&String::from_utf8_lossy(&listed)).to_owned()
+});
+
+/// Returns `C.UTF-8`, or the first UTF-8 locale of the list if the machine lacks that one.
+fn utf8_locale(listed: &str) -> &str {
+    let plain = |name: &str| name.to_ascii_lowercase().replace('-', "");
+    let mut fitting = listed
+        .lines()
+        .map(str::trim)
+        .filter(|name| plain(name).ends_with(".utf8"));
+    match fitting.clone().any(|name| plain(name) == "c.utf8") {
+        true => DEFAULT_LOCALE,
+        false => fitting.next().unwrap_or(DEFAULT_LOCALE),
+    }
+}
 
 /// A word in Cargo settings that suggests that they contain a token.
 const TOKEN: &str = "token";
@@ -45,7 +70,7 @@ pub fn environment(private: &Path, named: &[String]) -> std::io::Result<Vec<(OsS
     }
     let mut env: Vec<(OsString, OsString)> = vec![
         ("PATH".into(), own("PATH").unwrap_or_else(|| DEFAULT_PATH.into())),
-        ("LANG".into(), own("LANG").unwrap_or_else(|| "C.UTF-8".into())),
+        ("LANG".into(), LOCALE.clone().into()),
         ("TMPDIR".into(), tmp.into()),
         ("HOME".into(), home.into()),
         // Git fails if it may not read the system's settings.
@@ -83,6 +108,18 @@ fn copy_settings(from: &Path, to: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_locale_is_a_utf8_one_that_is_there() {
+        for (listed, expected) in [
+            ("C\nC.utf8\nPOSIX\n", "C.UTF-8"),
+            ("C\nde_DE\nde_DE.utf8\nen_US.utf8\n", "de_DE.utf8"),
+            ("C\nC.UTF-8\nen_US.utf8\n", "C.UTF-8"),
+            ("", "C.UTF-8"),
+        ] {
+            assert_eq!(utf8_locale(listed), expected);
+        }
+    }
 
     #[test]
     fn settings_of_cargo_are_copied_unless_they_name_a_token() {

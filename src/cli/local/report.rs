@@ -15,7 +15,7 @@ use crate::cli::{
 use domain::{
     budget::{about_dollars, dollars, hours},
     cost::{Cost, Spending},
-    feature::Feature,
+    feature::{Feature, Records},
     ids::TaskId,
     task,
 };
@@ -58,6 +58,8 @@ pub struct Report {
     pub repository: Option<String>,
     /// The branches in that copy with work that is not in the result.
     pub unfinished: Vec<String>,
+    /// Whether the branch's history has commits with AutoBuild's records.
+    pub records: Records,
     /// The order's wish when this report was written.
     pub wish: Option<Wish>,
     /// The number of the person's commands that were passed on.
@@ -78,6 +80,9 @@ pub struct Row {
     /// Whether a person may approve the task as it is, against the Coach.
     #[serde(default)]
     pub can_approve: bool,
+    /// The time during which a turn of the task was under way, in milliseconds.
+    #[serde(default)]
+    pub wall_ms: u64,
     /// The cost of the task.
     #[serde(flatten)]
     pub cost: Cost,
@@ -97,10 +102,12 @@ impl Report {
             ..Spending::default()
         };
         self.state = Standing::from(feature);
+        self.records = feature.rules.records;
         self.tasks = feature.tasks.iter().map(|task| row(task, &spending)).collect();
         self.all = Row {
             task: "All".to_owned(),
             turns: self.tasks.iter().map(|row| row.turns).sum(),
+            wall_ms: wall_ms(feature.tasks.iter().flat_map(|task| &task.turns)),
             cost: spending.in_all(),
             ..Row::default()
         };
@@ -165,6 +172,7 @@ impl Report {
                 "usd": row.cost.usd_micros.map(usd),
                 "usd_is_estimate": row.cost.estimated_runs > 0,
                 "agent_runs": row.cost.agent_runs,
+                "seconds": row.wall_ms / 1_000,
                 "agent_seconds": row.cost.agent_ms / 1_000,
             })
         };
@@ -251,7 +259,7 @@ impl Report {
             let (base, branch) = (shell_words::quote(base), shell_words::quote(branch));
             return vec![
                 line(format!("git diff {base}...{branch}"), "look at it"),
-                line(format!("git merge {branch}"), "take it"),
+                line(self.merge(&branch), "take it"),
                 line(format!("autobuild complete {name}"), "clean up"),
             ];
         }
@@ -281,6 +289,14 @@ impl Report {
         commands.extend(self.fetches(base));
         commands.push(line(format!("autobuild complete {name} --discard"), "give it up"));
         commands
+    }
+
+    /// Returns the command that takes the result without the commits of AutoBuild's records.
+    fn merge(&self, branch: &str) -> String {
+        match self.records {
+            Records::WhileBuilding | Records::Keep => format!("git merge --squash {branch} && git commit"),
+            Records::None => format!("git merge {branch}"),
+        }
     }
 
     /// Returns the command that continues work that waits for a person's words, with its effect.
@@ -368,8 +384,24 @@ fn row(task: &task::Task, spending: &Spending) -> Row {
         turns: task.turns.len(),
         verdict: Verdict::from(task),
         can_approve: task.can_be_overridden(),
+        wall_ms: wall_ms(&task.turns),
         cost: spending.of(task.id),
     }
+}
+
+/// Returns the time during which at least one of these turns was under way, in milliseconds. An open turn counts once
+/// it ends.
+fn wall_ms<'a>(turns: impl IntoIterator<Item = &'a task::Turn>) -> u64 {
+    let ended = |turn: &task::Turn| Some((turn.started_at.0, turn.ended_at?.0));
+    let mut spans: Vec<(i64, i64)> = turns.into_iter().filter_map(ended).collect();
+    spans.sort_unstable();
+    let mut until = i64::MIN;
+    let lengths = spans.into_iter().map(|(start, end)| {
+        let length = end.saturating_sub(start.max(until)).max(0);
+        until = until.max(end);
+        length
+    });
+    u64::try_from(lengths.sum::<i64>()).unwrap_or(0)
 }
 
 fn cells(row: &Row) -> [String; 6] {
@@ -378,7 +410,7 @@ fn cells(row: &Row) -> [String; 6] {
         row.turns.to_string(),
         row.verdict.to_string(),
         money(&row.cost),
-        hours(row.cost.agent_ms),
+        hours(row.wall_ms),
         crate::messages::clean(&row.name).replace('\n', " "),
     ]
 }
@@ -414,6 +446,7 @@ mod tests {
             turns: 2,
             can_approve: false,
             verdict,
+            wall_ms: ms,
             cost: Cost {
                 agent_runs: 1,
                 agent_ms: ms,

@@ -34,14 +34,14 @@ const FIXED: [(&str, &str); 10] = [
 pub(super) const USER: &str = "run";
 
 /// Returns the variables that send common programs through the proxy: curl, git, Cargo, pip, uv, npm, yarn, Node's own
-/// `fetch`, Go. Java is included only if its registry is allowed, because every start of a Java program prints its
-/// variable.
+/// `fetch`, Go; and Maven and Gradle if their registry is allowed. A variable for every Java program would be the first
+/// line of each output.
 pub(super) fn variables(url: &str, token: &str, proxy: SocketAddr, rules: &Rules) -> Vec<(OsString, OsString)> {
     let mut variables: Vec<(OsString, OsString)> = PROXIES.map(|name| (name.into(), url.into())).into();
     variables.extend(FIXED.map(|(name, value)| (name.into(), value.into())));
     let maven = "repo.maven.apache.org".parse::<HostName>();
     if maven.is_ok_and(|host| rules.allow(&host)) {
-        variables.push(("JAVA_TOOL_OPTIONS".into(), java(token, proxy).into()));
+        variables.extend(["MAVEN_OPTS", "GRADLE_OPTS"].map(|name| (name.into(), java(token, proxy).into())));
     }
     variables
 }

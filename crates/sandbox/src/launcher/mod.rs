@@ -5,6 +5,7 @@ mod canary;
 mod family;
 mod files;
 mod find;
+mod identity;
 mod inner;
 mod started;
 mod syscalls;

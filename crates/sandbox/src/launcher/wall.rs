@@ -2,7 +2,10 @@
 //! which the allowed paths are added.
 
 use crate::{
-    launcher::{INNER, LAUNCHER_COMMAND},
+    launcher::{
+        INNER, LAUNCHER_COMMAND, identity,
+        identity::{HOST, Ids},
+    },
     protocol::{Confinement, Order},
 };
 use domain::isolation::Level;
@@ -17,7 +20,7 @@ use std::{
     io,
     io::{Seek, Write},
     os::{
-        fd::{AsRawFd, OwnedFd},
+        fd::{AsRawFd, OwnedFd, RawFd},
         unix::{ffi::OsStringExt, net::UnixStream, process::CommandExt},
     },
     path::{Path, PathBuf},
@@ -47,11 +50,21 @@ pub(super) fn start(order: &Order, input: File) -> io::Result<(i32, UnixStream)>
         Level::L2 | Level::L3 => {
             // The running binary is passed as a handle. Its file may have moved, and need not be visible inside.
             let own = rustix::fs::open("/proc/self/exe", OFlags::RDONLY, Mode::empty())?;
-            let arguments = memory(&joined(arguments(confinement)))?;
+            let program = own.as_raw_fd();
+            let ids = identity::ids();
+            let mut held = vec![own];
+            let mut etc = Vec::new();
+            for (path, text) in identity::files(order, ids) {
+                let file = OwnedFd::from(memory(text.as_bytes())?);
+                etc.push((path, file.as_raw_fd()));
+                held.push(file);
+            }
+            let arguments = memory(&joined(arguments(confinement, ids, &etc)))?;
             let mut command = Command::new(&confinement.bubblewrap);
             command.arg("--args").arg(arguments.as_raw_fd().to_string()).arg("--");
-            command.arg(format!("/proc/self/fd/{}", own.as_raw_fd()));
-            (command, vec![own, OwnedFd::from(arguments)])
+            command.arg(format!("/proc/self/fd/{program}"));
+            held.push(OwnedFd::from(arguments));
+            (command, held)
         }
     };
     command.args(inner).env_clear().current_dir("/");
@@ -78,11 +91,12 @@ fn joined(arguments: Vec<OsString>) -> Vec<u8> {
 }
 
 /// Returns bubblewrap's arguments. A parent comes before the paths in it, and the root becomes read-only last.
-fn arguments(confinement: &Confinement) -> Vec<OsString> {
-    let mut all = words(
-        "--unshare-user --unshare-all --die-with-parent --new-session --cap-drop ALL --clearenv --hostname sandbox \
-         --ro-bind /usr /usr",
-    );
+fn arguments(confinement: &Confinement, ids: Ids, etc: &[(&'static str, RawFd)]) -> Vec<OsString> {
+    let Ids { user, group } = ids;
+    let mut all = words(&format!(
+        "--unshare-user --unshare-all --die-with-parent --new-session --cap-drop ALL --clearenv \
+         --hostname {HOST} --uid {user} --gid {group} --ro-bind /usr /usr"
+    ));
     for name in LINKED {
         let path = PathBuf::from("/").join(name);
         match fs::read_link(&path) {
@@ -99,8 +113,11 @@ fn arguments(confinement: &Confinement) -> Vec<OsString> {
         all.extend(words(&format!("--size {SCRATCH} --tmpfs {folder}")));
     }
     all.extend(words("--dir /run --symlink ../tmp /var/tmp"));
-    for (path, way) in placed(confinement) {
+    for (path, way) in placed(confinement, etc) {
         bind(&mut all, way, &path);
+    }
+    for (path, file) in etc {
+        all.extend(words(&format!("--perms 0644 --ro-bind-data {file} {path}")));
     }
     for (folder, seen) in &confinement.mounts {
         all.extend(["--bind".into(), folder.clone(), seen.clone()]);
@@ -129,9 +146,10 @@ fn beyond_link(path: PathBuf) -> PathBuf {
 }
 
 /// Returns every path to show, parents first. Leaves out a path that a parent already shows in the same way.
-fn placed(confinement: &Confinement) -> Vec<(PathBuf, &'static str)> {
+fn placed(confinement: &Confinement, etc: &[(&'static str, RawFd)]) -> Vec<(PathBuf, &'static str)> {
     let door = confinement.way.socket();
-    let read = confinement.read.iter().chain(door);
+    let is_replaced = |path: &&OsString| etc.iter().any(|(own, _)| **path == *own);
+    let read = confinement.read.iter().filter(|path| !is_replaced(path)).chain(door);
     let read = read.map(|path| (beyond_link(path.into()), "--ro-bind-try"));
     let write = confinement
         .write
