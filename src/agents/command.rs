@@ -17,7 +17,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 /// The number of bytes of output after which an agent is stopped.
-const MOST_OUTPUT: u64 = 64 * 1024 * 1024;
+const MOST_OUTPUT: u64 = 256 << 20;
 /// The number of bytes kept from the end of standard output. No answer can be longer.
 const KEPT_OUTPUT: usize = 4 * 1024 * 1024;
 const KEPT_ERRORS: usize = 64 * 1024;

@@ -244,7 +244,7 @@ async fn an_approving_review_overrides_the_coach_and_says_who_and_what() {
     );
     let all = world.get(&format!("commits/{head}/check-runs")).await;
     let check = &all["check_runs"][0];
-    assert_eq!(check["conclusion"], "success");
+    assert_eq!(check["conclusion"], "neutral");
     let said = check["output"].to_string();
     assert!(said.contains(WRITER) && said.contains("It says hullo."), "{said}");
     world.end().await;

@@ -152,9 +152,7 @@ async fn every_misbehaviour_is_a_typed_failure() {
         ),
         (
             "yes '{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{'",
-            AgentFailure::TooMuchOutput {
-                bytes: 64 * 1024 * 1024,
-            },
+            AgentFailure::TooMuchOutput { bytes: 256 << 20 },
         ),
     ];
     for (script, expected) in table {

@@ -134,7 +134,7 @@ mod tests {
             "{drawn}"
         );
         assert!(
-            drawn.contains("<td>1970-01-01</td><td>$1.00</td><td>$2.00</td>"),
+            drawn.contains("<td data-label=\"spent\">$1.00</td><td data-label=\"in all\">$2.00</td>"),
             "{drawn}"
         );
     }

@@ -351,7 +351,7 @@ async fn spending_is_shown_against_time_also_as_a_table() {
         "<svg",
         "As a table",
         "$1.25, no limit",
-        "<td>repository 22</td><td>1</td><td>$1.25</td>",
+        "<td data-label=\"agent runs\">1</td><td data-label=\"spent\">$1.25</td>",
     ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }

@@ -152,10 +152,13 @@ impl Secrets {
                 masked.extend_from_slice(text.as_bytes().get(done..span.at.start).unwrap_or_default());
                 masked.extend_from_slice(MASK.as_bytes());
             }
+            if span.at.end < done {
+                continue;
+            }
             // Characters directly after a credential may be the end of an overlapping one, so they are masked too.
             let glued = text.as_bytes().get(span.at.end..).unwrap_or_default();
             let glued = glued.iter().take_while(|byte| is_glue(**byte)).count();
-            done = done.max(span.at.end + glued);
+            done = span.at.end + glued;
         }
         masked.extend_from_slice(text.as_bytes().get(done..).unwrap_or_default());
         String::from_utf8_lossy(&masked).into_owned()
