@@ -21,7 +21,7 @@ mod stage;
 mod trace;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use std::{io, io::Write, process::ExitCode};
+use std::{io, io::Write, process::ExitCode, time::Duration};
 
 /// Turns labelled issues into reviewed pull requests: a Player writes, a Coach verifies.
 #[derive(Debug, Parser)]
@@ -72,6 +72,9 @@ enum Command {
     Completions(completions::Completions),
 }
 
+/// How long the end of the process waits for threads, such as those that delete folders.
+const LAST_THREADS: Duration = Duration::from_secs(5);
+
 /// Runs the command that the arguments name.
 pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -85,7 +88,7 @@ pub fn run() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    runtime.block_on(async {
+    let code = runtime.block_on(async {
         match cli.command {
             Command::Serve(serve) => serve::serve(serve).await,
             Command::Setup(setup) => setup::setup(setup).await,
@@ -103,7 +106,9 @@ pub fn run() -> ExitCode {
             Command::Trace(trace) => trace::trace(trace).await,
             Command::Completions(shell) => completions::completions(&shell, Cli::command()),
         }
-    })
+    });
+    runtime.shutdown_timeout(LAST_THREADS);
+    code
 }
 
 /// Prints an error about invalid arguments, also as JSON if the arguments ask for JSON.

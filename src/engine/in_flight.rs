@@ -3,7 +3,10 @@
 
 use crate::store::{Claimed, Hold, Lane};
 use std::{any::Any, collections::HashMap};
-use tokio::task::{Id, JoinError, JoinSet};
+use tokio::{
+    task::{Id, JoinError, JoinSet},
+    time::{Instant, timeout_at},
+};
 
 /// The running tasks and the effect that each holds.
 #[derive(Default)]
@@ -64,6 +67,16 @@ impl InFlight {
         self.held.values().filter(|held| held.lane == lane).count()
     }
 
+    /// Returns the ids of the effects that are performed.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
+        self.held.values().map(|held| held.hold.effect.as_str())
+    }
+
+    /// Waits for the next task to end, at most until `over`. Returns `None` if none runs or none ended.
+    pub(super) async fn next_until(&mut self, over: Instant) -> Option<Ended> {
+        timeout_at(over, self.next()).await.ok().flatten()
+    }
+
     /// Waits for the next task to end. Returns `None` if none runs.
     pub(super) async fn next(&mut self) -> Option<Ended> {
         let ended = self.tasks.join_next_with_id().await?;
@@ -102,6 +115,8 @@ fn said(panic: &(dyn Any + Send)) -> String {
 mod tests {
     use super::{Crash, Ended, Held, InFlight};
     use crate::store::{Hold, Lane};
+    use std::time::Duration;
+    use tokio::time::Instant;
 
     fn hold(effect: &str) -> Hold {
         Hold {
@@ -143,6 +158,17 @@ mod tests {
         };
         assert_eq!(tasks.next().await, Some(Ended::Crashed(crash)));
         assert_eq!(busy(&tasks), [0, 0, 1]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_task_that_does_not_end_is_waited_for_no_longer_than_allowed() {
+        let mut tasks = InFlight::default();
+        tasks.spawn(held("ends", Lane::Forge), async {});
+        tasks.spawn(held("goes on", Lane::Forge), std::future::pending());
+        let over = Instant::now() + Duration::from_secs(20);
+        assert_eq!(tasks.next_until(over).await, Some(Ended::Itself));
+        assert_eq!(tasks.next_until(over).await, None);
+        assert_eq!(tasks.ids().collect::<Vec<_>>(), ["goes on"]);
     }
 
     #[tokio::test]

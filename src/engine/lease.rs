@@ -7,6 +7,7 @@ use crate::{
         apply::{Applied, ApplyError, Fact},
         in_flight::Crash,
         job::{ApiWait, Done, EffectError, Job, LimitedBy},
+        own_thread::on_own_thread,
         perform,
         perform::give_up,
         schedule,
@@ -33,7 +34,7 @@ impl Engine {
     pub(super) async fn hold(self: Arc<Self>, claimed: Claimed, agents: CancellationToken) {
         let id = claimed.effect.id.clone();
         let cancel = self.running.begin(&id);
-        let job = Job::new(claimed.effect, claimed.hold, cancel, self.settings.lease);
+        let job = Arc::new(Job::new(claimed.effect, claimed.hold, cancel, self.settings.lease));
         if let Err(error) = self.hold_job(&job, &agents).await {
             tracing::error!(%id, %error, "how {id} ended could not be stored; its lease will run out");
         }
@@ -56,7 +57,7 @@ impl Engine {
         }
     }
 
-    async fn hold_job(&self, job: &Job, agents: &CancellationToken) -> Result<(), StoreError> {
+    async fn hold_job(self: &Arc<Self>, job: &Arc<Job>, agents: &CancellationToken) -> Result<(), StoreError> {
         // Subscribed before the first look, so that no request to look again is missed.
         let looks = self.running.looks();
         match self.store.look(&job.hold).await {
@@ -82,12 +83,13 @@ impl Engine {
     /// Performs the effect while its lease is renewed. Both futures end here: an unfinished renewal that is no longer
     /// polled would keep the store's only write connection.
     async fn perform_held(
-        &self,
-        job: &Job,
+        self: &Arc<Self>,
+        job: &Arc<Job>,
         agents: &CancellationToken,
         looks: watch::Receiver<u64>,
     ) -> (Lease, Result<Done, EffectError>) {
-        let work = perform::perform(self, job);
+        let (engine, held) = (Arc::clone(self), Arc::clone(job));
+        let work = on_own_thread(async move { perform::perform(&engine, &held).await });
         tokio::pin!(work);
         let keep = self.keep(job, looks);
         tokio::pin!(keep);

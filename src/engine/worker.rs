@@ -10,10 +10,14 @@ use crate::{
 };
 use domain::ids::Millis;
 use std::{sync::Arc, time::Duration};
+use tokio::time::Instant;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 /// The longest wait between two looks into the store. Wake-ups are only hints and may be lost.
 const POLL: Duration = Duration::from_secs(5);
+
+/// How long the end waits for agents after their grace. Killing one takes up to 5 seconds.
+const LAST_STEPS: Duration = Duration::from_secs(10);
 
 impl Engine {
     /// Takes back the effects of an earlier process, then works until `stop`. Returns when all effects have ended or
@@ -52,17 +56,20 @@ impl Engine {
     }
 
     /// Waits until every effect has ended. Agents that still run after the grace period are stopped and given back.
+    /// What does not end then is left behind: it is done again once its lease has ended.
     async fn drain(&self, mut jobs: InFlight, agents: CancellationToken) {
-        let grace = tokio::time::sleep(self.settings.grace);
-        tokio::pin!(grace);
-        loop {
-            tokio::select! {
-                ended = jobs.next() => match ended {
-                    Some(ended) => self.ended(ended).await,
-                    None => return,
-                },
-                () = &mut grace, if !agents.is_cancelled() => agents.cancel(),
-            }
+        self.end_within(self.settings.grace, &mut jobs).await;
+        agents.cancel();
+        self.end_within(LAST_STEPS, &mut jobs).await;
+        for id in jobs.ids() {
+            tracing::warn!(%id, "{id} does not end and is left behind");
+        }
+    }
+
+    async fn end_within(&self, most: Duration, jobs: &mut InFlight) {
+        let over = Instant::now() + most;
+        while let Some(ended) = jobs.next_until(over).await {
+            self.ended(ended).await;
         }
     }
 

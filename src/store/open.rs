@@ -15,6 +15,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use std::{path::Path, sync::Arc, time::Duration};
+use tokio::time::timeout;
 
 /// The options with which a store is opened.
 #[derive(Clone, Debug)]
@@ -42,6 +43,9 @@ const WAL_KEPT: &str = "67108864";
 
 /// How long the extra connection may take that only finds out what is wrong.
 const LAST_TRY: Duration = Duration::from_secs(2);
+
+/// How long closing waits for transactions.
+const LAST_STATEMENTS: Duration = Duration::from_secs(5);
 
 impl Store {
     /// Opens the database at `url` (`sqlite:<path>` or `postgres://…`). Creates or migrates its tables.
@@ -154,12 +158,15 @@ async fn to_read(url: &str, options: &OpenOptions) -> Result<Db, OpenError> {
 }
 
 impl Store {
-    /// Waits for open transactions and closes the database. Every later call fails.
+    /// Waits for open transactions, at most 5 seconds, and closes the database. Every later call fails.
     pub async fn close(&self) {
         if let Some(hint) = &self.hint {
             hint.abort();
         }
-        self.db.pools.close().await;
+        if timeout(LAST_STATEMENTS, self.db.pools.close()).await.is_err() {
+            tracing::warn!("the database is still in use: it stays locked until this process ends");
+            return;
+        }
         if let Some(Err(error)) = self.db.lock.as_ref().map(|lock| lock.unlock()) {
             tracing::warn!(%error, "the database's lock file stays locked until this process ends");
         }
