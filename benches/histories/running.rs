@@ -165,6 +165,7 @@ impl Turn<'_> {
             origin: &Origin::Planned,
             mode: self.settings.mode,
             baseline: &baseline,
+            before: &baseline,
             settings: self.settings,
             waived: &[],
             people: &[],

@@ -34,7 +34,7 @@ pub use github_address::{GithubAddress, NotAnAddress, safe_address};
 pub use kept_apps::{KEPT_APPS_FILE, KeptApp, KeptApps, NotKept, github_named, read_private, write_private};
 pub use models::{ModelApi, ModelNames, ModelSettings, NotModels};
 pub use network::NetworkCeiling;
-pub use repository::{INSTRUCTION_PATHS, RepositorySettings, SETTINGS_FILE};
+pub use repository::{INSTRUCTION_PATHS, RECORDS_FOLDER, RepositorySettings, SETTINGS_FILE};
 pub use repository_keys::json_schema;
 pub use repository_values::{
     Approval, Checks, CiEvidence, Commands, CommitsBy, Coverage, Depth, Inquiring, Merge, Network, Permission, PreLoop,

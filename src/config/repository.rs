@@ -44,7 +44,10 @@ pub const INSTRUCTION_PATHS: [&str; 15] = [
     "/.github",
 ];
 
-/// The folder in which AutoBuild keeps its records.
+/// The start of the path of each of AutoBuild's own records, which no test of a repository reads.
+pub const RECORDS_FOLDER: &str = ".autobuild/";
+
+/// The pattern of AutoBuild's records.
 const RECORDS: &str = "/.autobuild";
 
 /// The settings of one repository; a key that the file leaves out has its default.

@@ -36,7 +36,7 @@ impl<'a> BaseCode<'a> {
         let subject = run.subject;
         let between = (subject.fork, subject.head);
         let alone = match touches_setup(subject.mirror, between, &run.prepared.chosen).await? {
-            true => Some(run.prepared.by_itself(subject.fork, subject.baseline).await?),
+            true => Some(run.prepared.by_itself(subject.fork, subject.before).await?),
             false => None,
         };
         let overlay = new_tests(run, &[Role::Test, Role::Support]).await?;

@@ -7,6 +7,7 @@
 
 mod around_tests;
 mod base_code;
+mod before;
 mod change;
 mod checks;
 pub mod commands;
@@ -41,6 +42,7 @@ mod wave;
 pub mod workflows;
 mod xml;
 
+pub use before::before;
 pub use checks::is_called;
 pub use commands::{Chosen, choose};
 pub use detect::{Repository, runners_here, telling};

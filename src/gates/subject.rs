@@ -24,8 +24,10 @@ pub struct Subject<'a> {
     pub origin: &'a Origin,
     /// Whether new tests must fail on the old code.
     pub mode: Mode,
-    /// The results of the tests before any change.
+    /// The results on the commit of the default branch that the Feature began with. What failed there is excused.
     pub baseline: &'a Baseline,
+    /// The results where the task's work started, which earlier tasks may have changed. What passed there must hold.
+    pub before: &'a Baseline,
     /// The repository's settings.
     pub settings: &'a RepositorySettings,
     /// Failing tests that a person waived.

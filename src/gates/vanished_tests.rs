@@ -21,7 +21,7 @@ pub(crate) async fn vanished_tests(
     tests: &Evidence,
     findings: &mut Vec<IntegrityFinding>,
 ) -> Result<Vec<Issue>, GateError> {
-    let Some(before) = compare::names_before(run.subject.baseline) else {
+    let Some(before) = compare::names_before(run.subject.before) else {
         return Ok(Vec::new());
     };
     let passed = before.passed.len();
@@ -29,7 +29,7 @@ pub(crate) async fn vanished_tests(
         let what = format!("{passed} tests passed before, and the run names none of them any more");
         findings.push(said::finding(Rule::TestVanished, "", None, what));
     }
-    let Some(now) = compare::telling_names(tests, run.subject.baseline) else {
+    let Some(now) = compare::telling_names(tests, run.subject.before) else {
         return Ok(Vec::new());
     };
     let mut shown = Vec::new();
@@ -42,15 +42,7 @@ pub(crate) async fn vanished_tests(
     if missing.is_empty() && skipped.is_empty() {
         return Ok(shown);
     }
-    // The baseline is a commit of the default branch: others may have deleted tests since.
-    let since;
-    let change = match run.subject.baseline.commit == *run.subject.fork {
-        true => run.change.as_ref(),
-        false => {
-            since = Change::read(run.subject.mirror, &run.subject.baseline.commit, run.subject.head).await?;
-            &since
-        }
-    };
+    let change = run.change.as_ref();
     let vanished = missing.into_iter().filter(|name| is_vanished(change, name));
     let vanished: Vec<&str> = vanished.take(MOST).collect();
     for name in vanished {

@@ -37,7 +37,7 @@ pub async fn verify(
     let change = Arc::new(Change::read(subject.mirror, subject.fork, subject.head).await?);
     let prepared = Prepared::new(context, (subject.mirror, subject.head), subject.settings, cancel)
         .await?
-        .after(subject.baseline)
+        .after(subject.before)
         .await?;
     let run = Run {
         context,
@@ -49,9 +49,9 @@ pub async fn verify(
     let is_kept = |ran: &Evidence| compare::is_sound(ran, &run.excused(ran));
     let tested = prepared.tests(Coverage::Measured, is_kept).await?;
     let tests = &tested.tests;
-    let (baseline, excused) = (subject.baseline, run.excused(tests));
+    let (before, excused) = (subject.before, run.excused(tests));
     let of = (context, &prepared);
-    let mut report = rerun::report(of, (baseline, &tested), excused, Some(&change)).await?;
+    let mut report = rerun::report(of, (before, &tested), excused, Some(&change)).await?;
     let is_ready = !matches!(tested.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)));
     let mut checks = checks::checks(&run, tests, is_ready).await?;
     let (mut ran, mut tried) = (Ran::of(tests), Tried::default());
@@ -61,8 +61,8 @@ pub async fn verify(
         report.more.extend(base_tests::base_tests(&run, tests, &mut ran).await?);
     }
     if is_sound || is_ready && matches!(report.tests, Evidence::Absent(_)) {
-        let names = compare::telling_names(tests, baseline);
-        let new = names.map(|names| NewTests::of(run.change, &known(baseline), names));
+        let names = compare::telling_names(tests, before);
+        let new = names.map(|names| NewTests::of(run.change, &known(before), names));
         let new = new.unwrap_or_default();
         let red = red_before_green(&run, (tests, &new), &mut checks).await?;
         if is_sound {
@@ -74,7 +74,7 @@ pub async fn verify(
     if let Some(measured) = tested.coverage.as_ref().filter(|_| is_sound) {
         report.more.push(coverage::judge(measured, subject).await?);
     }
-    let (held, shown) = rewritten::by_setup(&tested.rewritten, baseline);
+    let (held, shown) = rewritten::by_setup(&tested.rewritten, before);
     let by_running = tried.findings.into_iter().chain(held).collect();
     let integrity = judged::integrity(&run, (tests, &ran), by_running, shown).await?;
     report.more.push(integrity);
@@ -95,7 +95,7 @@ impl Run<'_> {
     /// Collects the facts for the experiments.
     fn facts(&self, tests: &Evidence, new: NewTests, red: &RedBeforeGreen) -> Facts {
         let passed = compare::passed(tests);
-        let before = compare::names_before(self.subject.baseline).into_iter();
+        let before = compare::names_before(self.subject.before).into_iter();
         let before: BTreeSet<&String> = before.flat_map(|names| &names.passed).collect();
         Facts {
             change: Arc::clone(self.change),

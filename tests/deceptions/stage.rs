@@ -208,6 +208,7 @@ impl Stage {
             origin: &case.origin,
             mode: base.settings.mode,
             baseline,
+            before: baseline,
             settings: &base.settings,
             waived: &waived,
             people: &people,

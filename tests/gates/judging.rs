@@ -225,6 +225,42 @@ async fn unchanged_tests_run_with_what_the_base_gave_them() {
 }
 
 #[tokio::test]
+async fn what_an_earlier_task_brought_must_hold() {
+    let stage = Stage::new().await;
+    let base = stage.commit(
+        None,
+        &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))],
+    );
+    let fork = stage.commit(
+        Some(&base),
+        &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(HALF_TEST))],
+    );
+    let quarter = "\n\ndef quarter(a):\n    return a / 4\n";
+    let quarter_test = HALF_TEST
+        .replace("half", "quarter")
+        .replace("halves", "quarters")
+        .replace("Half", "Quarter")
+        .replace("(4)", "(8)");
+    let code = format!("{CALC}{quarter}\n\ndef half(a):\n    return a\n");
+    let head = stage.commit(
+        Some(&fork),
+        &[
+            ("calc.py", Some(&code)),
+            ("tests/test_half.py", None),
+            ("tests/test_quarter.py", Some(&quarter_test)),
+        ],
+    );
+    let case = Case::new(TaskType::Feature, TESTS);
+    let report = stage.verified_after(&base, &fork, &head, &case).await;
+    assert_eq!(gate(&report, Gate::BaseTests), ("failed", Weight::Demanded));
+    assert!(
+        word(&report).contains("test_half.Half.test_halves"),
+        "{}",
+        word(&report)
+    );
+}
+
+#[tokio::test]
 async fn a_changed_test_is_shown_as_it_was() {
     let stage = Stage::new().await;
     let fork = stage.commit(

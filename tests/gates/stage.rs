@@ -2,7 +2,7 @@
 
 use autobuild::{
     config::{Offer, RepositorySettings},
-    gates::{CheckoutLocks, Deadlines, GateContext, Subject, preflight, verify},
+    gates::{CheckoutLocks, Deadlines, GateContext, Subject, before, preflight, verify},
     messages::word_findings,
 };
 use domain::{
@@ -110,7 +110,27 @@ impl Stage {
         self.verified_on(&baseline, fork, head, case).await
     }
 
+    /// Pre-flight on `base`, then every Gate on `head`, whose work started at `fork`, on which earlier tasks worked.
+    pub async fn verified_after(&self, base: &Sha, fork: &Sha, head: &Sha, case: &Case) -> GateReport {
+        let baseline = self.baseline(base, &case.settings).await;
+        let cancel = CancellationToken::new();
+        let of = (&self.mirror, fork);
+        let before = before(&self.context, of, &case.settings, &baseline, &cancel);
+        self.verified_between((&baseline, &before.await.unwrap()), fork, head, case)
+            .await
+    }
+
     pub async fn verified_on(&self, baseline: &Baseline, fork: &Sha, head: &Sha, case: &Case) -> GateReport {
+        self.verified_between((baseline, baseline), fork, head, case).await
+    }
+
+    async fn verified_between(
+        &self,
+        (baseline, before): (&Baseline, &Baseline),
+        fork: &Sha,
+        head: &Sha,
+        case: &Case,
+    ) -> GateReport {
         let subject = Subject {
             mirror: &self.mirror,
             fork,
@@ -119,6 +139,7 @@ impl Stage {
             origin: &case.origin,
             mode: case.mode,
             baseline,
+            before,
             settings: &case.settings,
             waived: &[],
             people: &[],

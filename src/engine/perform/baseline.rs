@@ -1,9 +1,12 @@
 //! The baseline: the results on a commit of the default branch before the Feature. It is found once per commit and
-//! commands, stored, and made again if it is missing.
+//! commands, stored, and made again if it is missing. The results where a task's work starts are stored like it.
 
 use crate::{
-    config::RepositorySettings,
-    engine::{job::EffectError, perform::context::EffectContext},
+    config::{RECORDS_FOLDER, RepositorySettings},
+    engine::{
+        job::EffectError,
+        perform::{coach::fork_point, context::EffectContext},
+    },
     gates,
     gates::Chosen,
 };
@@ -14,7 +17,7 @@ use domain::{
     ids::Sha,
     shell_command::ShellCommand,
 };
-use git::Mirror;
+use git::{Mirror, RepoPath};
 use sha2::{Digest, Sha256};
 
 /// Returns the baseline of a commit of the default branch, from the store or by running set-up and tests there.
@@ -29,16 +32,21 @@ pub(super) async fn baseline(
         return Ok(known);
     }
     let found = gates::preflight(&context.gate_context(), mirror, commit, settings, &context.job.cancel).await?;
-    // A baseline that could not be made is not stored, so that the next request tries again.
-    if obstacle(&found).is_none()
-        && let Ok(body) = serde_json::to_string(&found)
-    {
-        let (store, repo) = (&context.engine.store, context.key().repo);
-        store
-            .keep_baseline(repo, commit, &named, &body, context.engine.now())
-            .await?;
-    }
+    keep(context, &found, &named).await?;
     Ok(found)
+}
+
+/// Stores a baseline. One that could not be made is not stored, so that the next request tries again.
+async fn keep(context: &EffectContext<'_>, found: &Baseline, named: &str) -> Result<(), EffectError> {
+    if obstacle(found).is_some() {
+        return Ok(());
+    }
+    if let Ok(body) = serde_json::to_string(found) {
+        let (store, repo) = (&context.engine.store, context.key().repo);
+        let at = context.engine.now();
+        store.keep_baseline(repo, &found.commit, named, &body, at).await?;
+    }
+    Ok(())
 }
 
 /// Returns the stored baseline, if it exists and this version can read it.
@@ -71,6 +79,34 @@ impl EffectContext<'_> {
             .measured()
             .ok_or_else(|| EffectError::defect(Defect::NoIntegrationBranch))?;
         baseline(self, (mirror, commit), &self.settings()).await
+    }
+
+    /// Returns the results where the work on `head` starts: on the commit of the integration branch that it contains. It
+    /// is the baseline if only records were added since, or if nothing can run there.
+    pub(super) async fn before(
+        &self,
+        mirror: &Mirror,
+        head: &Sha,
+        baseline: &Baseline,
+    ) -> Result<Baseline, EffectError> {
+        let start = fork_point(self, mirror, head).await?;
+        let changes = mirror.diff_raw(&baseline.commit, &start).await?;
+        let is_record = |path: &RepoPath| path.as_bytes().starts_with(RECORDS_FOLDER.as_bytes());
+        if changes.iter().all(|change| is_record(&change.path)) {
+            return Ok(baseline.clone());
+        }
+        let settings = self.settings();
+        let named = hash(&gates::commands::at(mirror, &start, &settings).await?, &settings);
+        if let Some(known) = kept(self, &start, &named).await? {
+            return Ok(known);
+        }
+        let (of, cancel) = ((mirror, &start), &self.job.cancel);
+        let found = gates::before(&self.gate_context(), of, &settings, baseline, cancel).await?;
+        if obstacle(&found).is_some() {
+            return Ok(baseline.clone());
+        }
+        keep(self, &found, &named).await?;
+        Ok(found)
     }
 
     /// Returns the stored baseline of that commit. Nothing is run for it.

@@ -38,6 +38,7 @@ pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Em
     }
     let settings = context.settings();
     let baseline = context.baseline(&mirror).await?;
+    let before = context.before(&mirror, head, &baseline).await?;
     let fork = fork_of(context, &mirror, task, head).await?;
     let subject = Subject {
         mirror: &mirror,
@@ -47,6 +48,7 @@ pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Em
         origin: &task.origin,
         mode: settings.mode,
         baseline: &baseline,
+        before: &before,
         settings: &settings,
         waived: &context.waived(),
         people: &turn::pushes(context, &mirror, &fork, head).await?,

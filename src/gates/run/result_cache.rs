@@ -6,7 +6,7 @@
 //! access. Only the service writes here, and no command sees the folder.
 
 use crate::{
-    config::RepositorySettings,
+    config::{RECORDS_FOLDER, RepositorySettings},
     gates::{
         commands::Chosen,
         compare,
@@ -35,8 +35,6 @@ const MOST: usize = 256;
 const MOST_NAMES: usize = 50_000;
 /// The most files of a commit whose results are cached.
 const MOST_FILES: usize = 50_000;
-/// The folder of AutoBuild's own records, which no test of a repository reads.
-const RECORDS: &str = ".autobuild/";
 
 /// The result of a run.
 #[derive(Serialize, Deserialize)]
@@ -205,7 +203,7 @@ impl ResultCache<'_> {
         }
         let mut digest = Sha256::new();
         for (path, (mode, version)) in files {
-            if !path.starts_with(RECORDS.as_bytes()) {
+            if !path.starts_with(RECORDS_FOLDER.as_bytes()) {
                 digest.update(path);
                 digest.update(format!("\0{mode:o} {version}\0"));
             }

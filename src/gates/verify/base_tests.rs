@@ -42,7 +42,7 @@ const GATE: Gate = Gate::BaseTests;
 /// The base's settings may also define how the product is built. If the tests do not run with them, they run with the
 /// new settings; the integrity rules detect weakened settings.
 pub(crate) async fn base_tests(run: &Run<'_>, head: &Evidence, ran: &mut Ran) -> Result<Option<GateResult>, GateError> {
-    let Some(before) = compare::names_before(run.subject.baseline).filter(|names| !names.passed.is_empty()) else {
+    let Some(before) = compare::names_before(run.subject.before).filter(|names| !names.passed.is_empty()) else {
         return Ok(None);
     };
     let command = run.prepared.chosen.test.as_ref();
@@ -160,7 +160,7 @@ enum Why {
 /// Returns the tests that passed on the base and that the change removed.
 async fn removed(run: &Run<'_>, (before, head): (&TestNames, &Evidence)) -> Result<Vec<Removed>, GateError> {
     let (change, task) = (run.change, run.subject.task);
-    let Some(now) = compare::telling_names(head, run.subject.baseline) else {
+    let Some(now) = compare::telling_names(head, run.subject.before) else {
         return Ok(Vec::new());
     };
     let gone = missing(before, now).into_iter().filter(|name| is_gone(change, name));
@@ -435,7 +435,7 @@ async fn run_with(
 /// Selects the tests in the restored files, if no other test can change its result.
 fn wanted(run: &Run<'_>, changes: &[&RawChange], inline: &[Put]) -> Selection {
     let are_tests = changes.iter().all(|raw| role_of(raw) == Some(Role::Test));
-    let Some(known) = compare::names_before(run.subject.baseline).filter(|_| are_tests) else {
+    let Some(known) = compare::names_before(run.subject.before).filter(|_| are_tests) else {
         return Selection::All;
     };
     let paths = changes.iter().filter_map(|raw| raw.path.to_str());

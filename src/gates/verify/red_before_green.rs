@@ -73,7 +73,7 @@ pub(crate) async fn red_before_green(
     checks: &mut [Checked],
 ) -> Result<RedBeforeGreen, GateError> {
     let weight = weight(run.kind(), run.subject.origin, run.subject.mode);
-    let candidates = match compare::telling_names(head, run.subject.baseline) {
+    let candidates = match compare::telling_names(head, run.subject.before) {
         Some(_) => Candidates::Named(tests.candidates()),
         None => Candidates::Files(files_with_tests(run.change)),
     };
@@ -200,14 +200,14 @@ fn red(run: &Run<'_>, candidates: &Candidates, head: &Evidence, base: &Base) -> 
         let named = candidates.named().iter();
         return named.filter(|name| is_in_new_code(run.change, name)).cloned().collect();
     };
-    let known_red = compare::names_before(run.subject.baseline).map_or(&[][..], |names| &names.failed);
+    let known_red = compare::names_before(run.subject.before).map_or(&[][..], |names| &names.failed);
     let (Candidates::Named(all) | Candidates::Files(all)) = candidates;
     let red = all.iter().filter(|name| is_red(found, name, known_red));
     let red: Vec<String> = red.cloned().collect();
     if !red.is_empty() || matches!(candidates, Candidates::Files(_)) {
         return red;
     }
-    let (known, failed) = (known(run.subject.baseline), compare::failed(found));
+    let (known, failed) = (known(run.subject.before), compare::failed(found));
     let by_stored =
         |name: &&String| failed.contains(name) && known.contains(name.as_str()) && !known_red.contains(name);
     compare::passed(head).iter().filter(by_stored).cloned().collect()
@@ -259,7 +259,7 @@ async fn before(
 /// Returns the base's result for the tests that a criterion names: from the run on the base's code, else from
 /// pre-flight.
 fn named_before(run: &Run<'_>, names: &[String], candidates: &Candidates, base: &Base) -> OnBase {
-    let before = compare::names_before(run.subject.baseline);
+    let before = compare::names_before(run.subject.before);
     let of = |name: &String| match base {
         _ if !candidates.named().contains(name) => match before {
             Some(before) if before.passed.contains(name) => OnBase::Holds,
