@@ -1,111 +1,144 @@
-//! Finds the answer in an agent's output: the JSON object at the end of its standard output.
+//! Finds the answer in an agent's output: a JSON object, with any words before and behind it.
 
 use crate::config::Role;
-use domain::blocked::AgentFailure;
+use domain::{
+    blocked::AgentFailure,
+    clean::{is_invisible, without_colours},
+    json::object_at_start,
+};
 use serde_json::Value;
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
-    /// The output does not end with an object.
+    /// The output holds no object.
     Missing,
-    /// The end of the output looks like an object but is not JSON.
+    /// Part of the output looks like the answer but is not JSON.
     NotJson(String),
     /// It is an object, but not the requested one.
     Malformed(String),
 }
 
-/// Returns the object at the end of `output`. White space and the end of a code fence may follow it.
+/// Returns the last object in `output` that has a key of the answer's schema, or else the last one. Objects inside
+/// other objects do not count.
 ///
-/// One pass from the end finds the object's beginning and one parse reads it, so the time stays linear for any output.
-pub(crate) fn ending_object(output: &str) -> Result<Value, NoAnswer> {
-    let text = without_closing_fence(output.trim_end());
-    if !text.ends_with('}') {
-        return Err(NoAnswer::Missing);
+/// A later piece that begins like an object, names a key of the schema and is no JSON is a broken answer. It is not
+/// passed over, because the object before it may be an example or an earlier draft.
+pub(crate) fn last_object(output: &str, schema: &Value) -> Result<Value, NoAnswer> {
+    let keys: Vec<&String> = properties(schema).collect();
+    let (mut answer, mut other) = (None, None);
+    let output = without_colours(output);
+    let mut rest = output.as_str();
+    while let Some(start) = rest.find('{') {
+        rest = rest.get(start..).unwrap_or_default();
+        if !begins_like_an_object(rest) {
+            rest = rest.get(1..).unwrap_or_default();
+            continue;
+        }
+        let (object, length) = match object_at_start(rest) {
+            Some((text, length)) => (parsed(&text), length),
+            None => (
+                Err(NoAnswer::NotJson("its last bracket is missing".to_owned())),
+                rest.len(),
+            ),
+        };
+        let (piece, behind) = rest.split_at_checked(length).unwrap_or((rest, ""));
+        rest = behind;
+        let has = |key: &&String| match &object {
+            Ok(object) => object.get(key.as_str()).is_some(),
+            Err(_) => piece.contains(&format!("\"{key}\"")),
+        };
+        match keys.iter().any(has) {
+            true => answer = Some(object),
+            false => other = Some(object),
+        }
     }
-    let Some(start) = start_of_last_object(text.as_bytes()) else {
-        return Err(NoAnswer::NotJson("its brackets do not match".to_owned()));
-    };
-    let object = text.get(start..).unwrap_or_default();
+    answer.or(other).unwrap_or(Err(NoAnswer::Missing))
+}
+
+fn properties(schema: &Value) -> impl Iterator<Item = &String> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flat_map(|properties| properties.keys())
+}
+
+fn parsed(object: &str) -> Result<Value, NoAnswer> {
     serde_json::from_str(object).map_err(|error| NoAnswer::NotJson(error.to_string()))
 }
 
-fn without_closing_fence(text: &str) -> &str {
-    let last_line = text.rsplit('\n').next().unwrap_or_default().trim_start();
-    let is_fence = |mark: char| last_line.len() >= 3 && last_line.chars().all(|c| c == mark);
-    match is_fence('`') || is_fence('~') {
-        true => text.get(..text.len() - last_line.len()).unwrap_or_default().trim_end(),
-        false => text,
-    }
-}
-
-/// Walks back from the closing bracket to the one that opens it, and skips strings.
-///
-/// Read backwards, a quote is inside a string if and only if an odd number of backslashes precedes it.
-fn start_of_last_object(bytes: &[u8]) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut in_string = false;
-    let mut at = bytes.len();
-    while let Some(before) = at.checked_sub(1) {
-        at = before;
-        match bytes.get(at)? {
-            b'"' => {
-                let slashes = bytes.get(..at)?.iter().rev().take_while(|byte| **byte == b'\\').count();
-                if slashes % 2 == 0 {
-                    in_string = !in_string;
-                }
-                at -= slashes;
-            }
-            b'}' if !in_string => depth += 1,
-            b'{' if !in_string => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return Some(at);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
+/// `true` if the bracket at the start of `text` is followed by its closing one or by a string and a colon. Code in an
+/// agent's words has other brackets.
+fn begins_like_an_object(text: &str) -> bool {
+    let between = |c: char| c.is_whitespace() || is_invisible(c);
+    let inside = text.strip_prefix('{').unwrap_or_default().trim_start_matches(between);
+    let Some(key) = inside.strip_prefix('"') else {
+        return inside.starts_with('}');
+    };
+    let mut escaped = false;
+    let end = key.find(|c| {
+        let ends = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends
+    });
+    let behind = end.and_then(|end| key.get(end + 1..)).unwrap_or(":");
+    behind.trim_start_matches(between).starts_with(':')
 }
 
 /// Returns the failure of a role that gave no usable answer.
-pub(super) fn no_answer(role: Role, why: NoAnswer) -> AgentFailure {
-    match (role, why) {
-        (Role::Coach, NoAnswer::Missing | NoAnswer::NotJson(_)) => AgentFailure::DecisionMissing,
-        (Role::Coach, NoAnswer::Malformed(problem)) => AgentFailure::DecisionInvalid { problem },
-        (Role::Planner | Role::Designer | Role::Player, NoAnswer::Missing | NoAnswer::NotJson(_)) => {
-            AgentFailure::ReportMissing
-        }
-        (Role::Planner | Role::Designer | Role::Player, NoAnswer::Malformed(problem)) => {
-            AgentFailure::ReportInvalid { problem }
-        }
+pub(super) fn no_answer(role: Role, why: &NoAnswer) -> AgentFailure {
+    let problem = match why {
+        NoAnswer::Missing => None,
+        NoAnswer::NotJson(problem) => Some(format!("it is not JSON: {problem}")),
+        NoAnswer::Malformed(problem) => Some(problem.clone()),
+    };
+    match (role, problem) {
+        (Role::Coach, None) => AgentFailure::DecisionMissing,
+        (Role::Coach, Some(problem)) => AgentFailure::DecisionInvalid { problem },
+        (Role::Planner | Role::Designer | Role::Player, None) => AgentFailure::ReportMissing,
+        (Role::Planner | Role::Designer | Role::Player, Some(problem)) => AgentFailure::ReportInvalid { problem },
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{NoAnswer, ending_object};
+    use super::{NoAnswer, last_object, no_answer};
+    use crate::config::Role;
+    use domain::blocked::AgentFailure;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
+    fn schema() -> Value {
+        json!({"properties": {"a": {}, "b": {}}})
+    }
+
     #[test]
-    fn the_object_that_ends_the_output_is_the_answer() {
+    fn words_around_the_answer_do_not_matter() {
         let table = [
             ("{\"a\": 1}", json!({"a": 1})),
             ("words\n{\"a\": 1}\n\n", json!({"a": 1})),
-            ("{\"first\": 1}\n{\"a\": {\"b\": [{}]}}", json!({"a": {"b": [{}]}})),
-            ("Done:\n```json\n{\"a\": \"x\"}\n```\n", json!({"a": "x"})),
+            ("{\"a\": 1}\n{\"a\": {\"b\": [{}]}}", json!({"a": {"b": [{}]}})),
+            ("Done:\n```json\n{\"a\": \"x\"}\n```\nThat is all.", json!({"a": "x"})),
             ("~~~~\n{}\n~~~~", json!({})),
+            ("{\"other\": 1} words {}", json!({})),
             (
                 r#"{ not this } {"a": "}{\"", "b\\": "\\"}"#,
                 json!({"a": "}{\"", "b\\": "\\"}),
             ),
             ("it's {\"a\":1}", json!({"a": 1})),
             ("an open \" quote and { bracket {\"a\": \"{\"}", json!({"a": "{"})),
+            (
+                r#"{"a": 1} I wrote `format!("{x}")`, `fn f() {}`, { "c" }, {"c": 2}, {"c": d} and {"c": "#,
+                json!({"a": 1}),
+            ),
+            ("{\"c\": d} {\"a\": 1}", json!({"a": 1})),
+            (
+                "\u{feff}\u{1b}[1m{\u{1b}[0m\u{1b}[34m\"a\"\u{1b}[0m:\0 1}\u{1b}[0m\u{7}",
+                json!({"a": 1}),
+            ),
+            (r#"{"a": "\ud800"}"#, json!({"a": "\u{fffd}"})),
+            ("{\"a\": \"one\ntwo\"}", json!({"a": "one\ntwo"})),
         ];
         for (output, expected) in table {
-            assert_eq!(ending_object(output), Ok(expected), "{output}");
+            assert_eq!(last_object(output, &schema()), Ok(expected), "{output}");
         }
     }
 
@@ -116,29 +149,75 @@ mod tests {
             "  \n",
             "done!",
             "[1, 2]",
-            "{\"a\": 1} and more",
             "```\n```",
             "{{{{{",
             "null",
+            "}",
+            "{a: 1}",
+            "{'a': 1}",
+            "{ \"a\" }",
         ] {
-            assert_eq!(ending_object(output), Err(NoAnswer::Missing), "{output}");
+            assert_eq!(last_object(output, &schema()), Err(NoAnswer::Missing), "{output}");
         }
     }
 
+    /// Otherwise an example that the agent quotes, or a part of its answer, would be taken for the answer.
     #[test]
-    fn what_only_looks_like_an_object_is_malformed() {
-        for output in ["}", "{\"a\": }", "{a: 1}", "{'a': 1}", "{\"a\": 1]}", "\"}"] {
-            let answer = ending_object(output);
+    fn a_broken_answer_is_never_passed_over() {
+        for output in [
+            "{\"a\": }",
+            "{\"a\": 1]}",
+            "{\"a\": 1} {\"a\": }",
+            "{\"a\": 1} {\"a\": \"the output ends he",
+            "{\"a\": 1} {\"c\": 1, \"a\": }",
+            "{\"a\": 1} {\"a\": [{\"b\": 1}], \"c\": tru",
+            "{\"a\": {\"b\": 1}, }",
+        ] {
+            let answer = last_object(output, &schema());
             assert!(matches!(answer, Err(NoAnswer::NotJson(_))), "{output}: {answer:?}");
         }
     }
 
     #[test]
     fn hostile_outputs_are_read_in_one_pass() {
-        for piece in ["{", "}", "{\"", "\\", "\"", "\\\"", "[{"] {
+        for piece in [
+            "{",
+            "}",
+            "{\"",
+            "\\",
+            "\"",
+            "\\\"",
+            "[{",
+            "{\"a\":",
+            "{\"a\":[",
+            "{ ",
+            "\u{1b}[1m{\"a\":1}",
+        ] {
             let output = format!("{}}}", piece.repeat(300_000));
-            let answer = ending_object(&output);
-            assert!(answer.is_err() || answer == Ok(json!({})), "{piece}: {answer:?}");
+            let answer = last_object(&output, &schema());
+            let read = [Ok(json!({})), Ok(json!({"a": 1}))];
+            assert!(answer.is_err() || read.contains(&answer), "{piece}: {answer:?}");
+        }
+    }
+
+    #[test]
+    fn the_reason_for_no_answer_is_the_true_one() {
+        let problem = "it is not JSON: its last bracket is missing".to_owned();
+        let cut_off = || last_object("{\"a\": [", &schema()).unwrap_err();
+        let table = [
+            (Role::Player, NoAnswer::Missing, AgentFailure::ReportMissing),
+            (Role::Coach, NoAnswer::Missing, AgentFailure::DecisionMissing),
+            (
+                Role::Player,
+                cut_off(),
+                AgentFailure::ReportInvalid {
+                    problem: problem.clone(),
+                },
+            ),
+            (Role::Coach, cut_off(), AgentFailure::DecisionInvalid { problem }),
+        ];
+        for (role, why, failure) in table {
+            assert_eq!(no_answer(role, &why), failure);
         }
     }
 
@@ -159,10 +238,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_object_is_found_behind_any_words(words in "[^\\x00]{0,40}", value in any_json()) {
+        fn every_object_is_found_behind_any_words(words in "[^\\x00{\\x1b]{0,40}", value in any_json()) {
+            let schema = json!({"properties": {"value": {}}});
             let object = json!({ "value": value });
             for printed in [object.to_string(), serde_json::to_string_pretty(&object).unwrap()] {
-                prop_assert_eq!(ending_object(&format!("{words}\n{printed}")), Ok(object.clone()));
+                prop_assert_eq!(last_object(&format!("{words}\n{printed}"), &schema), Ok(object.clone()));
             }
         }
     }

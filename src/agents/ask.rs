@@ -1,13 +1,18 @@
-//! Asks an agent, and asks once more after a missing or malformed answer, with what was wrong.
+//! Asks an agent, and asks once more after a missing or malformed answer, with what was wrong. If there was no JSON, only
+//! the answer is asked for, not the work.
 
-use crate::agents::{
-    answer::{NoAnswer, no_answer},
-    backend::Backend,
-    journal::plain,
-    record::{Record, Replaced},
-    run::{RunError, RunSpec},
+use crate::{
+    agents::{
+        answer::{NoAnswer, no_answer},
+        backend::Backend,
+        journal::plain,
+        prompt::Prompt,
+        record::{Record, Replaced},
+        run::{RunError, RunSpec},
+    },
+    config::Role,
 };
-use domain::{blocked::AgentFailure, price, shorten};
+use domain::{blocked::AgentFailure, clean::clean, price, shorten};
 use serde_json::Value;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +22,7 @@ const REPAIRS: u32 = 1;
 /// No run is started with less time than this.
 const LEAST_TIME: Duration = Duration::from_secs(1);
 const MAX_PROBLEM: usize = 2_000;
+const MAX_WORDS: usize = 20_000;
 const MAX_MODEL: usize = 200;
 
 /// A valid answer and how it came about.
@@ -75,7 +81,7 @@ impl Backend {
                 Ok(answer) => return Ok(Answered { answer, record }),
                 Err(why) => why,
             };
-            let (more, failure) = (unsaid(&why), no_answer(spec.role, why));
+            let failure = no_answer(spec.role, &why);
             repairs += 1;
             if repairs > REPAIRS || spec.is_spent() {
                 let failure = if repairs > REPAIRS {
@@ -87,7 +93,7 @@ impl Backend {
                 return Err(RunError::Agent { failure, record });
             }
             tracing::info!(role = %spec.role, run_key = %spec.run_key, %failure, "asking the agent once more");
-            spec.prompt = spec.prompt.repaired(&format!("{failure}{more}"));
+            spec.prompt = spec.repaired(&why, &failure, &printed.words);
             unusable = Some(failure);
         }
     }
@@ -116,6 +122,22 @@ impl RunSpec {
     /// `true` if nothing is left for another run.
     fn is_spent(&self) -> bool {
         self.usd_micros == Some(0) || self.tokens == Some(0) || self.deadline < LEAST_TIME
+    }
+
+    /// Returns the prompt of a second run, after an unusable answer. An agent that printed no JSON is asked for its answer
+    /// alone, if it left something to answer from: words, or a Player its working copy.
+    fn repaired(&self, why: &NoAnswer, failure: &AgentFailure, words: &str) -> Prompt {
+        let problem = bounded(&failure.to_string());
+        let words = plain(&self.secrets, clean(words).trim(), MAX_WORDS);
+        match (why, self.role) {
+            (NoAnswer::Malformed(_), _) => self.prompt.repaired(&problem),
+            (NoAnswer::Missing | NoAnswer::NotJson(_), Role::Planner | Role::Designer | Role::Coach)
+                if words.is_empty() =>
+            {
+                self.prompt.repaired(&problem)
+            }
+            (NoAnswer::Missing | NoAnswer::NotJson(_), _) => self.prompt.answer_alone(&problem, &words),
+        }
     }
 
     /// Subtracts what a run used from what is left for the next one.
@@ -163,14 +185,6 @@ fn priced(record: Record, spec: &RunSpec) -> Record {
     }
 }
 
-/// Returns the detail that the failure for an unusable answer leaves out.
-fn unsaid(why: &NoAnswer) -> String {
-    match why {
-        NoAnswer::NotJson(problem) => format!(" ({})", bounded(problem)),
-        NoAnswer::Missing | NoAnswer::Malformed(_) => String::new(),
-    }
-}
-
 fn bounded(problem: &str) -> String {
     shorten::middle(problem, MAX_PROBLEM)
 }
@@ -179,7 +193,12 @@ fn bounded(problem: &str) -> String {
 mod tests {
     use crate::{
         agents::{
-            Access, Backend, RunError, RunSpec, ask::Answered, backend::Kind, prompt::Prompt, scripted::ScriptedAgent,
+            Access, Backend, RunError, RunSpec,
+            answer::{NoAnswer, no_answer},
+            ask::Answered,
+            backend::Kind,
+            prompt::Prompt,
+            scripted::ScriptedAgent,
         },
         config::{AgentCommand, ModelSettings, Role},
     };
@@ -271,6 +290,30 @@ mod tests {
             let stage = Stage::playing(&format!("- {{{first}}}\n- {{answer: {{n: 7}}}}\n"));
             let answered = stage.ask(Role::Player, "r1").await.unwrap();
             assert_eq!((answered.answer, answered.record.runs), (7, 2), "{first}");
+        }
+    }
+
+    #[tokio::test]
+    async fn where_no_json_was_printed_only_the_answer_is_asked_for_again() {
+        let stage = Stage::playing("- {}");
+        let alone = |role: Role, why: &NoAnswer, words: &str| {
+            let spec = stage.spec(role, "r1");
+            let again = spec.repaired(why, &no_answer(role, why), words).text();
+            assert!(again.contains("no third try"), "{again}");
+            again.contains("Only your answer is missing")
+        };
+        let malformed = NoAnswer::Malformed("`n` is missing".to_owned());
+        let broken = NoAnswer::NotJson("its last bracket is missing".to_owned());
+        let table = [
+            (Role::Coach, &NoAnswer::Missing, "I approve.", true),
+            (Role::Coach, &broken, "{\"decision\": ", true),
+            (Role::Player, &NoAnswer::Missing, "", true),
+            // Nothing is there to answer from.
+            (Role::Coach, &NoAnswer::Missing, " \u{1b}[0m\n", false),
+            (Role::Player, &malformed, "{}", false),
+        ];
+        for (role, why, words, expected) in table {
+            assert_eq!(alone(role, why, words), expected, "{role} {why:?} {words:?}");
         }
     }
 

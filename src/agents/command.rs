@@ -128,8 +128,9 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
     let failed = |how: String| AgentFailure::Failed { how };
     let failure = match finished.exit {
         Exit::Exited(0) => {
-            let answer = answer::ending_object(&String::from_utf8_lossy(&finished.stdout.end()));
-            return Ok(Printed { answer, record });
+            let words = String::from_utf8_lossy(&finished.stdout.end()).into_owned();
+            let answer = answer::last_object(&words, &spec.schema);
+            return Ok(Printed { answer, words, record });
         }
         Exit::Cancelled => {
             let record = Box::new(record);

@@ -200,7 +200,7 @@ impl Journal {
 
 /// Returns the most descriptive part of a tool call's input, with paths relative to the checkout.
 fn called(input: &str, checkout: &Path) -> String {
-    let first = match serde_json::from_str(input) {
+    let first = match domain::json::read(input.as_bytes()) {
         Ok(Value::Object(fields)) => {
             let named = TELLING.iter().filter_map(|name| fields.get(*name));
             named.chain(fields.values()).find_map(Value::as_str).map(str::to_owned)

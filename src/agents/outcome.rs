@@ -138,6 +138,7 @@ pub(crate) fn printed(
         Err(Cut::Failed(failure)) => failure.to_string(),
         Err(Cut::Cancelled) => "cancelled".to_owned(),
     };
+    let words = told.last_words.clone().unwrap_or_default();
     let record = Record {
         log: log(&journal, told.last_words.as_deref(), &ended.finished),
         usage,
@@ -149,7 +150,7 @@ pub(crate) fn printed(
         replaced: None,
     };
     match outcome {
-        Ok(answer) => Ok(Printed { answer, record }),
+        Ok(answer) => Ok(Printed { answer, words, record }),
         Err(Cut::Failed(failure)) => Err(RunError::Agent {
             failure,
             record: Box::new(record),

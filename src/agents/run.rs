@@ -105,6 +105,8 @@ pub enum RunError {
 pub(super) struct Printed {
     /// The answer, or why there is none.
     pub(super) answer: Result<Value, NoAnswer>,
+    /// The agent's last words, as far as its answer may stand in them.
+    pub(super) words: String,
     /// What is known about the run.
     pub(super) record: Record,
 }

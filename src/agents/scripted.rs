@@ -76,9 +76,10 @@ impl ScriptedAgent {
         let answer = step.answer.as_ref().map(ToString::to_string).unwrap_or_default();
         let usage = step.usage.unwrap_or_default();
         let failure = match &step.fail {
-            None => return Ok(printed(answer, usage)),
+            None => return Ok(printed(answer, usage, spec)),
             Some(ScriptedFailure::Garbage) => {
-                return Ok(printed("as scripted, these words are no answer".to_owned(), usage));
+                let words = "as scripted, these words are no answer".to_owned();
+                return Ok(printed(words, usage, spec));
             }
             Some(ScriptedFailure::Exit) => AgentFailure::Failed {
                 how: "exit code 1, as scripted".to_owned(),
@@ -134,14 +135,15 @@ fn read(file: &Path) -> io::Result<String> {
     }
 }
 
-fn printed(output: String, usage: Usage) -> Printed {
+fn printed(words: String, usage: Usage, spec: &RunSpec) -> Printed {
     let record = Record {
-        log: output.clone(),
+        log: words.clone(),
         usage,
         ..once()
     };
     Printed {
-        answer: answer::ending_object(&output),
+        answer: answer::last_object(&words, &spec.schema),
+        words,
         record,
     }
 }

@@ -380,7 +380,7 @@ fn script(command: &SimpleCommand, repository: &Repository<'_>) -> Option<(Shell
         _ => return None,
     };
     let text = repository.text("package.json")?;
-    let manifest: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
+    let manifest: Value = domain::json::read(text.as_bytes()).ok()?;
     let script = manifest.get("scripts")?.get(name)?.as_str()?;
     Some((script.parse().ok()?, separator))
 }

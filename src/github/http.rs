@@ -96,7 +96,7 @@ pub(super) struct Reply {
 
 impl Reply {
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, GithubError> {
-        serde_json::from_slice(&self.body).map_err(malformed)
+        domain::json::read(&self.body).map_err(malformed)
     }
 }
 

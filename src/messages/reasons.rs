@@ -440,12 +440,11 @@ fn agent(failure: &AgentFailure, max: usize) -> String {
         }
         AgentFailure::OutOfMoney => "it used up its share of the budget".to_owned(),
         AgentFailure::ScriptSpent(spent) => script_spent(spent, max),
-        AgentFailure::ReportMissing => "its output does not end with a JSON object".to_owned(),
+        AgentFailure::ReportMissing | AgentFailure::DecisionMissing => "its output holds no JSON object".to_owned(),
         AgentFailure::ReportInvalid { problem } => format!(
             "its report is not valid: {}",
             trimmed(&problem.replace('\n', "; "), max)
         ),
-        AgentFailure::DecisionMissing => "its output does not end with a JSON object".to_owned(),
         AgentFailure::DecisionInvalid { problem } => {
             format!(
                 "its decision is not valid: {}",

@@ -52,23 +52,32 @@ async fn a_coach_that_approves_everything_does_not_approve_what_the_gates_refuse
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn evidence_that_names_nothing_real_and_specific_does_not_hold() {
-    // What the rules read off the commit; the other spellings are a table of the domain.
-    for evidence in ["Hello/1.txt", "hello/1.txt:2"] {
+async fn evidence_that_an_approval_lacks_is_asked_of_the_coach_once() {
+    let found = json!([{"criterion": 1, "met": true, "evidence": "it works"}]);
+    for (criteria, state, review) in [
+        (found, "in_review", "APPROVED"),
+        (json!([]), "blocked", "CHANGES_REQUESTED"),
+    ] {
+        let first = json!({"decision": "approve", "summary": "Fine.", "criteria": []});
+        let coach = format!(
+            "cat > \"$WORLD/prompt\"\nif grep -q 'Only evidence is missing' \"$WORLD/prompt\"; then\n\
+             cp \"$WORLD/prompt\" \"$WORLD/again\"; echo '{}'\nelse\necho '{first}'\nfi\n",
+            json!({ "criteria": criteria })
+        );
         let world = Setup::new()
             .settings("max_turns: 1")
-            .command(Role::Coach, &approving(evidence))
+            .command(Role::Coach, &coach)
             .build()
             .await;
         world.script.plans(&Plan::one()).plays(1);
         world.start().await;
-        assert_eq!(world.state().await, "blocked", "{evidence}");
-        let review = world.reviews(world.pull(1).await).await.remove(0);
-        assert_eq!(review.1, "CHANGES_REQUESTED", "{evidence}");
+        assert_eq!(world.state().await, state);
+        let posted = world.reviews(world.pull(1).await).await.remove(0);
+        assert_eq!(posted.1, review, "{}", posted.2);
+        let again = prompt(&world, "again");
         assert!(
-            review.2.contains("a criterion has no proof"),
-            "{evidence}: {}",
-            review.2
+            again.contains("was not looked at") && !again.contains("# The change"),
+            "{again}"
         );
         world.end().await;
     }

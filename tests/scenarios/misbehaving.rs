@@ -3,7 +3,6 @@
 use crate::world::{ISSUE, Plan, REPO, Setup, WRITER, World};
 use autobuild::config::Role;
 use forge::{BranchRule, Fault, Mishap, RuleKind};
-use serde_json::json;
 
 const REPORT: &str = r#"echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.txt"], "ready_for_validation": true}'
 "#;
@@ -397,28 +396,6 @@ echo '{"decision": "approve", "summary": "Fine.", "criteria": [{"criterion": 1, 
     let reviews = world.reviews(pull).await;
     assert_eq!(reviews[0].1, "CHANGES_REQUESTED");
     assert!(reviews[0].2.contains("checkout_unchanged"), "{}", reviews[0].2);
-    world.end().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn approvals_without_evidence_do_not_hold() {
-    let world = Setup::new().settings("max_turns: 2").build().await;
-    world.script.plans(&Plan::one()).plays(1);
-    world.script.step(json!({"role": "coach", "answer": {
-        "decision": "approve", "summary": "Fine.", "criteria": [{"criterion": 1, "met": true, "evidence": "I looked at it"}],
-    }}));
-    world.script.writes(1, &[("hello/1.txt", "hello 1!\n")]);
-    world
-        .script
-        .step(json!({"role": "coach", "answer": {"decision": "approve", "summary": "Fine.", "criteria": []}}));
-    world.start().await;
-    assert_eq!(world.state().await, "blocked");
-    let reviews = world.reviews(world.pull(1).await).await;
-    assert!(
-        reviews.iter().all(|review| review.1 == "CHANGES_REQUESTED"),
-        "{reviews:?}"
-    );
-    assert!(reviews[0].2.contains("a criterion has no proof"), "{}", reviews[0].2);
     world.end().await;
 }
 

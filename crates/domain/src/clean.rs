@@ -23,6 +23,18 @@ pub fn clean(text: &str) -> String {
     out
 }
 
+/// Returns the text without terminal control sequences. Everything else stays.
+pub fn without_colours(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, _)) = rest.split_once('\u{1b}') {
+        let sequence = rest.get(before.len()..).unwrap_or_default();
+        out.push_str(before);
+        rest = sequence.get(escape_length(sequence)..).unwrap_or_default();
+    }
+    out + rest
+}
+
 /// Returns the length of the terminal control sequence at the start of `text`, in bytes. It looks at no character behind
 /// the sequence, so a text full of them is read in linear time.
 pub(super) fn escape_length(text: &str) -> usize {
@@ -32,7 +44,8 @@ pub(super) fn escape_length(text: &str) -> usize {
     chars.next().map_or(text.len(), |(at, _)| at)
 }
 
-/// Skips the rest of a terminal control sequence after its escape character: `[`, parameters, a letter.
+/// Skips the rest of a terminal control sequence after its escape character: `[`, parameters, a letter; or the choice of
+/// a character set, such as `(B`.
 fn skip_escape<I: Iterator>(chars: &mut Peekable<I>, of: fn(&I::Item) -> char) {
     if chars.next_if(|item| of(item) == '[').is_some() {
         while chars
@@ -40,6 +53,8 @@ fn skip_escape<I: Iterator>(chars: &mut Peekable<I>, of: fn(&I::Item) -> char) {
             .is_some()
         {}
         chars.next_if(|item| ('\u{40}'..='\u{7e}').contains(&of(item)));
+    } else if chars.next_if(|item| ('('..='+').contains(&of(item))).is_some() {
+        chars.next_if(|item| ('0'..='~').contains(&of(item)));
     }
 }
 
@@ -66,7 +81,7 @@ pub fn is_invisible(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{clean, escape_length, skip_escape};
+    use super::{clean, escape_length, skip_escape, without_colours};
     use std::cell::Cell;
 
     #[test]
@@ -88,10 +103,13 @@ mod tests {
             ("\u{1b}[3", 3),
             ("\u{1b}[3m", 4),
             ("\u{1b}ü", 1),
+            ("\u{1b}(B{", 3),
+            ("\u{1b}(", 2),
         ];
         for (text, length) in table {
             assert_eq!(escape_length(text), length, "{text:?}");
         }
         assert_eq!(clean("a\u{1b}[1;31mb\u{1b}[0mc\u{1b}["), "abc");
+        assert_eq!(without_colours("a\r\u{1b}[1;31mb\u{1b}[0mc\u{1b}["), "a\rbc");
     }
 }

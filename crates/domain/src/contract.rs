@@ -154,6 +154,19 @@ pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
     Judgement::Verdict(Box::new(verdict))
 }
 
+/// Returns the criteria, with the reasons, for which an approval lacks evidence and nothing else. The Coach can answer
+/// for them; every other broken contract is for the next turn.
+pub fn missing_evidence(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<(usize, String)> {
+    let unproven = match decision.decision {
+        DecisionKind::Approve => grounds::unproven(decision, facts),
+        DecisionKind::Feedback | DecisionKind::Probe => Vec::new(),
+    };
+    match judge(decision, facts) {
+        Judgement::Verdict(verdict) if verdict.broken_contracts.len() == unproven.len() => unproven,
+        Judgement::Verdict(_) | Judgement::EvidenceAbsent { .. } => Vec::new(),
+    }
+}
+
 /// The verdict on a turn that no Coach reviewed. The Player must fix the items.
 pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
     Verdict {
@@ -335,18 +348,19 @@ mod tests {
         }
     }
 
-    fn judged(decision: &CoachDecision, gates: &GateReport, checkout: &CheckoutState) -> Judgement {
-        let criteria = criteria();
-        let lines_of = |path: &str| (path == "src/lib.rs").then_some(9);
-        let facts = TurnFacts {
+    fn facts<'a>(criteria: &'a [Criterion], gates: &'a GateReport, checkout: &'a CheckoutState) -> TurnFacts<'a> {
+        TurnFacts {
             kind: TaskType::Feature,
-            criteria: &criteria,
+            criteria,
             gates,
-            lines_of: &lines_of,
+            lines_of: &|path| (path == "src/lib.rs").then_some(9),
             is_on_base: &|_| true,
             checkout,
-        };
-        judge(decision, &facts)
+        }
+    }
+
+    fn judged(decision: &CoachDecision, gates: &GateReport, checkout: &CheckoutState) -> Judgement {
+        judge(decision, &facts(&criteria(), gates, checkout))
     }
 
     fn verdict(decision: &CoachDecision, gates: &GateReport) -> Verdict {
@@ -416,6 +430,38 @@ mod tests {
             };
             assert_lowered(&decision, &tests(0, 3, 0), broken);
         }
+    }
+
+    #[test]
+    fn only_an_approval_that_lacks_evidence_alone_is_asked_for_it() {
+        use CriterionMet::{Met, NotMet};
+        let missing = |decision: &CoachDecision, gates: &GateReport| {
+            let criteria = criteria();
+            let checkout = CheckoutState::Unchanged;
+            missing_evidence(decision, &facts(&criteria, gates, &checkout))
+        };
+        let vague = CoachDecision {
+            criteria: vec![finding(1, Met, "trust me")],
+            ..approval()
+        };
+        let (green, red) = (tests(0, 3, 0), tests(101, 2, 1));
+        let numbers = |missing: Vec<(usize, String)>| missing.iter().map(|(number, _)| *number).collect::<Vec<_>>();
+        assert_eq!(numbers(missing(&vague, &green)), [1]);
+        assert_eq!(missing(&approval(), &green), []);
+        assert_eq!(missing(&vague, &red), []);
+        let with_an_issue = CoachDecision {
+            issues: vec![issue(Severity::MustFix, "bug")],
+            ..vague.clone()
+        };
+        assert_eq!(missing(&with_an_issue, &green), []);
+        let feedback = CoachDecision {
+            decision: DecisionKind::Feedback,
+            ..vague.clone()
+        };
+        assert_eq!(missing(&feedback, &green), []);
+        let answers = vec![finding(1, Met, "src/lib.rs"), finding(2, NotMet, "not asked for")];
+        let proven = vague.with_findings(&[1], answers);
+        assert_eq!(proven, approval());
     }
 
     #[test]

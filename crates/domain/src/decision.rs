@@ -32,6 +32,19 @@ pub struct CoachDecision {
     pub ignored: Vec<String>,
 }
 
+impl CoachDecision {
+    /// Puts later findings about these criteria in the place of the decision's own.
+    #[must_use]
+    pub fn with_findings(mut self, about: &[usize], findings: Vec<CriterionFinding>) -> Self {
+        let answers = |finding: &CriterionFinding| about.contains(&finding.criterion);
+        let later: Vec<CriterionFinding> = findings.into_iter().filter(answers).collect();
+        let is_replaced = |finding: &CriterionFinding| later.iter().any(|later| later.criterion == finding.criterion);
+        self.criteria.retain(|finding| !is_replaced(finding));
+        self.criteria.extend(later);
+        self
+    }
+}
+
 words! {
     /// The kind of a decision.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -77,6 +77,19 @@ fn demanded_by_kind(decision: &CoachDecision, reading: &Reading) {
     }
 }
 
+/// Parses a Coach's answer to the question for evidence alone.
+pub fn parse_findings(answer: &serde_json::Value, criteria: &[Criterion]) -> Result<Vec<CriterionFinding>, Mistakes> {
+    let (node, reading) = (Node::from_json(answer), Reading::default());
+    let fields = reading.fields(&node, "the findings", "");
+    let findings = fields.map(|mut fields| each(fields.required("criteria"), |item| finding(item, criteria)));
+    let mut findings = reading.value(findings, |_, _| {})?;
+    findings.truncate(MOST_FINDINGS);
+    for finding in &mut findings {
+        shorten_to(&mut finding.evidence, MOST_TEXT);
+    }
+    Ok(findings)
+}
+
 /// Applies `read` to each item of a list, and drops the items without a result.
 fn each<T>(field: Option<Field<'_>>, read: impl Fn(&Field<'_>) -> Option<T>) -> Vec<T> {
     let items = field.map(|field| field.list()).unwrap_or_default();
@@ -156,6 +169,11 @@ fn issue(item: &Field<'_>) -> Option<Issue> {
     })
 }
 
+/// Returns the JSON Schema of a Coach's answer to the question for evidence alone.
+pub fn findings_schema() -> serde_json::Value {
+    of_answer("CriterionFindings", &["criteria"], json!({ "criteria": findings() }))
+}
+
 /// Returns the JSON Schema of a Coach's answer.
 pub fn schema(probing: Probing) -> serde_json::Value {
     let demanded = |kind: &str, key: &str| {
@@ -187,18 +205,7 @@ fn properties(kinds: &serde_json::Value) -> serde_json::Value {
     json!({
         "decision": { "enum": kinds },
         "summary": text(),
-        "criteria": { "type": "array", "items": {
-            "type": "object",
-            "required": ["criterion", "met"],
-            "properties": {
-                "criterion": {
-                    "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "string" }],
-                    "description": "The criterion's number from 1, or its exact text."
-                },
-                "met": { "type": "boolean" },
-                "evidence": { "type": "string", "description": "A file, test or command that shows it." }
-            }
-        } },
+        "criteria": findings(),
         "tests": { "type": ["object", "null"], "properties": {
             "command": text(),
             "passed": { "type": "integer", "minimum": 0 },
@@ -209,6 +216,21 @@ fn properties(kinds: &serde_json::Value) -> serde_json::Value {
         "issues": { "type": "array", "items": issue_schema() },
         "feedback": text()
     })
+}
+
+fn findings() -> serde_json::Value {
+    json!({ "type": "array", "items": {
+        "type": "object",
+        "required": ["criterion", "met"],
+        "properties": {
+            "criterion": {
+                "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "string" }],
+                "description": "The criterion's number from 1, or its exact text."
+            },
+            "met": { "type": "boolean" },
+            "evidence": { "type": "string", "description": "A file, test or command that shows it." }
+        }
+    } })
 }
 
 fn issue_schema() -> serde_json::Value {
@@ -319,6 +341,25 @@ mod tests {
     fn refused(answer: &Value) -> Vec<String> {
         let refused = parse_decision(answer, &criteria()).unwrap_err().to_string();
         refused.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn findings_alone_are_read_as_in_a_decision() {
+        let answer =
+            json!({ "criteria": [{ "criterion": "it prints", "met": true, "evidence": "src/a.rs" }], "more": 1 });
+        let expected = CriterionFinding {
+            criterion: 2,
+            met: CriterionMet::Met,
+            evidence: "src/a.rs".to_owned(),
+        };
+        assert_eq!(parse_findings(&answer, &criteria()), Ok(vec![expected]));
+        for wrong in [
+            json!({}),
+            json!([]),
+            json!({ "criteria": [{ "criterion": 3, "met": true }] }),
+        ] {
+            assert!(parse_findings(&wrong, &criteria()).is_err(), "{wrong}");
+        }
     }
 
     #[test]

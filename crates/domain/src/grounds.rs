@@ -1,13 +1,13 @@
 //! Checks whether a Coach's evidence for a criterion names something real and specific: a file of the commit, a test
 //! that passed on it, or a command that AutoBuild ran. It cannot judge whether the evidence is good, only that it is
-//! not invented.
+//! not invented. A criterion whose own check passed needs none.
 
 mod words;
 
 use crate::{
     contract::TurnFacts,
     decision::{CoachDecision, CriterionFinding, CriterionMet, Issue},
-    evidence::{Evidence, Finding, Gate, Weight},
+    evidence::{Evidence, Finding, Gate, GateResult, Weight},
     grounds::words::{FileReference, Word, is_marked, mentions, words},
     plan::{Check, Criterion},
     shorten,
@@ -49,63 +49,107 @@ pub fn cited_with_lines(decision: &CoachDecision) -> BTreeSet<String> {
 
 /// Returns the criteria that are not shown to hold. Criteria for a person are never among them.
 pub fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<Open> {
-    let demanded = (1..)
-        .zip(facts.criteria)
-        .filter(|(_, criterion)| criterion.check != Check::Human);
-    let open = demanded.filter_map(|(number, criterion)| open(decision, facts, number, criterion));
+    let open = demanded(facts).filter_map(|(number, criterion)| open(decision, facts, number, criterion));
     open.collect()
 }
 
+/// Returns the criteria that the decision calls met and that nothing on this commit shows to hold, each with its number
+/// and the reason. Only the review is at fault, so its author is asked for what is missing.
+pub fn unproven(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<(usize, String)> {
+    let reasons = demanded(facts).filter_map(|(number, criterion)| match doubt(decision, facts, number)? {
+        Doubt::Unproven(why) => Some((number, format!("{} {why}", name(number, criterion)))),
+        Doubt::NotMet { .. } | Doubt::CheckFailed { .. } => None,
+    });
+    reasons.collect()
+}
+
+fn demanded<'a>(facts: &TurnFacts<'a>) -> impl Iterator<Item = (usize, &'a Criterion)> {
+    (1..)
+        .zip(facts.criteria)
+        .filter(|(_, criterion)| criterion.check != Check::Human)
+}
+
+/// Why a criterion is not shown to hold.
+enum Doubt<'a> {
+    /// The Coach denies it, with these words.
+    NotMet { words: &'a str },
+    /// Its own check failed on this commit.
+    CheckFailed {
+        check: &'a GateResult,
+        finding: &'a Finding,
+    },
+    /// The Coach calls it met without anything that shows it.
+    Unproven(&'static str),
+}
+
 fn open(decision: &CoachDecision, facts: &TurnFacts<'_>, number: usize, criterion: &Criterion) -> Option<Open> {
-    let about = decision.criteria.iter().filter(|finding| finding.criterion == number);
-    let about: Vec<&CriterionFinding> = about.collect();
-    let name = format!("criterion {number} ({})", shorten::middle(&criterion.text, MOST_WORDS));
-    if let Some(not_met) = about.iter().find(|finding| finding.met == CriterionMet::NotMet) {
-        let words = shorten::middle(not_met.evidence.trim(), MOST_WORDS);
-        let said = match words.is_empty() {
-            true => String::new(),
-            false => format!(": {words}"),
-        };
-        return Some(Open {
-            why: format!("{name} is not met"),
-            item: Some(Issue::must_fix("requirement", &format!("{name} is not met{said}"))),
-        });
-    }
-    let check = facts.gates.result(Gate::Check(number));
-    if let Some((check, found)) = check.and_then(|check| Some((check, check.evidence.failure()?))) {
-        let why = format!("{name} is said to be met, and its check failed: {}", found.sentence());
-        let is_shown = check.weight == Weight::Shown;
-        let item = is_shown.then(|| Issue::must_fix("requirement", &why));
-        return Some(Open { why, item });
-    }
-    let lack = match about.as_slice() {
-        [] => "was not looked at",
-        all if all.iter().all(|finding| finding.evidence.trim().is_empty()) => "is said to be met without evidence",
-        all if all
-            .iter()
-            .any(|found| is_real(&found.evidence, number, criterion, facts)) =>
-        {
-            return None;
+    let name = name(number, criterion);
+    Some(match doubt(decision, facts, number)? {
+        Doubt::NotMet { words } => {
+            let said = match words.trim() {
+                "" => String::new(),
+                words => format!(": {}", shorten::middle(words, MOST_WORDS)),
+            };
+            Open {
+                why: format!("{name} is not met"),
+                item: Some(Issue::must_fix("requirement", &format!("{name} is not met{said}"))),
+            }
         }
-        _ => "is said to be met, and its evidence names no file, test or command that exists on this commit",
-    };
-    // Only the review is at fault here. The Player is asked for a proof that the next review cannot miss.
-    let plain = format!(
-        "{name} was not shown to hold: the Coach named nothing on this commit that proves it. Prove it with a test, or \
-         make the proof that is there easy to find, and name it in the report."
-    );
-    Some(Open {
-        why: format!("{name} {lack}"),
-        item: Some(Issue::must_fix("requirement", &plain)),
+        Doubt::CheckFailed { check, finding } => {
+            let why = format!("{name} is said to be met, and its check failed: {}", finding.sentence());
+            let is_shown = check.weight == Weight::Shown;
+            let item = is_shown.then(|| Issue::must_fix("requirement", &why));
+            Open { why, item }
+        }
+        Doubt::Unproven(why) => {
+            // The Coach was asked once more. The Player is asked for a proof that the next review cannot miss.
+            let plain = format!(
+                "{name} was not shown to hold: the Coach named nothing on this commit that proves it. Prove it with a \
+                 test, or make the proof that is there easy to find, and name it in the report."
+            );
+            Open {
+                why: format!("{name} {why}"),
+                item: Some(Issue::must_fix("requirement", &plain)),
+            }
+        }
     })
 }
 
-/// `true` if `evidence` names a file of the commit, a test that passed on it, the criterion's own check if that passed,
-/// or a command that ran.
-fn is_real(evidence: &str, number: usize, criterion: &Criterion, facts: &TurnFacts<'_>) -> bool {
+fn name(number: usize, criterion: &Criterion) -> String {
+    format!("criterion {number} ({})", shorten::middle(&criterion.text, MOST_WORDS))
+}
+
+/// A criterion whose own check passed needs no other evidence: the check shows it, whatever the Coach's words name.
+fn doubt<'a>(decision: &'a CoachDecision, facts: &TurnFacts<'a>, number: usize) -> Option<Doubt<'a>> {
+    let about = decision.criteria.iter().filter(|finding| finding.criterion == number);
+    let about: Vec<&CriterionFinding> = about.collect();
+    if let Some(not_met) = about.iter().find(|finding| finding.met == CriterionMet::NotMet) {
+        return Some(Doubt::NotMet {
+            words: &not_met.evidence,
+        });
+    }
+    let check = facts.gates.result(Gate::Check(number));
+    if let Some((check, finding)) = check.and_then(|check| Some((check, check.evidence.failure()?))) {
+        return Some(Doubt::CheckFailed { check, finding });
+    }
+    if about.is_empty() {
+        return Some(Doubt::Unproven("was not looked at"));
+    }
+    if check.is_some_and(|check| matches!(check.evidence, Evidence::Passed(_))) {
+        return None;
+    }
+    if about.iter().all(|finding| finding.evidence.trim().is_empty()) {
+        return Some(Doubt::Unproven("is said to be met without evidence"));
+    }
+    let invented = "is said to be met, and its evidence names no file, test or command that exists on this commit";
+    let is_proven = about.iter().any(|finding| is_real(&finding.evidence, facts));
+    (!is_proven).then_some(Doubt::Unproven(invented))
+}
+
+/// `true` if `evidence` names a file of the commit, a test that passed on it, or a command that ran.
+fn is_real(evidence: &str, facts: &TurnFacts<'_>) -> bool {
     let found = words(evidence);
     found.iter().any(|word| is_file(word, facts))
-        || names_bound_check(evidence, number, criterion, facts)
         || names_command(evidence, facts)
         || names_test(evidence, &found, facts)
 }
@@ -118,15 +162,6 @@ fn is_file(word: &Word<'_>, facts: &TurnFacts<'_>) -> bool {
         let is_meant = is_path || line.is_some() || (facts.is_on_base)(&path);
         is_meant && (facts.lines_of)(&path).is_some_and(|lines| line.is_none_or(|line| (1..=lines).contains(&line)))
     })
-}
-
-fn names_bound_check(evidence: &str, number: usize, criterion: &Criterion, facts: &TurnFacts<'_>) -> bool {
-    let result = facts.gates.result(Gate::Check(number));
-    let passed = result.is_some_and(|result| matches!(result.evidence, Evidence::Passed(_)));
-    match &criterion.check {
-        Check::Test(name) | Check::Command(name) => passed && mentions(evidence, name),
-        Check::File(_) | Check::Human => false,
-    }
 }
 
 /// Returns the findings of everything that ran on this commit.

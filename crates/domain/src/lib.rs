@@ -29,6 +29,7 @@ pub mod ids;
 pub mod inquiry;
 pub mod integrity;
 pub mod isolation;
+pub mod json;
 pub mod markdown;
 pub mod mistake;
 pub mod nearest;

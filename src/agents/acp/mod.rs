@@ -202,7 +202,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
         // An agent that was denied something may cancel its own turn, so look for an answer in any case.
         Some(_) => Ok(match stream.handed_in() {
             Some(answer) => Ok(answer.clone()),
-            None => answer::ending_object(&stream.text).map(schema::without_nulls),
+            None => answer::last_object(&stream.text, &spec.schema).map(schema::without_nulls),
         }),
     }
 }

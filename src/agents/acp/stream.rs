@@ -261,7 +261,7 @@ impl Stream {
 
 impl Listener for Stream {
     fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next {
-        let Ok(message) = serde_json::from_slice::<Value>(line) else {
+        let Ok(message) = domain::json::read::<Value>(line) else {
             return Next::Listen;
         };
         let params = message.get("params").unwrap_or(&Value::Null);

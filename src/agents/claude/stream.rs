@@ -10,7 +10,7 @@ use crate::agents::{
     json::{items, number, word},
     session::{Listener, Next},
 };
-use domain::{blocked::AgentFailure, trace::TraceKind, usage::Tokens};
+use domain::{blocked::AgentFailure, json, trace::TraceKind, usage::Tokens};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -250,7 +250,7 @@ impl Stream {
 impl Listener for Stream {
     fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next {
         // A line that is not JSON is a message for people.
-        let Ok(line) = serde_json::from_slice::<Value>(line) else {
+        let Ok(line) = json::read::<Value>(line) else {
             return Next::Listen;
         };
         match word(&line, "type") {

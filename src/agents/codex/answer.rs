@@ -41,7 +41,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
         return Err(outcome::without_a_word(&spec.secrets, &ended.finished));
     }
     let text = stream.last_message.as_deref().unwrap_or_default();
-    Ok(answer::ending_object(text).map(schema::without_nulls))
+    Ok(answer::last_object(text, &spec.schema).map(schema::without_nulls))
 }
 
 /// Returns the failure of a model's API that a message describes.

@@ -45,6 +45,7 @@ impl DesignerInput<'_> {
             ToDesign::Task(task) => prompt.task(task),
             ToDesign::Issue(boxes) => criteria(&mut prompt, boxes),
         }
+        prompt.end_subject();
         prompt.words(self.words, "change");
         prompt.repository(self.tests, "", self.files);
         prompt.instructions(self.instructions);

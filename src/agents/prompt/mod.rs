@@ -24,6 +24,7 @@ use std::fmt::Write;
 const MAX_ISSUE: usize = 60_000;
 const MAX_LIST: usize = 200;
 const MAX_PROBLEM: usize = 2_000;
+const MAX_OUTPUT: usize = 20_000;
 
 /// The issue as it was when the Feature started.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +65,8 @@ pub struct Prompt {
     system: String,
     /// The sections, whose fences have no mark yet.
     draft: String,
+    /// The length of the part of `draft` that says what the work is: the issue, and the task.
+    subject: usize,
     answer: &'static str,
 }
 
@@ -73,6 +76,7 @@ impl Prompt {
         Self {
             system: system.trim().to_owned(),
             draft: String::new(),
+            subject: 0,
             answer,
         }
     }
@@ -130,6 +134,53 @@ impl Prompt {
         again
     }
 
+    /// Returns the part of the prompt that says what the work is.
+    fn subject(&self) -> Self {
+        Self {
+            draft: self.draft.get(..self.subject).unwrap_or_default().to_owned(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the prompt that asks for the answer of a run that is over, and for none of its work.
+    pub(crate) fn answer_alone(&self, problem: &str, words: &str) -> Self {
+        let mut again = self.subject();
+        let problem = fenced("problem", problem, MAX_PROBLEM);
+        let words = match words.is_empty() {
+            true => "You printed nothing.".to_owned(),
+            false => format!("This is what you printed:\n\n{}", fenced("output", words, MAX_OUTPUT)),
+        };
+        again.section(
+            "Only your answer is missing",
+            &format!(
+                "You worked on this before, and that work is over: do none of it again. Its files are as you left them. Your \
+                 answer could not be used:\n\n{problem}\n\n{words}\n\nGive the answer to that work now, in full. Look at the \
+                 files only if something in it is open. There is no third try."
+            ),
+        );
+        again
+    }
+
+    /// Returns the prompt that asks a Coach for the evidence that its approval lacks, and for no new review.
+    pub fn evidence_alone(&self, decision: &str, lacking: &[String]) -> Self {
+        let mut again = Self {
+            answer: "your findings",
+            ..self.subject()
+        };
+        let decision = fenced("decision", decision, MAX_OUTPUT);
+        let lacking = fenced("criteria", &lacking.join("\n"), MAX_OUTPUT);
+        again.section(
+            "Only evidence is missing",
+            &format!(
+                "You reviewed this work and approved it, with this decision:\n\n{decision}\n\nIt does not hold yet, because \
+                 nothing shows these criteria:\n\n{lacking}\n\nName for each of them a file, a test that passed, or a command \
+                 that was run, on this very commit and spelled as it is there. If you find none, the criterion is not met. Do \
+                 not review the rest again."
+            ),
+        );
+        again
+    }
+
     /// Returns the prompt of a run that continues an earlier one that was stopped.
     pub fn continued(&self, cut: Cut, left: Left) -> Self {
         let why = how_it_ended(cut);
@@ -161,6 +212,11 @@ impl Prompt {
             &format!("An earlier run {why}. Read less, and answer before the limit.{limit}"),
         );
         next
+    }
+
+    /// Ends the part that says what the work is.
+    fn end_subject(&mut self) {
+        self.subject = self.draft.len();
     }
 
     fn section(&mut self, heading: &str, body: &str) {

@@ -62,6 +62,7 @@ impl Prompt {
         };
         let comments = comments(issue.comments);
         self.section("The issue", &format!("{title}\n\n{body}{comments}"));
+        self.end_subject();
     }
 
     pub(super) fn instructions(&mut self, files: &[InstructionFile]) {
@@ -94,6 +95,7 @@ impl Prompt {
         let kind = kind_sentence(task);
         let task = fenced("task", &text, MAX_ISSUE);
         self.section("The task", &format!("{kind}\n\n{task}"));
+        self.end_subject();
     }
 
     pub(super) fn items(&mut self, heading: &str, intro: &str, items: &[Issue]) {

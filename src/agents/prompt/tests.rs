@@ -358,6 +358,8 @@ fn a_player_is_told_the_task() {
         ..first_turn(&task)
     };
     insta::assert_snapshot!("player_with_instruction_files", shown(&input.prompt(&player())));
+    let alone = first_turn(&task).prompt(&player()).answer_alone("no JSON", "All done.");
+    insta::assert_snapshot!("player_answer_alone", shown(&alone));
     let repair = first_turn(&task).prompt(&player()).repaired("`summary` is missing");
     insta::assert_snapshot!("player_repair", shown(&repair));
 }
@@ -522,6 +524,9 @@ fn a_coach_is_told_facts_apart_from_claims() {
         ..first
     };
     insta::assert_snapshot!("coach_probe_answers", shown(&probed.prompt(&coach())));
+    let lacking = ["criterion 1 (it prints) was not looked at".to_owned()];
+    let evidence = first.prompt(&coach()).evidence_alone("{}", &lacking);
+    insta::assert_snapshot!("coach_evidence_alone", shown(&evidence));
     let repair = first.prompt(&coach()).repaired("`decision` is missing");
     insta::assert_snapshot!("coach_repair", shown(&repair));
 }

@@ -4,16 +4,16 @@ use crate::{
     agents::prompt::{CoachInput, Prompt},
     config::{RepositorySettings, Role},
     engine::{
-        job::{Done, EffectError, of_machine},
+        job::{Done, EffectError, FailedRun, of_machine},
         perform::{ask::Question, context::EffectContext, sync::fork_of, turn},
     },
     gates,
 };
 use domain::{
-    blocked::{Defect, Fault},
-    contract::{CheckoutState, Judgement, TurnFacts, judge},
-    decision::{CoachDecision, DecisionKind, Issue, Probing},
-    decision_parse::{parse_decision, schema},
+    blocked::{AgentFailure, Defect, Fault},
+    contract::{CheckoutState, TurnFacts, judge, missing_evidence},
+    decision::{CoachDecision, CriterionFinding, DecisionKind, Issue, Probing},
+    decision_parse::{findings_schema, parse_decision, parse_findings, schema},
     evidence::{GateReport, GateResult},
     grounds,
     ids::{Emission, Sha},
@@ -65,7 +65,14 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
         decision = decided;
         checkout = checkout.and(second);
     }
-    let judgement = Box::new(look.judged(&decision, &gates, &checkout).await?);
+    let missing = look.with_facts(&decision, &gates, &checkout, missing_evidence).await?;
+    if !missing.is_empty() {
+        let (findings, last) = look.ask_for_evidence(&gates, &decision, &missing).await?;
+        let about: Vec<usize> = missing.iter().map(|(number, _)| *number).collect();
+        decision = decision.with_findings(&about, findings);
+        checkout = checkout.and(last);
+    }
+    let judgement = Box::new(look.with_facts(&decision, &gates, &checkout, judge).await?);
     let judged = task::Event::Judged {
         emission,
         head: head.clone(),
@@ -95,6 +102,39 @@ impl Look<'_> {
         let read = |answer: &serde_json::Value| decision(answer, self.task, probing);
         let decision = self.context.ask(self.settings, question, read).await?;
         Ok((decision, compare(&checkout, &self.context.engine.secrets).await?))
+    }
+
+    /// Asks the Coach for the evidence that its approval lacks. Without a usable answer there is none.
+    async fn ask_for_evidence(
+        &self,
+        gates: &GateReport,
+        decision: &CoachDecision,
+        missing: &[(usize, String)],
+    ) -> Result<(Vec<CriterionFinding>, CheckoutState), EffectError> {
+        let checkout = self.context.checkout(self.mirror, self.head, None).await?;
+        let given = serde_json::to_string_pretty(decision).unwrap_or_default();
+        let reasons: Vec<String> = missing.iter().map(|(_, why)| why.clone()).collect();
+        let prompt = self.prompt(gates, Probing::Over).await?;
+        let question = Question {
+            role: Role::Coach,
+            task: Some(self.task.id),
+            turn: self.turn.number,
+            checkout: checkout.path(),
+            part: "/evidence",
+            prompt: prompt.evidence_alone(&given, &reasons),
+            schema: findings_schema(),
+        };
+        let criteria = &self.task.plan.acceptance_criteria;
+        let read =
+            |answer: &serde_json::Value| parse_findings(answer, criteria).map_err(|mistakes| mistakes.to_string());
+        let findings = match self.context.ask(self.settings, question, read).await {
+            Err(EffectError::Agent(FailedRun {
+                failure: AgentFailure::DecisionMissing | AgentFailure::DecisionInvalid { .. },
+                ..
+            })) => Vec::new(),
+            findings => findings?,
+        };
+        Ok((findings, compare(&checkout, &self.context.engine.secrets).await?))
     }
 
     /// Runs the commands that the Coach asked for, in a separate copy.
@@ -127,13 +167,14 @@ impl Look<'_> {
         Ok(input.prompt(context.engine.agents.definition(Role::Coach)))
     }
 
-    /// Checks the decision against the facts of this commit and returns the judgement.
-    async fn judged(
+    /// Checks the decision against the facts of this commit.
+    async fn with_facts<T>(
         &self,
         decision: &CoachDecision,
         gates: &GateReport,
         checkout: &CheckoutState,
-    ) -> Result<Judgement, EffectError> {
+        check: impl Fn(&CoachDecision, &TurnFacts<'_>) -> T,
+    ) -> Result<T, EffectError> {
         let paths = self.paths(self.head).await?;
         let fork = fork_of(self.context, self.mirror, self.task, self.head).await?;
         let before = self.paths(&fork).await?;
@@ -150,7 +191,7 @@ impl Look<'_> {
             is_on_base: &|path| before.contains(path),
             checkout,
         };
-        Ok(judge(decision, &facts))
+        Ok(check(decision, &facts))
     }
 
     async fn paths(&self, commit: &Sha) -> Result<BTreeSet<String>, EffectError> {

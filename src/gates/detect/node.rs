@@ -1,6 +1,7 @@
 //! Detects npm, pnpm and yarn. The lock file decides which one is used, then `packageManager`; none is downloaded.
 
 use crate::gates::detect::repository::{Found, Repository};
+use domain::json;
 use serde_json::Value;
 
 pub(super) const FILES: &[&str] = &["package.json", "lerna.json"];
@@ -37,7 +38,7 @@ const MANAGERS: [Manager; 3] = [
 
 pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     let text = repository.text("package.json")?;
-    let manifest: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
+    let manifest: Value = json::read(text.as_bytes()).ok()?;
     let [.., npm] = &MANAGERS;
     let mut all = MANAGERS.iter();
     let locked = all.find_map(|manager| Some((manager, repository.first(manager.locks)?)));

@@ -1,6 +1,7 @@
 //! Detects PHPUnit and Pest, and the test script of Composer.
 
 use crate::gates::detect::repository::{Found, Repository};
+use domain::json;
 use serde_json::Value;
 
 const COMPOSER: &str = "composer.json";
@@ -9,8 +10,7 @@ pub(super) const FILES: &[&str] = &[COMPOSER, "phpunit.xml", "phpunit.xml.dist",
 
 pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     let text = repository.text(COMPOSER);
-    let text = text.as_deref().map(|text| text.trim_start_matches('\u{feff}'));
-    let manifest: Option<Value> = text.and_then(|text| serde_json::from_str(text).ok());
+    let manifest: Option<Value> = text.and_then(|text| json::read(text.as_bytes()).ok());
     let requires = |package: &str| {
         let lists = ["require", "require-dev"].into_iter();
         let mut lists = lists.filter_map(|list| manifest.as_ref()?.get(list)?.get(package));

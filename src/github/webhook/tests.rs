@@ -563,7 +563,7 @@ proptest! {
             }
         }
         let parsed = parse(event, &body);
-        prop_assert!(serde_json::from_slice::<Value>(&body).is_ok() || parsed.is_err(), "broken JSON was read");
+        prop_assert!(domain::json::read::<Value>(&body).is_ok() || parsed.is_err(), "broken JSON was read");
     }
 
     #[test]

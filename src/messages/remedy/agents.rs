@@ -19,14 +19,10 @@ const RENEW_KEY: &str = "Renew the key or the credit of the model's account";
 const OTHER_WORDS: &str = "Read what the model refuses, and say the task differently or do that part by hand";
 const SHORTER: &str = "Split the task, or shorten the issue and the repository's instruction files";
 const MORE_MONEY: &str = "Raise `budget` in `.github/autobuild.yml` on the default branch, or split the task";
-const NO_JSON: &str = "Read what the agent printed: its answer must be the JSON object that ends its output, and it printed none even \
-     after one correction. Mend the program, or try another agent or a stronger model (`model` in \
-     `.github/autobuild.yml` on the default branch)";
-const STRONGER_MODEL: &str = "Try a stronger model for this agent: set `model` in `.github/autobuild.yml` on the default branch, such as `model: \
-     {player: strong}`. Its answer was not usable even after one correction";
-const STRONGER_COACH: &str = "Try a stronger model for the Coach: name one that `AUTOBUILD_MODELS` lists as `model: {coach: NAME}` in \
-     `.github/autobuild.yml` on the default branch, or set `AUTOBUILD_MODEL_STRONG` where AutoBuild runs. Its decision was not \
-     usable even after one correction";
+const NO_JSON: &str = "its answer must be a JSON object, and it printed none even after one \
+     correction. Mend the program, or try another agent or model (`model` in `.github/autobuild.yml` on the default branch)";
+const SCHEMA: &str = "Compare the agent's answer with its JSON Schema, which each run gets in the file that `AUTOBUILD_SCHEMA_FILE` names \
+     and AutoBuild's `docs/agents.md` shows. The answer did not fit even after one correction";
 
 /// Returns one action for the kind of failure, then how the work goes on.
 pub(super) fn actions(failure: &AgentFailure, printed: &str) -> Vec<String> {
@@ -74,9 +70,9 @@ pub(super) fn actions(failure: &AgentFailure, printed: &str) -> Vec<String> {
         ),
         AgentFailure::OutOfMoney => MORE_MONEY.to_owned(),
         AgentFailure::ScriptSpent(spent) => another_step(spent),
-        AgentFailure::ReportMissing => NO_JSON.to_owned(),
-        AgentFailure::ReportInvalid { .. } => STRONGER_MODEL.to_owned(),
-        AgentFailure::DecisionMissing | AgentFailure::DecisionInvalid { .. } => STRONGER_COACH.to_owned(),
+        AgentFailure::ReportMissing => format!("Read what the agent printed: {NO_JSON}"),
+        AgentFailure::DecisionMissing => format!("Read what the Coach printed: {NO_JSON}"),
+        AgentFailure::ReportInvalid { .. } | AgentFailure::DecisionInvalid { .. } => SCHEMA.to_owned(),
     };
     vec![first, "Then resume: these failures used up no turn".to_owned()]
 }

@@ -293,29 +293,26 @@ fn a_spent_script_is_named_with_what_plays_it_again() {
     );
 }
 
-/// Advice without the setting's name could not be followed.
+/// Advice without the name of the setting or the file could not be followed.
 #[test]
-fn a_stronger_model_is_advised_with_the_setting_that_names_it() {
+fn the_cure_of_an_unusable_answer_is_named() {
     let problem = || "x".to_owned();
     let table = [
-        (AgentFailure::ReportMissing, "`model` in"),
+        (AgentFailure::ReportMissing, "`model` in `.github/autobuild.yml`"),
+        (AgentFailure::DecisionMissing, "`model` in `.github/autobuild.yml`"),
+        (AgentFailure::OutputLimit, "`model` in `.github/autobuild.yml`"),
         (
             AgentFailure::ReportInvalid { problem: problem() },
-            "`model: {player: strong}`",
+            "`AUTOBUILD_SCHEMA_FILE`",
         ),
-        (AgentFailure::DecisionMissing, "`model: {coach: NAME}` in"),
         (
             AgentFailure::DecisionInvalid { problem: problem() },
-            "AUTOBUILD_MODEL_STRONG",
+            "`AUTOBUILD_SCHEMA_FILE`",
         ),
-        (AgentFailure::OutputLimit, "`model` in"),
     ];
     for (failure, setting) in table {
         let advice = agents::actions(&failure, "").join(". ");
-        assert!(
-            advice.contains(setting) && advice.contains("`.github/autobuild.yml`"),
-            "{failure:?}: {advice}"
-        );
+        assert!(advice.contains(setting), "{failure:?}: {advice}");
     }
 }
 

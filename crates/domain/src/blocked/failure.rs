@@ -127,7 +127,7 @@ pub enum AgentFailure {
     #[error("the script {} has no step left for the {} at turn {}", .0.script.display(), .0.role, .0.turn)]
     ScriptSpent(SpentScript),
     /// A Player or planner gave no answer.
-    #[error("the agent's output does not end with a JSON object")]
+    #[error("the agent's output holds no JSON object")]
     ReportMissing,
     /// A Player's or planner's answer has the wrong shape.
     #[error("the agent's report is not valid: {problem}")]
@@ -136,7 +136,7 @@ pub enum AgentFailure {
         problem: String,
     },
     /// A Coach gave no answer.
-    #[error("the Coach's output does not end with a JSON object")]
+    #[error("the Coach's output holds no JSON object")]
     DecisionMissing,
     /// A Coach's answer has the wrong shape.
     #[error("the Coach's decision is not valid: {problem}")]

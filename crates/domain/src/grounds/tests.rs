@@ -81,7 +81,7 @@ fn facts<'a>(criteria: &'a [Criterion], gates: &'a GateReport) -> TurnFacts<'a> 
 fn check(gates: &GateReport, table: &[(&str, bool)]) {
     let criteria = [wired()];
     for (evidence, expected) in table {
-        let real = is_real(evidence, 1, &criteria[0], &facts(&criteria, gates));
+        let real = is_real(evidence, &facts(&criteria, gates));
         assert_eq!(real, *expected, "{evidence:?}");
     }
 }
@@ -181,20 +181,32 @@ fn a_command_is_real_if_it_ran_here() {
 }
 
 #[test]
-fn a_bound_check_is_real_only_if_it_passed() {
-    let says = "auth::wired passes";
-    check(&named(), &[(says, false)]);
-    let passed = with(named(), Gate::Check(1), Evidence::Passed(ran("", "", None)));
-    check(&passed, &[(says, true), ("auth::wired_twice passes", false)]);
-    let failed = with(named(), Gate::Check(1), Evidence::Failed(ran("", "not found", None)));
+fn a_criterion_whose_check_passed_needs_no_other_evidence() {
     let criteria = [wired()];
+    let unproven = |gates: &GateReport, evidence: &[&str]| unproven(&approving(evidence), &facts(&criteria, gates));
+    let passed = with(named(), Gate::Check(1), Evidence::Passed(ran("", "", None)));
+    for evidence in ["", "it works, I promise", "src/other.rs", "auth::wired passes"] {
+        assert_eq!(unproven(&passed, &[evidence]), [], "{evidence}");
+        let reasons = unproven(&named(), &[evidence]);
+        assert_eq!(reasons.len(), 1, "{evidence}: {reasons:?}");
+    }
+    let not_looked_at = (1, "criterion 1 (t) was not looked at".to_owned());
+    assert_eq!(unproven(&passed, &[]), [not_looked_at]);
+    assert_eq!(unproven(&named(), &["src/lib.rs"]), []);
+}
+
+#[test]
+fn what_the_work_lacks_is_not_asked_of_the_coach() {
+    let criteria = [wired()];
+    let failed = with(named(), Gate::Check(1), Evidence::Failed(ran("", "not found", None)));
     let decision = approving(&["src/lib.rs"]);
     let open = open_criteria(&decision, &facts(&criteria, &failed));
-    assert_eq!(open.len(), 1);
-    assert_eq!(
-        open[0].why,
-        "criterion 1 (t) is said to be met, and its check failed: not found"
-    );
+    let why = "criterion 1 (t) is said to be met, and its check failed: not found";
+    assert_eq!(open.iter().map(|open| open.why.as_str()).collect::<Vec<_>>(), [why]);
+    assert_eq!(unproven(&decision, &facts(&criteria, &failed)), []);
+    let mut denied = approving(&["no"]);
+    denied.criteria[0].met = CriterionMet::NotMet;
+    assert_eq!(unproven(&denied, &facts(&criteria, &named())), []);
 }
 
 fn approving(evidence: &[&str]) -> CoachDecision {
@@ -246,7 +258,7 @@ proptest! {
     fn no_evidence_makes_the_reader_fail(evidence in "[a./:#L19`'\\- é_()]{0,60}") {
         let criteria = [wired()];
         let gates = named();
-        let _ = is_real(&evidence, 1, &criteria[0], &facts(&criteria, &gates));
+        let _ = is_real(&evidence, &facts(&criteria, &gates));
         let _ = cited_with_lines(&approving(&[&evidence]));
     }
 }

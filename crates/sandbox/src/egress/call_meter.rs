@@ -270,7 +270,7 @@ impl CallMeter {
     fn read(&mut self) {
         let unread = std::mem::take(&mut self.unread);
         let json = unread.strip_prefix(b"data:").unwrap_or(&unread);
-        let Ok(value) = serde_json::from_slice::<Value>(json) else {
+        let Ok(value) = domain::json::read::<Value>(json) else {
             return;
         };
         if matches!(
