@@ -114,6 +114,7 @@ mod tests {
                 failed: owned(failed),
                 skipped: Vec::new(),
             }),
+            ..Finding::default()
         };
         match exit_code {
             Some(0) => Evidence::Passed(finding),

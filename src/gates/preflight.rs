@@ -210,6 +210,7 @@ mod tests {
                 failed: owned(failed),
                 skipped: Vec::new(),
             }),
+            ..Finding::default()
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) fn said(sentence: impl Into<String>) -> Finding {
         counts: Counts::Unknown,
         failing: Vec::new(),
         output: sentence.into(),
-        names: None,
+        ..Finding::default()
     }
 }
 

@@ -63,7 +63,7 @@ pub use onboarding::{Detected as DetectedSettings, ISSUE_FORM, LABELS, onboardin
 pub use plan_file::{
     final_plan_file, is_record, plan_file, plan_file_path, plan_files, task_file, task_file_path, whole_plan_file,
 };
-pub use reasons::{settings_mistake, step};
+pub use reasons::{machine_note, settings_mistake, step};
 pub use refusal::lacks_criteria;
 pub use reply::reply;
 pub use review::{Inline, Review, Shown, fold_inline, review};

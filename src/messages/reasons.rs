@@ -357,19 +357,40 @@ pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
 /// Says how many tests fail on the base, what their output names as cause, and whether CI is green there.
 fn base_failures(failures: &BaseFailures) -> String {
     let number = match failures.ran {
+        0 if failures.failed == 0 => "the test command fails, and counts no tests".to_owned(),
         0 => format!("{} fail", failures.failed),
         ran => format!("{} of {ran} fail", failures.failed),
     };
-    let causes: Vec<&str> = failures.causes.iter().map(|cause| cause.word()).collect();
-    let causes = match causes.is_empty() {
+    let shared = failures.symptoms.shared.iter().take(MOST_SHARED);
+    let shared: Vec<String> = shared
+        .map(|shared| format!("{} with {}", shared.tests, code(&shared.line, 200)))
+        .collect();
+    let shared = match shared.is_empty() {
         true => String::new(),
-        false => format!("; their output names a missing {}", causes.join(", ")),
+        false => format!(": {}", shared.join(", ")),
+    };
+    let refused = match failures.symptoms.refused.is_empty() {
+        true => String::new(),
+        false => format!(". They were refused {}", codes(&failures.symptoms.refused, 5, 200)),
     };
     let ci = match failures.ci {
         CiOfBase::Green => ". The repository's CI is green on the same commit, so this machine is to blame",
         CiOfBase::Unknown => "",
     };
-    format!("{number}{causes}{ci}")
+    format!("{number}{shared}{refused}{ci}")
+}
+
+/// The most failure texts that are quoted.
+const MOST_SHARED: usize = 3;
+
+/// Says that the tests that fail in pre-flight fail only on this machine, if the repository's CI is green there.
+pub fn machine_note(ci: CiOfBase) -> Option<String> {
+    let note = "The repository's own CI is green on this commit. So the tests that fail here fail because of the machine \
+                that AutoBuild runs on.";
+    match ci {
+        CiOfBase::Green => Some(note.to_owned()),
+        CiOfBase::Unknown => None,
+    }
 }
 
 /// Words a mistake in a repository's settings.

@@ -44,7 +44,7 @@ fn command_left(command: &str, exit_code: i32, output: &str) -> Finding {
         counts: Counts::Unknown,
         failing: vec![],
         output: output.to_owned(),
-        names: None,
+        ..Finding::default()
     }
 }
 

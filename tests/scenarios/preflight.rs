@@ -1,8 +1,17 @@
 //! Before any Player: rules, set-up and tests of the default branch.
 
 use crate::world::{ISSUE, Plan, REPO, Setup, Task, WRITER, World};
-use forge::{BranchRule, RuleKind};
+use forge::{BranchRule, NewApp, NewCiJob, RuleKind};
 use serde_json::json;
+
+/// A check of the repository's own CI that passed.
+const GREEN: NewCiJob<'static> = NewCiJob {
+    app: Some("actions"),
+    branches: "main",
+    name: "build",
+    conclusion: Some("success"),
+    summary: "All is well.",
+};
 
 /// The Feature stands before its first branch and its first Player.
 async fn nothing_began(world: &World) {
@@ -193,13 +202,24 @@ async fn a_rule_against_the_branch_names_blocks_and_is_named() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_red_on_the_default_branch_is_said_and_not_held_against_a_task() {
-    let world = Setup::new().with_file("tests/old_test.sh", "exit 1\n").build().await;
+    let setup = Setup::new().settings("ci: ignore");
+    let world = setup.with_file("tests/old_test.sh", "exit 1\n").build().await;
     world.script.plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1])]));
     world.script.succeeds(1).succeeds(2);
+    let head = world.git_says(&["rev-parse", "main"]);
+    let app = NewApp {
+        slug: "actions",
+        owner: "acme",
+        permissions: &[("checks", "write")],
+        events: &[],
+        hook: None,
+    };
+    world.forge.create_app(&app).unwrap();
+    world.forge.report_check(REPO, head.trim(), &GREEN).unwrap();
     world.start().await;
     nothing_began(&world).await;
     let asked = world.answers(ISSUE).await;
-    for part in ["May it go on?", "`/autobuild approve`"] {
+    for part in ["May it go on?", "`/autobuild approve`", "so this machine is to blame"] {
         assert!(asked.contains(part), "{part}: {asked}");
     }
     world.say(WRITER, ISSUE, "/autobuild approve").await;

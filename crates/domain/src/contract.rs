@@ -293,7 +293,7 @@ mod tests {
             },
             failing: Vec::new(),
             output: String::new(),
-            names: None,
+            ..Finding::default()
         };
         let tests = if exit_code == 0 {
             Evidence::Passed(finding)

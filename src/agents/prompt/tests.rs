@@ -128,7 +128,7 @@ fn red(output: &str) -> GateReport {
             counts: Counts::Unknown,
             failing: vec![],
             output: String::new(),
-            names: None,
+            ..Finding::default()
         })),
         tests: Evidence::Failed(Finding {
             command: "cargo test".to_owned(),
@@ -140,7 +140,7 @@ fn red(output: &str) -> GateReport {
             },
             failing: vec!["count::tabs".to_owned()],
             output: output.to_owned(),
-            names: None,
+            ..Finding::default()
         }),
         excused: Vec::new(),
         more: Vec::new(),
@@ -156,7 +156,7 @@ fn everything() -> GateReport {
         counts: Counts::Unknown,
         failing: vec![],
         output: output.to_owned(),
-        names: None,
+        ..Finding::default()
     };
     let result = |gate, weight, evidence| GateResult {
         gate,

@@ -16,8 +16,8 @@ use domain::{
     blocked::{BlockReason, Doing, Fault, RepositoryFault},
     ci::CiSays,
     feature::{
-        BaseFailures, CiOfBase, Doubt, FailingBase, PreFlight, PreFlightOutcome, event::Event, is_planning, nameless,
-        nothing_passes, obstacle, too_many_failures, unknown_tests, untestable,
+        CiOfBase, Doubt, FailingBase, PreFlight, PreFlightOutcome, event::Event, is_planning, nameless, nothing_passes,
+        obstacle, too_many_failures, unknown_tests, untestable,
     },
     ids::{Emission, Sha, TaskId},
     plan::{Check, Plan},
@@ -71,13 +71,17 @@ pub(super) async fn pre_flight(
     {
         return refused(reason);
     }
+    let ci = match found.tests.failure().filter(|_| is_first && plan.is_some()) {
+        Some(_) => ci_of_base(context, commit).await,
+        None => CiOfBase::Unknown,
+    };
     let asks = plan.is_some() && is_first && feature.failing_base == FailingBase::Asks;
-    if let Some(failures) = too_many_failures(&found).filter(|_| asks) {
-        let ci = ci_of_base(context, commit).await;
-        return refused(BaseFailures { ci, ..failures }.reason());
+    if let Some(failures) = too_many_failures(&found, ci).filter(|_| asks) {
+        return refused(failures.reason());
     }
     let mut notes = unsupported(&default.mirror, commit).await?;
     notes.extend(cut_times(context, &settings));
+    notes.extend(messages::machine_note(ci));
     let mut ready = PreFlight::of(&found, notes);
     if let Some(plan) = plan {
         let missing = missing_programs(context, &default.mirror, commit, plan).await?;

@@ -1,6 +1,7 @@
 //! Reads `dotnet test`.
 
 use crate::gates::results::{
+    failures::{Layout, is_text},
     numbers::after,
     runner::{Naming, Runner},
     tally::{Outcome, Tally},
@@ -12,6 +13,14 @@ pub(super) static DOTNET: Runner = Runner {
         unless: &["--logger", "-l", "-v", "--verbosity"],
     }),
     read: Some(dotnet),
+    failures: Some(Layout {
+        test: |line| {
+            let (name, outcome) = result(line)?;
+            (outcome == Outcome::Failed).then_some((name, ""))
+        },
+        mark: Some(|line| (line.trim() == "Error Message:").then_some("")),
+        text: is_text,
+    }),
     ..Runner::called(&[&["dotnet", "test"]])
 };
 

@@ -1,6 +1,7 @@
 //! Reads `go test`, with and without `-v`.
 
 use crate::gates::results::{
+    failures::is_text,
     runner::{Arguments, Naming, Runner, Select, any_of, escaped},
     tally::{Outcome, Tally},
 };
@@ -41,11 +42,14 @@ pub(super) fn test(text: &str) -> Option<Tally> {
     let is_verbose = text.lines().any(|line| line.starts_with("=== RUN "));
     let mut has_tests = false;
     let mut package: Vec<(&str, Outcome)> = Vec::new();
+    let mut prints = Prints::default();
     for line in text.lines() {
-        if let Some(result) = result(line) {
-            package.push(result);
+        if let Some((name, outcome)) = result(line) {
+            prints.ended(name, outcome, &mut tally);
+            package.push((name, outcome));
             continue;
         }
+        prints.line(line, &mut tally);
         let Some((word, rest)) = end(line) else { continue };
         seen = Some(());
         let path = rest.split(['\t', ' ']).next().unwrap_or(rest);
@@ -74,6 +78,52 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
         _ => return None,
     };
     time.ends_with("s)").then_some((name, outcome))
+}
+
+/// What tests print. With `-v` it precedes the test's result, otherwise it follows.
+#[derive(Default)]
+struct Prints<'a> {
+    /// The test that runs, and the last text that it printed. A test that ends at once says why last.
+    running: Option<(&'a str, &'a str)>,
+    /// A test that failed and whose text follows.
+    failed: Option<&'a str>,
+}
+
+impl<'a> Prints<'a> {
+    fn line(&mut self, line: &'a str, tally: &mut Tally) {
+        let mut begun = ["=== RUN   ", "=== CONT  ", "=== NAME  "].into_iter();
+        if let Some(name) = begun.find_map(|word| line.strip_prefix(word)) {
+            (self.running, self.failed) = (Some((name, "")), None);
+        } else if let Some(text) = printed(line).filter(|text| is_text(text)) {
+            match (self.failed.take(), &mut self.running) {
+                (Some(test), _) => tally.because(test, text),
+                (None, Some((_, last))) => *last = text,
+                (None, None) => {}
+            }
+        }
+    }
+
+    fn ended(&mut self, name: &'a str, outcome: Outcome, tally: &mut Tally) {
+        let said = self
+            .running
+            .take_if(|(running, _)| *running == name)
+            .map(|(_, text)| text);
+        self.failed = match (outcome, said.filter(|text| !text.is_empty())) {
+            (Outcome::Failed, Some(text)) => {
+                tally.because(name, text);
+                None
+            }
+            (Outcome::Failed, None) => Some(name),
+            (Outcome::Passed | Outcome::Skipped, _) => None,
+        };
+    }
+}
+
+/// Returns the text after the place in a line such as `    x_test.go:12: no such host`.
+fn printed(line: &str) -> Option<&str> {
+    let (place, text) = line.strip_prefix("    ")?.split_once(": ")?;
+    let (file, number) = place.rsplit_once(':')?;
+    (file.ends_with(".go") && number.parse::<u32>().is_ok()).then_some(text)
 }
 
 /// Reads the line that ends a package's results: its first word, and the text after it.

@@ -1,6 +1,7 @@
 //! Reads jest, vitest and mocha.
 
 use crate::gates::results::{
+    failures::{Layout, is_text},
     numbers::{before, without_time},
     runner::{Arguments, Naming, Runner, Select, any_of, escaped},
     tally::{Outcome, Tally},
@@ -25,6 +26,10 @@ pub(super) static JEST: Runner = Runner {
         unless: &["-t", "--testNamePattern"],
     }),
     read: Some(jest),
+    failures: Some(Layout::after(|line| {
+        let name = line.trim_start().strip_prefix("● ")?;
+        name.contains(" › ").then_some((name, ""))
+    })),
     ..Runner::called(&[&["jest"]])
 };
 
@@ -45,6 +50,10 @@ pub(super) static VITEST: Runner = Runner {
         unless: &["-t", "--testNamePattern"],
     }),
     read: Some(vitest),
+    failures: Some(Layout::after(|line| {
+        let name = line.trim_start().strip_prefix("FAIL ")?.trim_start();
+        name.contains(" > ").then_some((name, ""))
+    })),
     ..Runner::called(&[&["vitest"]])
 };
 
@@ -58,6 +67,12 @@ pub(super) static MOCHA: Runner = Runner {
         unless: &["-g", "--grep", "-f", "--fgrep", "-i", "--invert"],
     }),
     read: Some(mocha),
+    // The last line of a title ends with a colon.
+    failures: Some(Layout {
+        test: |line| numbered(line.trim_start()).map(|_| (line.trim(), "")),
+        mark: Some(|line| line.trim_end().ends_with(':').then_some("")),
+        text: is_text,
+    }),
     ..Runner::called(&[&["mocha"], &["_mocha"]])
 };
 

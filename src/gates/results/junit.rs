@@ -68,6 +68,21 @@ struct Case {
     depth: usize,
     name: String,
     outcome: Outcome,
+    /// The first line of its failure; empty until it was read.
+    failure: Option<String>,
+}
+
+impl Case {
+    /// Takes the first line of a failure without a message. It may repeat the test's name.
+    fn text(&mut self, text: &str) {
+        if let Some(line) = self.failure.as_mut().filter(|line| line.is_empty()) {
+            let method = self.name.rsplit('.').next().unwrap_or_default();
+            let mut lines = text.lines().map(str::trim);
+            if let Some(first) = lines.find(|line| !line.is_empty() && !line.ends_with(method)) {
+                *line = shorten::start(first, LONGEST_NAME);
+            }
+        }
+    }
 }
 
 impl Report {
@@ -81,9 +96,16 @@ impl Report {
                 self.depth = self.depth.saturating_sub(1);
                 if let Some(case) = self.case.take_if(|case| case.depth == self.depth) {
                     self.tally.counted(&case.name, case.outcome);
+                    if let Some(line) = case.failure.filter(|line| !line.is_empty()) {
+                        self.tally.because(&case.name, &line);
+                    }
                 }
             }
-            Part::Text(_) => {}
+            Part::Text(text) => {
+                if let Some(case) = &mut self.case {
+                    case.text(&text);
+                }
+            }
         }
     }
 
@@ -92,11 +114,19 @@ impl Report {
         match (&mut self.case, element.name()) {
             (None, "testcase") => {
                 let (name, outcome) = (name(element), outcome(element));
-                self.case = Some(Case { depth, name, outcome });
+                self.case = Some(Case {
+                    depth,
+                    name,
+                    outcome,
+                    failure: None,
+                });
             }
             (None, "testsuites" | "testsuite") if depth == 0 => self.has_suites = true,
             (Some(case), result) if case.depth.saturating_add(1) == depth => match result {
-                "failure" | "error" => case.outcome = Outcome::Failed,
+                "failure" | "error" => {
+                    case.outcome = Outcome::Failed;
+                    case.failure.get_or_insert_with(|| message(element));
+                }
                 "skipped" if case.outcome != Outcome::Failed => case.outcome = Outcome::Skipped,
                 _ => {}
             },
@@ -114,6 +144,19 @@ fn name(case: &Element<'_>) -> String {
         Some(_) | None => own,
     };
     shorten::middle(&whole, LONGEST_NAME)
+}
+
+/// Returns the first line of a failure's message, after its type if the message does not name it; empty if it has no
+/// message.
+fn message(failure: &Element<'_>) -> String {
+    let attribute = |name| failure.attribute(name).unwrap_or_default();
+    let (message, class) = (attribute("message"), attribute("type"));
+    let line = message.lines().next().unwrap_or_default();
+    let line = match line.is_empty() || line.contains(&class) {
+        true => line.to_owned(),
+        false => format!("{class}: {line}"),
+    };
+    shorten::start(&line, LONGEST_NAME)
 }
 
 /// Returns the outcome that the test's own attributes give.

@@ -1,6 +1,7 @@
 //! Reads Elixir's ExUnit.
 
 use crate::gates::results::{
+    failures::{Layout, is_text},
     numbers::before,
     runner::{Naming, Runner},
     tally::{Outcome, Tally},
@@ -13,6 +14,12 @@ pub(super) static MIX: Runner = Runner {
         unless: &["--trace", "--formatter"],
     }),
     read: Some(exunit),
+    // The test's place follows its name.
+    failures: Some(Layout {
+        test: |line| failure(line).map(|_| (line.trim(), "")),
+        mark: None,
+        text: |line| is_text(line) && !is_place(line),
+    }),
     ..Runner::called(&[&["mix", "test"]])
 };
 
@@ -61,6 +68,12 @@ fn is_summary(line: &str) -> bool {
     let first = line.split(", ").next().and_then(|part| part.split_once(' '));
     let is_counted = first.is_some_and(|(number, word)| number.parse::<u32>().is_ok() && words.contains(&word));
     is_counted && (line.contains(" failure") || line.ends_with(" excluded")) && !line.contains(" assertions, ")
+}
+
+/// `true` for a line such as `     test/shop_test.exs:3`.
+fn is_place(line: &str) -> bool {
+    let place = line.trim().rsplit_once(':');
+    place.is_some_and(|(file, number)| file.contains(".ex") && number.parse::<u32>().is_ok())
 }
 
 /// Returns the test of a line such as `  1) test adds (ShopTest)`.

@@ -4,6 +4,7 @@
 mod ctest;
 mod deno;
 mod dotnet;
+pub(crate) mod failures;
 mod go;
 mod javascript;
 mod junit;
@@ -60,7 +61,7 @@ pub(crate) static RUNNERS: &[&Runner] = &[
 /// Reads both output streams of a finished command, free of colours.
 pub(crate) fn read(stdout: &str, stderr: &str) -> Read {
     let text = format!("{stdout}\n{stderr}");
-    let mut tallies: Vec<Tally> = RUNNERS.iter().filter_map(|runner| (runner.read?)(&text)).collect();
+    let mut tallies: Vec<Tally> = RUNNERS.iter().filter_map(|runner| by(runner, &text)).collect();
     // Other runners print lines of the Test Anything Protocol among their own, so it is only tried last.
     if tallies.is_empty() {
         tallies.extend(tap::plain(&text));
@@ -71,8 +72,18 @@ pub(crate) fn read(stdout: &str, stderr: &str) -> Read {
             counts: Counts::Unknown,
             failing: Vec::new(),
             names: None,
+            texts: Vec::new(),
         },
     }
+}
+
+/// Reads output of this runner; `None` if it is not this runner's.
+fn by(runner: &Runner, text: &str) -> Option<Tally> {
+    let mut tally = (runner.read?)(text)?;
+    if let Some(layout) = &runner.failures {
+        failures::find(text, layout, |test, line| tally.because(test, line));
+    }
+    Some(tally)
 }
 
 /// Returns the test in which a run was stopped, if the runner says so.

@@ -1,6 +1,7 @@
 //! Reads Node's own runner, in the Test Anything Protocol and in the readable form.
 
 use crate::gates::results::{
+    failures::{Layout, is_text},
     numbers::without_time,
     runner::{ArgumentPosition, Arguments, Asked, Runner, Select, any_of, escaped},
     tally::{Outcome, Tally},
@@ -15,6 +16,14 @@ pub(super) static NODE: Runner = Runner {
         unless: &[],
     }),
     read: Some(node),
+    failures: Some(Layout {
+        test: |line| {
+            let (name, outcome) = result(line.trim_start())?;
+            (outcome == Outcome::Failed).then_some((name, ""))
+        },
+        mark: Some(thrown),
+        text: is_text,
+    }),
     ..Runner::called(&[&["node"]])
 };
 
@@ -147,6 +156,20 @@ impl<'a> Tree<'a> {
             true => all,
             false => with(&[Kind::Test]),
         }
+    }
+}
+
+/// Returns the text of `  error: 'no such host'`, or of `  TypeError [ERR_X]: no such host` in the readable form. The
+/// protocol's other keys are in lower case.
+fn thrown(line: &str) -> Option<&str> {
+    let text = line.strip_prefix("  ")?.trim_start();
+    match text.strip_prefix("error: ") {
+        // The text of several lines begins on the next one.
+        Some(text) => Some(text.trim_start_matches(['|', '>', '-'])),
+        None => text
+            .split_once(": ")
+            .filter(|_| text.starts_with(char::is_uppercase))
+            .map(|_| text),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reads pytest.
 
 use crate::gates::results::{
+    failures::Layout,
     numbers::before,
     runner::{Arguments, Asked, Runner, Select},
     tally::{Outcome, Tally},
@@ -11,6 +12,11 @@ use std::collections::{BTreeSet, HashSet};
 pub(super) static PYTEST: Runner = Runner {
     select: Some(Select { by: by_id, unless: &[] }),
     read: Some(pytest),
+    failures: Some(Layout::after(|line| {
+        let name = failed(line)?;
+        let (_, text) = line.split_once(" - ")?;
+        Some((name, text))
+    })),
     begun: Some(begun),
     ..Runner::called(&[&["pytest"], &["py.test"], &["-m", "pytest"]])
 };

@@ -1,6 +1,7 @@
 //! Reads minitest, test-unit and RSpec.
 
 use crate::gates::results::{
+    failures::{Layout, is_text},
     numbers::before,
     runner::{Naming, Runner},
     tally::{Outcome, Tally},
@@ -13,6 +14,12 @@ pub(super) static RAKE: Runner = Runner {
         unless: &["TESTOPTS="],
     }),
     read: Some(minitest),
+    // `PriceTest#test_adds:` stands above an error, `PriceTest#test_adds [test/a.rb:3]:` above a failure.
+    failures: Some(Layout::after(|line| {
+        let name = line.strip_suffix(':').filter(|line| !line.starts_with(' '))?;
+        name.contains("#test_")
+            .then(|| (name.split(" [").next().unwrap_or(name), ""))
+    })),
     ..Runner::called(&[&["rake"]])
 };
 
@@ -27,12 +34,27 @@ pub(super) static RAILS: Runner = Runner {
 /// test-unit, which Rake calls like minitest.
 pub(super) static TEST_UNIT: Runner = Runner {
     read: Some(test_unit),
+    failures: Some(Layout::after(|line| {
+        let failure = line
+            .strip_prefix("Failure: ")
+            .or_else(|| line.strip_prefix("Error: "))?;
+        let (name, text) = failure.split_once("):").unwrap_or((failure, ""));
+        Some((name, text.trim()))
+    })),
     ..Runner::called(&[])
 };
 
 /// RSpec. An environment variable makes it name its tests, so `naming` is not set.
 pub(super) static RSPEC: Runner = Runner {
     read: Some(rspec),
+    failures: Some(Layout {
+        test: |line| {
+            let (number, _) = line.strip_prefix("  ")?.split_once(") ")?;
+            number.parse::<u32>().ok().map(|_| (line.trim(), ""))
+        },
+        mark: Some(|line| line.trim_start().starts_with("Failure/Error:").then_some("")),
+        text: is_text,
+    }),
     ..Runner::called(&[&["rspec"]])
 };
 

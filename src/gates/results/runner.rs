@@ -1,6 +1,6 @@
 //! The definition of a test runner: how to recognise its command, make it name its tests, and run only some of them.
 
-use crate::gates::results::tally::Tally;
+use crate::gates::results::{failures::Layout, tally::Tally};
 use std::{collections::BTreeSet, fmt};
 
 /// A test runner and its command line.
@@ -19,6 +19,8 @@ pub(crate) struct Runner {
     pub(crate) read: Option<fn(&str) -> Option<Tally>>,
     /// Reads from the output of a stopped run the test that had begun and has no result.
     pub(crate) begun: Option<fn(&str) -> Option<String>>,
+    /// The place of the failures' texts in its output.
+    pub(crate) failures: Option<Layout>,
 }
 
 /// The argument that makes a runner name every test.
@@ -88,6 +90,7 @@ impl Runner {
             select: None,
             read: None,
             begun: None,
+            failures: None,
         }
     }
 

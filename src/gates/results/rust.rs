@@ -1,6 +1,7 @@
 //! Reads `cargo test` and `cargo nextest`.
 
 use crate::gates::results::{
+    failures::{Layout, is_text},
     numbers::before,
     runner::{ArgumentPosition, Arguments, Asked, Naming, Runner, Select},
     tally::{Outcome, Tally},
@@ -15,6 +16,11 @@ pub(super) static CARGO_TEST: Runner = Runner {
         unless: &[],
     }),
     read: Some(libtest),
+    failures: Some(Layout {
+        test: |line| Some((printed(line)?, "")),
+        mark: Some(|line| panicked(line).map(|_| "").or_else(|| line.strip_prefix("Error: "))),
+        text: is_text,
+    }),
     ..Runner::called(&[&["cargo", "test"], &["cargo", "t"]])
 };
 
@@ -26,6 +32,7 @@ pub(super) static NEXTEST: Runner = Runner {
         unless: &["-E", "--filter-expr", "--filterset"],
     }),
     read: Some(nextest),
+    failures: Some(Layout::after(|line| Some((panicked(line)?, "")))),
     ..Runner::called(&[&["cargo", "nextest", "run"], &["cargo", "nextest", "r"]])
 };
 
@@ -198,6 +205,12 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
 /// Reads `---- tests::name stdout ----`.
 fn printed(line: &str) -> Option<&str> {
     line.strip_prefix("---- ")?.strip_suffix(" stdout ----")
+}
+
+/// Returns the thread of a line such as `thread 'tests::name' (12) panicked at src/lib.rs:9:9:`.
+fn panicked(line: &str) -> Option<&str> {
+    let (thread, rest) = line.trim_start().strip_prefix("thread '")?.split_once('\'')?;
+    rest.contains(" panicked at ").then_some(thread)
 }
 
 /// Returns the name alone. The line number of a documentation test is dropped, since any edit above changes it.

@@ -1,6 +1,9 @@
 //! Collects what one runner's reader found: counts, and the names of tests if the runner prints them.
 
-use domain::evidence::{Counts, TestNames};
+use domain::{
+    evidence::{Counts, TestNames},
+    shorten,
+};
 use std::collections::{HashMap, HashSet};
 
 /// The results of the tests according to the output.
@@ -10,10 +13,15 @@ pub(crate) struct Read {
     pub(crate) failing: Vec<String>,
     /// The names that the runner prints; `None` if no runner was recognised.
     pub(crate) names: Option<TestNames>,
+    /// Failing tests, each with the first line of its failure.
+    pub(crate) texts: Vec<(String, String)>,
 }
 
 /// The most failing names that are kept, more than anyone is shown.
 const MOST_FAILING: usize = 100;
+
+/// The most characters of a failure's first line, and of its test, that are kept.
+const LONGEST_TEXT: usize = 500;
 
 /// Counts and names of tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +33,8 @@ pub(crate) struct Tally {
     tests: Vec<(String, Outcome)>,
     /// Failing tests that are only mentioned, by runners that do not list every result.
     mentioned: Vec<String>,
+    /// Failing tests, each with the first line of its failure.
+    texts: Vec<(String, String)>,
     /// Whether some tests ran without being counted.
     pub(super) has_uncounted: bool,
 }
@@ -77,6 +87,14 @@ impl Tally {
         }
     }
 
+    /// Notes the first line of a test's failure.
+    pub(super) fn because(&mut self, test: &str, line: &str) {
+        if self.texts.len() < TestNames::MOST {
+            let short = |text: &str| shorten::start(text, LONGEST_TEXT);
+            self.texts.push((short(test), short(line)));
+        }
+    }
+
     /// `true` if every counted test is also named.
     pub(super) fn names_all(&self) -> bool {
         let named = |outcome| self.tests.iter().filter(|(_, found)| *found == outcome).count();
@@ -96,6 +114,7 @@ impl Tally {
         self.sum(other.passed, other.failed, other.skipped);
         self.has_uncounted |= other.has_uncounted;
         self.tests.extend(other.tests);
+        self.texts.extend(other.texts);
         self.mentioned = Vec::new();
         for name in mentioned {
             self.mention(&name);
@@ -136,6 +155,7 @@ impl Tally {
             counts,
             failing,
             names: Some(names),
+            texts: self.texts,
         }
     }
 }

@@ -644,3 +644,148 @@ fn dotnet_and_deno_and_mix_name_their_tests() {
         &["ShopTest.test later"],
     );
 }
+
+/// Checks the first lines of the failures, each with its test.
+fn check_texts(stdout: &str, texts: &[(&str, &str)]) {
+    let found = read(stdout, "").texts;
+    let found: Vec<(&str, &str)> = found
+        .iter()
+        .map(|(test, line)| (test.as_str(), line.as_str()))
+        .collect();
+    assert_eq!(found, texts, "{stdout}");
+}
+
+#[test]
+fn runners_say_why_each_test_failed() {
+    check_texts(
+        "ERROR a line of a log - with a dash\n=========================== short test summary info ============================\n\
+         FAILED tests/test_a.py::test_x - socket.gaierror: [Errno -2] Name or service not known\n\
+         ERROR tests/test_a.py::test_y - OSError: [Errno 2] No such file\nPASSED tests/test_a.py::test_z\n\
+         =============== 1 failed, 2 passed, 1 error in 0.12s ================\n",
+        &[
+            (
+                "tests/test_a.py::test_x",
+                "socket.gaierror: [Errno -2] Name or service not known",
+            ),
+            ("tests/test_a.py::test_y", "OSError: [Errno 2] No such file"),
+        ],
+    );
+    check_texts(
+        "E.\n======================================================================\nERROR: test_x (t.T.test_x)\nWhat it is for.\n\
+         ----------------------------------------------------------------------\nTraceback (most recent call last):\n  \
+         File \"/a/t.py\", line 6, in test_x\n    connect()\n    ~~~~~~~^^\nConnectionRefusedError: [Errno 111] Connection refused\n\n\
+         ----------------------------------------------------------------------\nRan 2 tests in 0.001s\n\nFAILED (errors=1)\n",
+        &[(
+            "test_x (t.T.test_x)",
+            "ConnectionRefusedError: [Errno 111] Connection refused",
+        )],
+    );
+    check_texts(
+        "running 2 tests\ntest t::a ... FAILED\ntest t::b ... FAILED\n\nfailures:\n\n---- t::a stdout ----\nprinted before\n\n\
+         thread 't::a' (12) panicked at src/lib.rs:9:9:\nno such host\nnote: run with `RUST_BACKTRACE=1`\n\n---- t::b stdout ----\n\
+         Error: Os { code: 111, kind: ConnectionRefused }\n\n\nfailures:\n    t::a\n    t::b\n\n\
+         test result: FAILED. 0 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
+        &[
+            ("t::a", "no such host"),
+            ("t::b", "Os { code: 111, kind: ConnectionRefused }"),
+        ],
+    );
+    check_texts(
+        "=== RUN   TestA\n    a_test.go:5: dialing\n    a_test.go:6: dial tcp: lookup db: no such host\n--- FAIL: TestA (0.00s)\n\
+         === RUN   TestB\n    a_test.go:9: fine\n--- PASS: TestB (0.00s)\nFAIL\nFAIL\texample.com/a\t0.01s\n",
+        &[("TestA", "dial tcp: lookup db: no such host")],
+    );
+    check_texts(
+        "--- FAIL: TestA (0.00s)\n    a_test.go:6: no such host\nFAIL\nFAIL\texample.com/a\t0.01s\n",
+        &[("TestA", "no such host")],
+    );
+}
+
+#[test]
+fn runners_of_other_languages_say_why_each_test_failed() {
+    check_texts(
+        "FAIL ./a.test.js\n  ✕ x (2 ms)\n\n  ● a › x\n\n    connect ECONNREFUSED 127.0.0.1:5432\n\n      3 | it()\n\n\
+         Tests:       1 failed, 2 passed, 3 total\n",
+        &[("a › x", "connect ECONNREFUSED 127.0.0.1:5432")],
+    );
+    check_texts(
+        " FAIL  a.test.ts > a > x\n FAIL  a.test.ts > a > y\nError: no such host\n ❯ a.test.ts:3:1\n\n      Tests  2 failed | 1 passed (3)\n",
+        &[
+            ("a.test.ts > a > x", "Error: no such host"),
+            ("a.test.ts > a > y", "Error: no such host"),
+        ],
+    );
+    check_texts(
+        "  a\n    1) x\n    ✔ y\n\n  1 passing (5ms)\n  1 failing\n\n  1) a\n       x:\n     Error: no such host\n      at f (a.js:3)\n",
+        &[("1) a", "Error: no such host")],
+    );
+    check_texts(
+        "TAP version 13\n# Subtest: x\nnot ok 1 - x\n  ---\n  duration_ms: 1.2\n  location: '/a.js:3:1'\n  failureType: 'testCodeFailure'\n  \
+         error: 'no such host'\n  ...\n1..1\n# tests 1\n# pass 0\n# fail 1\n",
+        &[("x", "'no such host'")],
+    );
+    check_texts(
+        "✖ x (1.2ms)\n✔ y (0.1ms)\nℹ tests 2\nℹ pass 1\nℹ fail 1\n\n✖ failing tests:\n\ntest at a.js:3:1\n✖ x (1.2ms)\n  \
+         Error: no such host\n      at f (a.js:3:1)\n",
+        &[("x", "Error: no such host")],
+    );
+    check_texts(
+        "  1) Error:\nATest#test_x:\nSocketError: no such host\n    a.rb:3\n\n  2) Failure:\nATest#test_y [a.rb:7]:\nIt is closed\n\n\
+         3 runs, 3 assertions, 1 failures, 1 errors, 0 skips\n",
+        &[
+            ("ATest#test_x", "SocketError: no such host"),
+            ("ATest#test_y", "It is closed"),
+        ],
+    );
+    check_texts(
+        "  1) A does x\n     Failure/Error: connect\n\n     SocketError:\n       no such host\n     # ./a.rb:3\n\n3 examples, 1 failure\n",
+        &[("1) A does x", "no such host")],
+    );
+}
+
+#[test]
+fn reports_say_why_each_test_failed() {
+    let xml = "<testsuite><testcase classname='a.B' name='x'><error message='db' type='java.net.UnknownHostException'>x</error>\
+               </testcase><testcase classname='a.B' name='y'><failure type='Failed'>a\\B::y\nno such host\n\nfile.php:3</failure>\
+               </testcase><testcase classname='a.B' name='z'><system-out>no such host</system-out></testcase></testsuite>";
+    let found = super::junit(xml.as_bytes()).unwrap().texts;
+    let found: Vec<(&str, &str)> = found
+        .iter()
+        .map(|(test, line)| (test.as_str(), line.as_str()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("a.B.x", "java.net.UnknownHostException: db"),
+            ("a.B.y", "no such host")
+        ]
+    );
+}
+
+#[test]
+fn errors_of_the_system_are_known_by_their_codes() {
+    use domain::evidence::SystemError::{ConnectionRefused, NameUnresolved, NoRoute, NotFound, NotPermitted};
+    let table = [
+        ("connect ECONNREFUSED 127.0.0.1:5432", Some(ConnectionRefused)),
+        (
+            "dial tcp 127.0.0.1:5432: connect: connection refused",
+            Some(ConnectionRefused),
+        ),
+        ("OSError: [Errno 101] Network is unreachable", Some(NoRoute)),
+        (
+            "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+            Some(NameUnresolved),
+        ),
+        ("getaddrinfo ENOTFOUND db", Some(NameUnresolved)),
+        (
+            "Os { code: 2, kind: NotFound, message: \"No such file or directory\" }",
+            Some(NotFound),
+        ),
+        ("PermissionError: [Errno 13]", Some(NotPermitted)),
+        ("AssertionError: 111 != 2", None),
+        ("MY_ENOENT_FLAG is set", None),
+    ];
+    for (line, expected) in table {
+        assert_eq!(super::failures::system_error(line), expected, "{line}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Reads Python's unittest.
 
 use crate::gates::results::{
+    failures::{Layout, is_text},
     runner::{Arguments, Naming, Runner, Select},
     tally::{Outcome, Tally},
 };
@@ -14,6 +15,14 @@ pub(super) static UNITTEST: Runner = Runner {
     select: Some(BY_PATTERN),
     read: Some(unittest),
     begun: Some(begun),
+    failures: Some(Layout {
+        test: |line| {
+            let name = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "))?;
+            Some((name, ""))
+        },
+        mark: Some(|line| line.starts_with("Traceback ").then_some("")),
+        text: |line| !line.starts_with(' ') && is_text(line),
+    }),
     ..Runner::called(&[&["-m", "unittest"]])
 };
 

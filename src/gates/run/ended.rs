@@ -9,7 +9,7 @@ use crate::gates::{
     },
 };
 use domain::{
-    evidence::{Absence, Counts, Evidence, Finding, TestNames},
+    evidence::{Absence, Counts, Evidence, Finding, Symptoms, TestNames},
     shell_command::ShellCommand,
     shorten,
 };
@@ -49,7 +49,7 @@ impl SandboxedCheckout {
             counts: Counts::Unknown,
             failing: Vec::new(),
             output: with_limit(output, finished.exit),
-            names: None,
+            ..Finding::default()
         };
         let finding = self.with_results(bare, results::read(&stdout, &stderr));
         if let Some(reason) = missing_runner(command, &finding) {
@@ -108,8 +108,17 @@ impl SandboxedCheckout {
                 failed: all(names.failed),
                 skipped: all(names.skipped),
             }),
+            symptoms: self.symptoms(&read.texts),
             ..finding
         }
+    }
+
+    /// Returns what the failures have in common. Foreign programs choose the texts, so they are masked.
+    fn symptoms(&self, texts: &[(String, String)]) -> Symptoms {
+        let mask = |line: &str| self.context().secrets.mask(line);
+        let masked: Vec<(&str, String)> = texts.iter().map(|(test, line)| (test.as_str(), mask(line))).collect();
+        let failures = masked.iter().map(|(test, line)| (*test, line.as_str()));
+        Symptoms::new(failures, results::failures::system_error)
     }
 
     fn name(&self, test: &str) -> String {
@@ -135,10 +144,11 @@ pub(super) fn explained(mut evidence: Evidence, door: Option<&Door>) -> Evidence
     };
     let decisions = door.map(Door::log).unwrap_or_default();
     let refused = decisions.into_iter().filter_map(|decision| match decision.outcome {
-        Outcome::Refused(why) if why.is_of_the_rules() => Some(format!("{}: {why}", decision.host)),
+        Outcome::Refused(why) if why.is_of_the_rules() => Some((format!("{}: {why}", decision.host), decision.host)),
         Outcome::Refused(_) | Outcome::Allowed => None,
     });
-    for line in refused.take(MAX_NAMED) {
+    for (line, host) in refused.take(MAX_NAMED) {
+        finding.symptoms.refused.push(host);
         let is_inside_line = !finding.output.is_empty() && !finding.output.ends_with('\n');
         let end = if is_inside_line { "\n" } else { "" };
         finding.output += &format!("{end}autobuild: not reached: {line}");

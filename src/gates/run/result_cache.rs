@@ -263,7 +263,7 @@ mod tests {
                 counts: Counts::Unknown,
                 failing: Vec::new(),
                 output: String::new(),
-                names: None,
+                ..Finding::default()
             })
         };
         assert!(Expected::Red.is_met_by(&failed(Some(1))));

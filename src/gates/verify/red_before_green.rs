@@ -408,6 +408,7 @@ mod tests {
                 failed: owned(failed),
                 skipped: vec![],
             }),
+            ..Finding::default()
         };
         let failed = |names| Evidence::Failed(finding(names));
         let over_a_limit = |names| {

@@ -5,14 +5,13 @@ mod agents;
 mod faults;
 mod gates;
 
-use crate::messages::reasons;
+use crate::messages::{measure::codes, reasons};
 use domain::{
     blocked::{
         BlockReason, PreFlightCause, PreFlightFault,
         report::{Approvable, BlockedReport},
     },
-    evidence::{Evidence, GateReport},
-    feature::MachineCause,
+    evidence::{Evidence, GateReport, Symptoms, SystemError},
     ids::TaskId,
     plan::Criterion,
 };
@@ -156,19 +155,21 @@ fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
 
 /// Says what cures each cause for which tests of the base fail, and how to go on with the failures.
 fn failing_base(what: &PreFlightCause) -> Vec<String> {
-    let causes = match what {
-        PreFlightCause::Failing(failures) => failures.causes.as_slice(),
+    let symptoms = match what {
+        PreFlightCause::Failing(failures) => failures.symptoms.clone(),
         PreFlightCause::SetUp(_)
         | PreFlightCause::Tests(_)
         | PreFlightCause::NoNames { .. }
         | PreFlightCause::NoCommand { .. }
-        | PreFlightCause::Stored(_) => &[],
+        | PreFlightCause::Stored(_) => Symptoms::default(),
     };
-    let mut actions: Vec<String> = causes.iter().take(2).map(|cause| cure(*cause).to_owned()).collect();
+    let mut actions = cures(&symptoms);
     if actions.is_empty() {
         actions.push(
-            "Run the tests on the default branch, and correct `setup` or `test` in `.github/autobuild.yml` there if they \
-             pass elsewhere; the next run has it"
+            "If the tests pass elsewhere, set in `.github/autobuild.yml` on the default branch what they lack here: \
+             `setup` installs packages, `network.allow` names the hosts that they reach, and the line `test` can start a \
+             service, set a variable as in `LC_ALL=C.UTF-8`, or leave tests out. `autobuild doctor` says what this machine \
+             lacks"
                 .to_owned(),
         );
     }
@@ -180,32 +181,43 @@ fn failing_base(what: &PreFlightCause) -> Vec<String> {
     actions
 }
 
-/// Returns the setting that cures a cause.
-fn cure(cause: MachineCause) -> &'static str {
-    match cause {
-        MachineCause::HostName => {
-            "A host name is missing: let `test` in `.github/autobuild.yml` use `localhost` instead, or list a public host \
-             in `network.allow`"
+/// Says what cures the symptoms: a host that was refused, and the errors of the system that failing tests name.
+fn cures(symptoms: &Symptoms) -> Vec<String> {
+    let mut cures = Vec::new();
+    if !symptoms.refused.is_empty() {
+        cures.push(format!(
+            "The tests may not reach {}: list it in `network.allow` of `.github/autobuild.yml`; the server must allow it too",
+            codes(&symptoms.refused, 5, 200)
+        ));
+    }
+    let errors: BTreeSet<SystemError> = symptoms.shared.iter().filter_map(|shared| shared.error).collect();
+    cures.extend(errors.into_iter().map(|error| cure(error).to_owned()));
+    cures.truncate(3);
+    cures
+}
+
+/// Returns the setting that cures an error.
+fn cure(error: SystemError) -> &'static str {
+    match error {
+        SystemError::NameUnresolved => {
+            "A host name has no address here: let `test` in `.github/autobuild.yml` use `localhost` instead, or list a \
+             public host in `network.allow`"
         }
-        MachineCause::Service => {
-            "A service is missing: start it in the `test` line of `.github/autobuild.yml`, or let that line leave these \
-             tests out"
+        SystemError::ConnectionRefused => {
+            "Nothing listens where the tests connect: start the service in the `test` line of `.github/autobuild.yml`, or \
+             let that line leave these tests out"
         }
-        MachineCause::Network => {
-            "The network is missing: list the hosts in `network.allow` of `.github/autobuild.yml`; the server must allow \
-             them too"
+        SystemError::NoRoute => {
+            "The tests have no network: list their hosts in `network.allow` of `.github/autobuild.yml`; the server must \
+             allow them too"
         }
-        MachineCause::User => {
-            "The user is another one: run AutoBuild as an ordinary user with namespaces (`autobuild doctor` says what is \
-             missing), or let `test` leave these tests out"
+        SystemError::NotFound => {
+            "A file or program is missing: let `setup` in `.github/autobuild.yml` install it, or install it where \
+             AutoBuild runs"
         }
-        MachineCause::Tag => {
-            "A tag or branch is missing: push it to the repository, or fetch it in the `setup` line of \
-             `.github/autobuild.yml`"
-        }
-        MachineCause::Locale => {
-            "A locale is missing: install it where AutoBuild runs, or begin the `test` line of `.github/autobuild.yml` \
-             with `LC_ALL=C.UTF-8`"
+        SystemError::NotPermitted => {
+            "The user that runs the tests may not do this: let `test` in `.github/autobuild.yml` leave these tests out, or \
+             see in `autobuild doctor` what the sandbox lacks"
         }
     }
 }

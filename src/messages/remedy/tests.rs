@@ -25,7 +25,7 @@ fn finding(command: &str, output: &str, failing: &[&str]) -> Finding {
         counts: Counts::Unknown,
         failing: failing.iter().map(|name| (*name).to_owned()).collect(),
         output: output.to_owned(),
-        names: None,
+        ..Finding::default()
     }
 }
 

@@ -637,7 +637,7 @@ fn tests_without_names_are_told_in_plain_sentences() {
         counts: domain::evidence::Counts::Unknown,
         failing: Vec::new(),
         output: String::new(),
-        names: None,
+        ..domain::evidence::Finding::default()
     };
     let cause = |tests| domain::blocked::PreFlightCause::NoNames {
         task: TaskId::Planned(1),

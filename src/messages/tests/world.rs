@@ -102,7 +102,7 @@ pub(super) fn gates(say: Words<'_>, exit_code: i32) -> GateReport {
         },
         failing,
         output: say("running 12 tests\ntest auth::refresh_once ... FAILED\n"),
-        names: None,
+        ..Finding::default()
     };
     match exit_code {
         0 => GateReport {

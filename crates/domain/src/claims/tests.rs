@@ -22,6 +22,7 @@ fn ran(exit_code: i32, passed: &[&str], failed: &[&str]) -> Finding {
             failed: strings(failed),
             skipped: Vec::new(),
         }),
+        ..Finding::default()
     }
 }
 

@@ -117,6 +117,7 @@ mod tests {
                 failed: failed.iter().map(|name| (*name).to_owned()).collect(),
                 ..TestNames::default()
             }),
+            ..Finding::default()
         };
         Baseline {
             commit: "a".repeat(40).parse().unwrap(),

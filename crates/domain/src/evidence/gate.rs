@@ -227,7 +227,7 @@ mod tests {
                 counts: Counts::Unknown,
                 failing: names.iter().map(|name| (*name).to_owned()).collect(),
                 output: String::new(),
-                names: None,
+                ..Finding::default()
             })
         }
 

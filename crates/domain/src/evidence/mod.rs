@@ -3,12 +3,14 @@
 mod baseline;
 mod gate;
 mod profile;
+mod symptoms;
 
 pub use crate::{
     evidence::{
         baseline::{Additions, Baseline, Ground, WaivedTest},
         gate::{Excuse, Excused, Gate, GateReport, GateResult, TestNames, repeats},
         profile::{Profile, items, profile},
+        symptoms::{SharedFailure, Symptoms, SystemError},
     },
     integrity::Weight,
 };
@@ -73,6 +75,9 @@ pub struct Finding {
     /// The results by name; `None` if neither the runner nor a results file names them.
     #[serde(default)]
     pub names: Option<TestNames>,
+    /// What its failures have in common.
+    #[serde(default)]
+    pub symptoms: Symptoms,
 }
 
 /// The numbers of tests, if they could be read.
@@ -258,7 +263,7 @@ mod tests {
             },
             failing: named(50),
             output: String::new(),
-            names: None,
+            ..Finding::default()
         };
         assert!(
             finding.sentence().ends_with("t9 and 140 more"),

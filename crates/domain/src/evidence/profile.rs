@@ -212,7 +212,7 @@ mod tests {
             counts,
             failing: Vec::new(),
             output: String::new(),
-            names: None,
+            ..Finding::default()
         }
     }
 

@@ -26,7 +26,7 @@ mod waves;
 pub use crate::{
     effect::Wait,
     feature::{
-        base_failures::{BaseFailures, CiOfBase, FailingBase, MachineCause, too_many_failures},
+        base_failures::{BaseFailures, CiOfBase, FailingBase, too_many_failures},
         discussion::{Discussion, EarlierComment, Older},
         feature::{
             ApprovalWhy, Commands, Feature, Integration, Living, Mode, PlanApproval, PlanRequest, PlanVersion, Records,

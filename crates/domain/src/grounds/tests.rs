@@ -15,6 +15,7 @@ fn ran(command: &str, output: &str, names: Option<TestNames>) -> Finding {
         failing: names.as_ref().map(|names| names.failed.clone()).unwrap_or_default(),
         output: output.to_owned(),
         names,
+        ..Finding::default()
     }
 }
 

@@ -51,7 +51,7 @@ fn ran(exit: i32, counts: Counts, failing: &[&str]) -> Finding {
         counts,
         failing: failing.iter().map(|name| (*name).to_owned()).collect(),
         output: "the output".to_owned(),
-        names: None,
+        ..Finding::default()
     }
 }
 

@@ -151,7 +151,7 @@ fn finding(failing: &[&str]) -> Finding {
         },
         failing: failing.iter().map(|name| (*name).to_owned()).collect(),
         output: String::new(),
-        names: None,
+        ..Finding::default()
     }
 }
 

@@ -1,0 +1,194 @@
+//! What the failures of a test run have in common: the same failure text, and the hosts that it was refused.
+
+use crate::{shorten, words};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most texts that are kept.
+const MOST_TEXTS: usize = 5;
+/// The most characters of a text that are kept.
+const LONGEST_TEXT: usize = 300;
+/// A text with fewer words, such as `AssertionError: 1 != 2`, says that something differs but not why.
+const FEWEST_WORDS: usize = 2;
+
+/// What the failures of a test run have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Symptoms {
+    /// The texts with which more than one test failed, the most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared: Vec<SharedFailure>,
+    /// The hosts that the proxy refused during the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+}
+
+/// A text with which several tests failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedFailure {
+    /// The first line of the failure, as the first of the tests printed it.
+    pub line: String,
+    /// The number of tests.
+    pub tests: usize,
+    /// The error of the system that the line names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<SystemError>,
+}
+
+words! {
+    /// An error that the system or its resolver reports if a machine lacks something. Programs print its code.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum SystemError {
+        /// A host name has no address.
+        NameUnresolved = "name_unresolved",
+        /// Nothing listens at an address.
+        ConnectionRefused = "connection_refused",
+        /// There is no route to an address.
+        NoRoute = "no_route",
+        /// A file or program does not exist.
+        NotFound = "not_found",
+        /// The user may not do this.
+        NotPermitted = "not_permitted",
+    }
+}
+
+impl Symptoms {
+    /// Finds the texts that several tests share. Each test comes with the first line of its failure. Numbers, paths and
+    /// addresses do not count, since they differ from test to test.
+    pub fn new<'a>(
+        failures: impl IntoIterator<Item = (&'a str, &'a str)>,
+        error: impl Fn(&str) -> Option<SystemError>,
+    ) -> Self {
+        let mut groups: BTreeMap<String, (&str, BTreeSet<&str>)> = BTreeMap::new();
+        for (test, line) in failures {
+            let key = normalized(line);
+            if number_of_words(&key) >= FEWEST_WORDS {
+                groups.entry(key).or_insert((line, BTreeSet::new())).1.insert(test);
+            }
+        }
+        let several = groups.into_values().filter(|(_, tests)| tests.len() > 1);
+        let mut shared: Vec<SharedFailure> = several
+            .map(|(line, tests)| SharedFailure {
+                line: shorten::middle(line.trim(), LONGEST_TEXT),
+                tests: tests.len(),
+                error: error(line),
+            })
+            .collect();
+        shared.sort_by_key(|failure| std::cmp::Reverse(failure.tests));
+        shared.truncate(MOST_TEXTS);
+        Self {
+            shared,
+            refused: Vec::new(),
+        }
+    }
+}
+
+/// Returns a line without its paths and addresses, and with `#` for each number.
+fn normalized(line: &str) -> String {
+    let words = line.split_whitespace().map(|word| match word.contains(['/', '\\']) {
+        true => "/".to_owned(),
+        false => without_numbers(word),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Replaces each run of letters and digits that begins with a digit, or that is hexadecimal with a digit in it.
+fn without_numbers(word: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = word;
+    while let Some(first) = rest.chars().next() {
+        let is_part = first.is_alphanumeric();
+        let end = rest
+            .find(|c: char| c.is_alphanumeric() != is_part)
+            .unwrap_or(rest.len());
+        let (part, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        match is_part {
+            true => push_word(&mut plain, part),
+            false => plain.push_str(part),
+        }
+        rest = after;
+    }
+    plain
+}
+
+fn push_word(plain: &mut String, part: &str) {
+    let is_number = part.starts_with(|c: char| c.is_numeric());
+    let is_address = part.chars().all(|c| c.is_ascii_hexdigit()) && part.contains(|c: char| c.is_ascii_digit());
+    match part.find(|c: char| c.is_numeric()) {
+        _ if is_number || is_address => {
+            // `3.5` and `127.0.0.1:80` are one number each.
+            if plain.ends_with("#.") || plain.ends_with("#:") {
+                plain.truncate(plain.len().saturating_sub(2));
+            }
+            plain.push('#');
+        }
+        Some(digit) => {
+            plain.push_str(part.get(..digit).unwrap_or(part));
+            plain.push('#');
+        }
+        None => plain.push_str(part),
+    }
+}
+
+fn number_of_words(line: &str) -> usize {
+    let words = line.split(|c: char| !c.is_alphabetic());
+    words.filter(|word| word.chars().nth(1).is_some()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shared(failures: &[(&str, &str)]) -> Vec<(String, usize)> {
+        let found = Symptoms::new(failures.iter().copied(), |_| None).shared;
+        found.into_iter().map(|failure| (failure.line, failure.tests)).collect()
+    }
+
+    #[test]
+    fn numbers_paths_and_addresses_do_not_make_two_failures_differ() {
+        let alike = [
+            ("no socket at /tmp/a1/s", "no socket at /var/run/b/s"),
+            ("port 8081 is taken", "port 9 is taken"),
+            (
+                "<Pool object at 0x7f12ab> is closed",
+                "<Pool object at 0x55dd01> is closed",
+            ),
+            (
+                "connect ECONNREFUSED 127.0.0.1:5432",
+                "connect ECONNREFUSED 10.1.2.3:80",
+            ),
+            ("database test_1 does not exist", "database test_22 does not exist"),
+            ("waited 3.5s for it", "waited 12s for it"),
+            ("run deadbeef01 is gone", "run 12ab is gone"),
+        ];
+        for (one, other) in alike {
+            assert_eq!(shared(&[("a", one), ("b", other)]), [(one.to_owned(), 2)], "{one}");
+        }
+        let apart = [
+            ("KeyError: 'HOME_A'", "KeyError: 'HOME_B'"),
+            ("No module named 'yaml'", "No module named 'toml'"),
+            ("AssertionError: 1 != 2", "AssertionError: 3 != 4"),
+            ("assert 1 == 2", "assert 3 == 4"),
+            ("", ""),
+            ("#", "#"),
+        ];
+        for (one, other) in apart {
+            assert_eq!(shared(&[("a", one), ("b", other)]), [], "{one}");
+        }
+    }
+
+    #[test]
+    fn tests_are_counted_and_not_lines() {
+        let name = "Name or service not known";
+        assert_eq!(shared(&[("a", name), ("a", name), ("b", name)]), [(name.to_owned(), 2)]);
+        assert_eq!(shared(&[("a", name), ("a", name)]), []);
+        let two = [
+            ("a", "no db"),
+            ("b", "no db"),
+            ("c", "no net"),
+            ("d", "no net"),
+            ("e", "no net"),
+        ];
+        assert_eq!(shared(&two), [("no net".to_owned(), 3), ("no db".to_owned(), 2)]);
+    }
+}
