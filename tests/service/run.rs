@@ -10,7 +10,7 @@
 
 use crate::own::{ISSUE, Own, mode, text};
 use serde_json::Value;
-use std::{collections::BTreeMap, fs, process::Output};
+use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt, process::Output};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 const BRANCH: &str = "autobuild/notes";
@@ -126,6 +126,42 @@ async fn killed_anywhere_it_goes_on_and_no_agent_is_paid_twice() {
     assert_eq!(
         own.git("branch --format='%(refname:short)'").await,
         format!("{BRANCH}\nmain\n")
+    );
+}
+
+/// A Player that writes everything and then never ends, and that finds nothing left to do the next time.
+const ENDLESS: &str = r##"#!/bin/sh
+case "$AUTOBUILD_ROLE" in
+coach) echo '{"decision": "approve", "summary": "Fine", "criteria": [{"criterion": 1, "met": true, "evidence": "notes.md"}]}';;
+*)
+  if [ ! -e notes.md ]; then echo '# Notes' > notes.md; sleep 4711; fi
+  echo '{"summary": "Nothing is left to do", "files_modified": [], "files_created": [], "ready_for_validation": true}';;
+esac
+"##;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_player_wrote_before_the_process_was_killed_is_judged() {
+    let own = Own::new(None).await;
+    let agent = own.folder.path().join("agent.sh");
+    fs::write(&agent, ENDLESS).unwrap();
+    fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
+    let agent = format!("command:'{}'", agent.display());
+    let words = ["run", "../issue.md", "--json", "--agent", &agent];
+    let mut run = own.autobuild("", &words).spawn().unwrap();
+    let written = "find ../.cache/autobuild -path '*/work/notes.md' -size +0c | grep -q . && echo yes || echo no";
+    while own.types(written).await.trim() != "yes" {
+        assert!(run.try_wait().unwrap().is_none(), "it ended by itself");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    run.kill().await.unwrap();
+    let again = own.autobuild("", &words).output().await.unwrap();
+    assert!(again.status.success(), "{}", whole(&again));
+    assert_eq!(own.git(&format!("show {BRANCH}:notes.md")).await, "# Notes\n");
+    let kept = "find ../.cache/autobuild -path '*/unsettled/*' -o -path '*/checkouts/*' -prune | wc -l";
+    assert_eq!(
+        own.types(kept).await.trim(),
+        "0",
+        "nothing is kept longer than it is needed"
     );
 }
 

@@ -12,6 +12,7 @@ use crate::{
     process::GitCall,
     put::put,
     read::Blob,
+    unsettled::Mark,
     walk::{Stamp, WalkError, open_root, walk},
 };
 use domain::ids::Sha;
@@ -19,7 +20,7 @@ use ignore::gitignore::GitignoreBuilder;
 use rustix::fd::OwnedFd;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    fs,
+    fs, io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::Arc,
@@ -45,10 +46,16 @@ fn room(folder: &Path) -> u64 {
 pub struct TreeRecord {
     pub(crate) files: BTreeMap<RepoPath, Stamp>,
     folders: HashSet<RepoPath>,
-    rules: HashMap<RepoPath, Vec<u8>>,
+    pub(crate) rules: HashMap<RepoPath, Vec<u8>>,
 }
 
 impl TreeRecord {
+    pub(crate) fn new(files: BTreeMap<RepoPath, Stamp>, rules: HashMap<RepoPath, Vec<u8>>) -> Self {
+        let folders = files.keys().flat_map(|path| path.folders().collect::<Vec<_>>());
+        let folders = folders.collect();
+        Self { files, folders, rules }
+    }
+
     /// Returns the path of every file that was filled in.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.files.keys().map(RepoPath::as_path)
@@ -67,7 +74,7 @@ impl TreeRecord {
     }
 }
 
-/// One working copy for one use. On drop, it is moved away at once and deleted in the background.
+/// One working copy for one use. On drop, it is moved away at once and deleted in the background, unless it is kept.
 #[derive(Debug)]
 pub struct Checkout {
     /// The folder that holds the working copy.
@@ -79,6 +86,8 @@ pub struct Checkout {
     tree: Option<Sha>,
     record: Arc<TreeRecord>,
     shared: Arc<Shared>,
+    /// The mark that keeps the checkout, if it is kept.
+    mark: Option<PathBuf>,
 }
 
 impl Checkout {
@@ -143,6 +152,38 @@ impl Checkout {
         compared.await.map_err(|error| TakeOutError::Io(error.into()))?
     }
 
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn inode(&self) -> u64 {
+        self.root.1
+    }
+
+    /// Replaces the mark that keeps the checkout, and returns the former one.
+    pub(crate) fn set_mark(&mut self, mark: Option<PathBuf>) -> Option<PathBuf> {
+        std::mem::replace(&mut self.mark, mark)
+    }
+
+    /// Opens a kept checkout again. The device may have another number since, the folder's inode may not.
+    pub(crate) fn reopened(shared: &Arc<Shared>, home: PathBuf, mark: Mark, file: PathBuf) -> io::Result<Self> {
+        let work = home.join("work");
+        let meta = fs::symlink_metadata(&work)?;
+        if meta.ino() != mark.inode || !meta.is_dir() {
+            return Err(io::Error::other("another folder has replaced the working copy"));
+        }
+        Ok(Self {
+            root: (meta.dev(), meta.ino()),
+            home,
+            work,
+            head: mark.head,
+            tree: mark.tree,
+            record: Arc::new(mark.record),
+            shared: Arc::clone(shared),
+            mark: Some(file),
+        })
+    }
+
     /// Opens the working copy; `None` if another folder has replaced it.
     pub(crate) fn open(&self) -> Option<OwnedFd> {
         let root = open_root(&self.work).ok()?;
@@ -157,7 +198,9 @@ impl Checkout {
 
 impl Drop for Checkout {
     fn drop(&mut self) {
-        self.shared.trash.take(&self.home);
+        if self.mark.is_none() {
+            self.shared.trash.take(&self.home);
+        }
     }
 }
 
@@ -243,6 +286,7 @@ impl Mirror {
             tree: tree.cloned(),
             record: Arc::default(),
             shared: Arc::clone(&self.shared),
+            mark: None,
             home,
             work,
         };
@@ -309,8 +353,6 @@ fn record(work: &Path, home: &Path) -> Result<TreeRecord, WalkError> {
     let root = open_root(work).map_err(|error| failed(error.into()))?;
     let mut rules = HashMap::new();
     let files = walk(&root, Attention::Collect(&mut rules))?.files;
-    let folders = files.keys().flat_map(|path| path.folders().collect::<Vec<_>>());
-    let folders = folders.collect();
     let latest = files.values().map(Stamp::changed).max().unwrap_or_default();
     let probe = home.join("clock");
     for _ in 0..100 {
@@ -321,7 +363,7 @@ fn record(work: &Path, home: &Path) -> Result<TreeRecord, WalkError> {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    Ok(TreeRecord { files, folders, rules })
+    Ok(TreeRecord::new(files, rules))
 }
 
 fn differences(root: &OwnedFd, record: &TreeRecord) -> Result<Vec<RepoPath>, TakeOutError> {

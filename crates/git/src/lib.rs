@@ -42,6 +42,7 @@ mod safe;
 mod talk;
 mod trash;
 mod uncommitted;
+mod unsettled;
 mod version;
 mod walk;
 

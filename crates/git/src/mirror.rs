@@ -72,6 +72,11 @@ impl Shared {
         Ok(home)
     }
 
+    /// Returns the folder of the marks that keep checkouts.
+    pub(crate) fn unsettled(&self) -> PathBuf {
+        self.root.join("unsettled")
+    }
+
     pub(crate) fn quarantines(&self) -> PathBuf {
         self.root.join("quarantines")
     }
@@ -92,7 +97,13 @@ impl Mirrors {
             known: Mutex::new(HashMap::new()),
             root,
         };
-        for folder in [shared.checkouts(), shared.quarantines(), shared.root.join("mirrors")] {
+        let folders = [
+            shared.checkouts(),
+            shared.quarantines(),
+            shared.unsettled(),
+            shared.root.join("mirrors"),
+        ];
+        for folder in folders {
             made(&folder).map_err(GitError::io(format!("making {}", folder.display())))?;
         }
         Ok(Self {
@@ -100,13 +111,14 @@ impl Mirrors {
         })
     }
 
-    /// Throws away the checkouts and unfinished commits that an earlier process left in this data folder. Call it once
-    /// at start, while nothing else uses the folder.
+    /// Throws away the checkouts and unfinished commits that an earlier process left in this data folder, except kept
+    /// checkouts. Call it once at start, while nothing else uses the folder.
     pub fn sweep_leftovers(&self) -> Result<(), GitError> {
         let shared = &self.shared;
+        let kept = Self::kept(shared);
         for folder in [shared.checkouts(), shared.quarantines()] {
             let left = fs::read_dir(&folder).map_err(GitError::io(format!("reading {}", folder.display())))?;
-            for entry in left.flatten() {
+            for entry in left.flatten().filter(|entry| !kept.contains(&entry.file_name())) {
                 shared.trash.take(&entry.path());
             }
         }

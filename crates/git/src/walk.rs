@@ -66,6 +66,52 @@ impl Stamp {
         })
     }
 
+    /// The number of bytes of [`Stamp::to_bytes`].
+    pub(crate) const BYTES: usize = 1 + 4 + 6 * 8;
+
+    /// Returns the stamp in a form that can be stored.
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        let kind: u8 = match self.kind {
+            Kind::Plain => 0,
+            Kind::Executable => 1,
+            Kind::Link => 2,
+        };
+        let mut bytes = vec![kind];
+        bytes.extend(self.mode.to_le_bytes());
+        for number in [self.size, self.inode] {
+            bytes.extend(number.to_le_bytes());
+        }
+        for number in [self.modified.0, self.modified.1, self.changed.0, self.changed.1] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Reads the stored form; `None` if these bytes are none.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (kind, rest) = bytes.split_first()?;
+        let (mode, rest) = rest.split_first_chunk::<4>()?;
+        let (numbers, []) = rest.as_chunks::<8>() else {
+            return None;
+        };
+        let [size, inode, modified, modified_nanos, changed, changed_nanos] = numbers else {
+            return None;
+        };
+        Some(Self {
+            kind: match kind {
+                0 => Kind::Plain,
+                1 => Kind::Executable,
+                2 => Kind::Link,
+                _ => return None,
+            },
+            size: u64::from_le_bytes(*size),
+            mode: u32::from_le_bytes(*mode),
+            inode: u64::from_le_bytes(*inode),
+            modified: (i64::from_le_bytes(*modified), i64::from_le_bytes(*modified_nanos)),
+            changed: (i64::from_le_bytes(*changed), i64::from_le_bytes(*changed_nanos)),
+        })
+    }
+
     /// Returns the `ctime`, the time of the last change to the file or its permissions, as seconds and nanoseconds.
     pub(crate) fn changed(&self) -> (i64, i64) {
         self.changed

@@ -53,7 +53,7 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
     let turn = task
         .last_turn()
         .ok_or_else(|| EffectError::defect(Defect::NoOpenTurn { task: task.id }))?;
-    let ground = match ground(context, task, turn).await? {
+    let mut ground = match recovered(context, task, turn).await? {
         Found::Ground(ground) => *ground,
         Found::Overtaken(head) => return Ok(ended(context, task, emission, Played::Overtaken { head })),
     };
@@ -64,20 +64,64 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
     // Asked before the run and cached, so that a failure of GitHub cannot keep a finished run from being committed.
     turn::author(context).await?;
     let settings = context.settings();
+    if ground.other.is_none() {
+        ground.checkout.keep_as(&checkout_name(context, task)).await?;
+    }
     match ask(context, task, turn, &ground, &settings).await {
         Ok(report) if is_inquiry(context, task, &report) => {
             let run = inquired(context, task, turn, &ground, report.inquiries).await?;
+            ground.checkout.settle();
             publish_inquiries(context, task, emission, run).await
         }
-        Ok(report) => take(context, task, emission, turn, &ground, report).await,
+        Ok(report) => {
+            let kept = keep_patiently(context, task, turn, &ground, report).await?;
+            ground.checkout.settle();
+            match kept {
+                Kept::Finished(finished) => publish(context, task, emission, finished).await,
+                Kept::Ended(outcome) => Ok(ended(context, task, emission, outcome)),
+            }
+        }
+        Err(EffectError::Stopped) => Err(EffectError::Stopped),
         Err(error) if error.left_work() => {
-            if let Err(error) = save_patiently(context, task, turn, &ground).await {
-                tracing::warn!(id = %context.job.effect.id, %error, "what a failed Player left could not be saved");
+            match save_patiently(context, task, turn, &ground).await {
+                Ok(()) => ground.checkout.settle(),
+                Err(error) => {
+                    tracing::warn!(id = %context.job.effect.id, %error, "what a failed Player left could not be saved");
+                }
             }
             Err(error)
         }
-        Err(error) => Err(error),
+        Err(error) => {
+            ground.checkout.settle();
+            Err(error)
+        }
     }
+}
+
+/// Returns the name under which the Player's checkout is kept until its work is taken out.
+fn checkout_name(context: &EffectContext<'_>, task: &Task) -> String {
+    format!("{}-{}", context.key().repo.0, task.branch)
+}
+
+/// Returns the starting point of a Player. If an earlier run was stopped before its work was taken out, as when the
+/// process died, it is the checkout of that run.
+async fn recovered(context: &EffectContext<'_>, task: &Task, turn: &Turn) -> Result<Found, EffectError> {
+    let mut found = ground(context, task, turn).await?;
+    let Found::Ground(ground) = &mut found else {
+        return Ok(found);
+    };
+    let Some(mut kept) = ground.mirror.unsettled(&checkout_name(context, task)).await else {
+        return Ok(found);
+    };
+    if kept.head() != &ground.start || ground.other.is_some() {
+        kept.settle();
+        return Ok(found);
+    }
+    if kept.changed_paths().await.is_ok_and(|changed| !changed.is_empty()) {
+        ground.left = Left::Changes;
+        ground.checkout = kept;
+    }
+    Ok(found)
 }
 
 fn ended(context: &EffectContext<'_>, task: &Task, emission: Emission, outcome: Played) -> Done {
@@ -185,25 +229,20 @@ enum Kept {
     Ended(Played),
 }
 
-/// Keeps a finished run, and pushes it if nothing forbids that.
-async fn take(
+/// Keeps a finished run.
+async fn keep_patiently(
     context: &EffectContext<'_>,
     task: &Task,
-    emission: Emission,
     turn: &Turn,
     ground: &Ground,
     report: PlayerReport,
-) -> Result<Done, EffectError> {
+) -> Result<Kept, EffectError> {
     let mut tries = 0;
-    let kept = loop {
+    loop {
         let kept = keep(context, task, turn, ground, &report).await;
         if let Some(kept) = unless_later(context, kept, &mut tries).await? {
-            break kept;
+            return Ok(kept);
         }
-    };
-    match kept {
-        Kept::Finished(finished) => publish(context, task, emission, finished).await,
-        Kept::Ended(outcome) => Ok(ended(context, task, emission, outcome)),
     }
 }
 

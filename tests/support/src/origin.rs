@@ -23,6 +23,7 @@ pub const TOKEN: &str = "ghs_theTokenOfThisTest0123456789abcdefgh";
 /// The forge, and a service with one mirror of its repository.
 pub struct World {
     folder: TempDir,
+    pub mirrors: Mirrors,
     pub mirror: Mirror,
     pub remote: Remote,
 }
@@ -42,6 +43,7 @@ impl World {
         let remote = mirrors.remote(&"o/r".parse().unwrap(), Some(SecretString::from(TOKEN.to_owned())));
         let world = Self {
             mirror: mirrors.mirror(RepoId(7)),
+            mirrors,
             folder,
             remote,
         };

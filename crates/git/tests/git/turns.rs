@@ -436,3 +436,60 @@ async fn checkouts_go_away_and_do_not_disturb_each_other() {
     drop(one);
     assert!(!path.exists() && two.path().exists());
 }
+
+#[tokio::test]
+async fn a_kept_checkout_outlives_its_process_until_it_is_settled() {
+    let world = World::with(&[
+        ("edit", "before"),
+        ("gone", "g"),
+        ("same", "s"),
+        ("d/.gitignore", "*.tmp\n"),
+    ])
+    .await;
+    let base = world.main().await;
+    let mut checkout = world.mirror.checkout(&base).await.unwrap();
+    checkout.keep_as("1-autobuild/7/task-001").await.unwrap();
+    write(checkout.path(), "edit", b"after\n");
+    write(checkout.path(), "d/new", b"n");
+    write(checkout.path(), "d/x.tmp", b"x");
+    fs::remove_file(checkout.path().join("gone")).unwrap();
+    drop(checkout);
+    let other = world.mirror.checkout(&base).await.unwrap();
+    let gone = other.home().to_path_buf();
+    std::mem::forget(other);
+    world.mirrors.sweep_leftovers().unwrap();
+    assert!(!gone.exists(), "a checkout that nobody keeps goes at the start");
+    let mut again = world.mirror.unsettled("1-autobuild/7/task-001").await.unwrap();
+    assert_eq!(again.head(), &base);
+    let sha = committed(&world, &again).await;
+    assert_eq!(
+        world.tree(&sha),
+        ["100644 d/.gitignore", "100644 d/new", "100644 edit", "100644 same"]
+    );
+    assert!(world.mirror.unsettled("1-autobuild/7/task-002").await.is_none());
+    again.settle();
+    drop(again);
+    assert!(world.mirror.unsettled("1-autobuild/7/task-001").await.is_none());
+}
+
+#[tokio::test]
+async fn only_the_last_checkout_of_a_name_is_kept() {
+    let world = World::with(&[("a", "1")]).await;
+    let base = world.main().await;
+    for text in [b"2", b"3"] {
+        let mut checkout = world.mirror.checkout(&base).await.unwrap();
+        checkout.keep_as("x").await.unwrap();
+        write(checkout.path(), "a", text);
+    }
+    let kept = world.mirror.unsettled("x").await.unwrap();
+    assert_eq!(fs::read(kept.path().join("a")).unwrap(), b"3");
+    let folder = kept.home().parent().unwrap();
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "the other one went");
+    fs::remove_dir_all(kept.path()).unwrap();
+    fs::create_dir(kept.path()).unwrap();
+    write(kept.path(), "a", b"planted");
+    assert!(
+        world.mirror.unsettled("x").await.is_none(),
+        "another folder is in its place"
+    );
+}
