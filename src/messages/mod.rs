@@ -68,7 +68,7 @@ pub use refusal::lacks_criteria;
 pub use reply::reply;
 pub use review::{Inline, Review, Shown, fold_inline, review};
 pub use rules::{about as about_rule, word_findings};
-pub use task_pull::{PullText, closed_pull, dismissal, task_pull};
+pub use task_pull::{PullText, closed_pull, dismissal, task_pull, waived_of};
 pub use time_limits::cut_times;
 pub use waits::wait;
 pub use words::{cost, count, feature_name, feature_state, task_state, without_commands};

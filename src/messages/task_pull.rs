@@ -4,7 +4,9 @@ use crate::messages::{
     ignored, inquiry,
     links::Links,
     measure::{Measure, fitting, listed, sections, table, titled},
-    title, untrusted, words,
+    title, untrusted,
+    waived::Waived,
+    words,
 };
 use domain::{
     design::Design,
@@ -35,6 +37,12 @@ pub fn task_pull(feature: &Feature, task: &Task) -> PullText {
     }
 }
 
+/// Returns what holds of a task only because a person waived it, as a sentence; `None` if that is nothing.
+pub fn waived_of(task: &Task) -> Option<String> {
+    let sentence = Waived::of_task(task, task.turn_of_head()?).sentence();
+    (!sentence.is_empty()).then_some(sentence)
+}
+
 fn body(feature: &Feature, task: &Task, measure: &Measure) -> String {
     let needs = match task.plan.dependencies.as_slice() {
         [] => String::new(),
@@ -43,6 +51,7 @@ fn body(feature: &Feature, task: &Task, measure: &Measure) -> String {
     let report = task.turns_now().rev().find_map(|turn| turn.report.as_ref());
     sections(vec![
         format!("Part of #{}", feature.key.issue),
+        waived_of(task).unwrap_or_default(),
         format!(
             "{} of {}, wave {}, {}.{needs}",
             task.id,

@@ -71,6 +71,10 @@ async fn a_failing_test_that_a_person_waived_is_excused_by_name_in_later_tasks()
     };
     let excused: Vec<_> = gates.excused.iter().filter_map(waived).collect();
     assert_eq!(excused, [("greets".to_owned(), WRITER.to_owned())]);
+    for task in [1, 2] {
+        let body = world.pull_json(world.pull(task).await).await["body"].to_string();
+        assert!(body.contains("Holds, but for 1 test that"), "{task}: {body}");
+    }
     let said = &world.reviews(world.pull(2).await).await[0].2;
     assert!(said.contains("greets") && said.contains(WRITER), "{said}");
     world.end().await;

@@ -88,9 +88,18 @@ async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumbe
     }
 }
 
-/// Marks the pull request as ready for review.
+/// Marks the pull request as ready for review. Its text says what a person waived.
 pub(super) async fn mark_ready(context: &EffectContext<'_>, task: &Task) -> Result<Done, EffectError> {
     if let Some(pull) = task.pull {
+        if messages::waived_of(task).is_some() {
+            let text = messages::task_pull(&context.feature, task);
+            context.may_write().await?;
+            let change = PullChange {
+                body: Some(&text.body),
+                ..PullChange::default()
+            };
+            context.repo().update_pull(pull, change).await?;
+        }
         context.may_write().await?;
         context.repo().mark_ready(pull).await?;
     }
