@@ -27,6 +27,12 @@ const PLANNED: &str = r#"
         dependencies: []
 "#;
 
+const INQUIRY: &str = r#"
+- role: player
+  answer:
+    inquiries: [{ question: Which lines count?, default: all }]
+"#;
+
 const FIRST_TURN: &str = r#"
 - role: player
   write: { lines.sh: "wc -l\n" }
@@ -214,16 +220,17 @@ impl Story {
         }
     }
 
-    /// What is left: a second attempt, an override, a cancelled Feature.
+    /// What is left: an inquiry and its answer, a second attempt, an override, a cancelled Feature.
     pub fn cancelled() -> Self {
         Self {
             name: "cancelled",
-            agents: [PLANNED, FIRST_TURN, FIRST_TURN].concat(),
+            agents: [PLANNED, INQUIRY, FIRST_TURN, FIRST_TURN].concat(),
             waits: false,
             settings: "max_turns: 1\nci: ignore\n",
             tests: "",
             moves: vec![
                 Move::Label,
+                Move::Comment(MONA, ISSUE, "/autobuild resume 'All of them.'"),
                 Move::Comment(MONA, 2, "/autobuild retry"),
                 Move::Comment(MONA, 3, "/autobuild approve"),
                 Move::Comment(MONA, ISSUE, "/autobuild cancel"),
