@@ -42,5 +42,6 @@ pub async fn before(
         tests: tested.tests,
         rewritten: tested.rewritten,
         additions: baseline.additions,
+        made: baseline.made.clone(),
     })
 }

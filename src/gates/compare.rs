@@ -140,6 +140,7 @@ mod tests {
                 tests,
                 rewritten: Vec::new(),
                 additions: Additions::None,
+                made: std::collections::BTreeSet::new(),
             };
             let is_telling = telling_names(&now, &before).is_some();
             assert_eq!(is_telling, expected, "{:?} then {now:?}", before.tests);

@@ -64,8 +64,8 @@ pub async fn preflight(
     }
     let plain = ready.tests().await?;
     let (tests, additions) = tried(&prepared, &ready, plain, known).await?;
+    let after_tests = ready.untracked_files(&tracked).await?;
     if !is_kept_as_it_is && ready.is_ready() {
-        let after_tests = ready.untracked_files(&tracked).await?;
         keep(&ready, (&after_setup, &after_tests), Made::OfFiles).await?;
     }
     Ok(Baseline {
@@ -74,6 +74,7 @@ pub async fn preflight(
         tests,
         rewritten: ready.touched.rewritten.clone(),
         additions,
+        made: after_tests.folder_names(ready.checkout.path()),
     })
 }
 

@@ -47,6 +47,7 @@ mod tests {
             tests: Evidence::Absent(Absence::NoCommand),
             rewritten: owned(&["tests/test_old.py"]),
             additions: Additions::None,
+            made: std::collections::BTreeSet::new(),
         };
         let all = owned(&[
             "package-lock.json",

@@ -18,6 +18,7 @@ use domain::{
     task::{Origin, Task, Turn, TurnKind},
 };
 use git::{Checkout, MergeOutcome, Mirror};
+use std::collections::BTreeSet;
 
 /// The starting point of a Player.
 pub(super) struct Ground {
@@ -146,6 +147,12 @@ impl Ground {
     /// Returns the parents of the new commit: both sides if it resolves a merge.
     pub(super) fn parents(&self) -> Vec<Sha> {
         std::iter::once(&self.start).chain(&self.other).cloned().collect()
+    }
+
+    /// Returns the names of the folders that set-up and tests make; `None` if no test ran before.
+    pub(super) fn made(&self) -> Option<&BTreeSet<String>> {
+        let baseline = self.baseline.as_ref()?;
+        baseline.tests.finding().map(|_| &baseline.made)
     }
 
     /// Returns the Player's prompt.

@@ -15,6 +15,8 @@ use std::{
 /// The most rules that are named, and the most files of each.
 const MOST_RULES: usize = 20;
 const MOST_FILES: usize = 5;
+/// The file that marks a folder as a cache, whatever tool made it.
+const CACHE_TAG: &str = "CACHEDIR.TAG";
 /// The largest changed file that is searched for names, in bytes.
 const MAX_TEXT: u64 = 256 * 1024;
 
@@ -69,30 +71,47 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// Groups the files that were left out by their rules. Most files in ignored folders are build results: one counts only
-/// if the change mentions it and the folder by name.
-pub(super) fn to_report(all: &[git::LeftOut], words: &BTreeSet<String>) -> Vec<LeftOut> {
-    let mut rules: BTreeMap<&IgnoreRule, Vec<&RepoPath>> = BTreeMap::new();
-    for left in all.iter().filter(|left| counts(left, words)) {
-        rules.entry(&left.rule).or_default().push(&left.path);
+/// Groups what was left out by its rules. In an ignored folder, the files count that the change mentions together with
+/// the folder. Otherwise the folder counts as a whole, unless builds make it: `made` names the folders that set-up and
+/// tests make; without a test run this is unknown, and no folder counts.
+pub(super) fn to_report(
+    all: &[git::LeftOut],
+    words: &BTreeSet<String>,
+    made: Option<&BTreeSet<String>>,
+) -> Vec<LeftOut> {
+    let mentions = |path: &RepoPath| words.contains(&last_name(path));
+    let mut rules: BTreeMap<&IgnoreRule, BTreeSet<String>> = BTreeMap::new();
+    let mut folders: BTreeMap<&RepoPath, Vec<&git::LeftOut>> = BTreeMap::new();
+    for left in all {
+        match &left.folder {
+            None => drop(rules.entry(&left.rule).or_default().insert(left.path.to_string())),
+            Some(folder) => folders.entry(folder).or_default().push(left),
+        }
+    }
+    for (folder, inside) in folders {
+        let is_made = made.is_none_or(|made| made.contains(&last_name(folder)));
+        let is_cache = inside.iter().any(|left| last_name(&left.path) == CACHE_TAG);
+        let mentioned = inside.iter().filter(|left| mentions(folder) && mentions(&left.path));
+        let mut named: Vec<(&IgnoreRule, String)> = mentioned.map(|left| (&left.rule, left.path.to_string())).collect();
+        if named.is_empty() && !is_made && !is_cache {
+            named.extend(inside.first().map(|left| (&left.rule, format!("{folder}/"))));
+        }
+        for (rule, name) in named {
+            rules.entry(rule).or_default().insert(name);
+        }
     }
     let grouped = rules.into_iter().take(MOST_RULES).map(|(rule, files)| LeftOut {
         rule: format!("{}:{}", rule.file, rule.line),
         pattern: rule.pattern.clone(),
-        files: files.iter().take(MOST_FILES).map(ToString::to_string).collect(),
         count: files.len(),
+        files: files.into_iter().take(MOST_FILES).collect(),
     });
     grouped.collect()
 }
 
-fn counts(left: &git::LeftOut, words: &BTreeSet<String>) -> bool {
-    let mentions = |path: &RepoPath| {
-        let text = path.to_string();
-        words.contains(text.rsplit('/').next().unwrap_or_default())
-    };
-    left.folder
-        .as_ref()
-        .is_none_or(|folder| mentions(folder) && mentions(&left.path))
+fn last_name(path: &RepoPath) -> String {
+    let text = path.to_string();
+    text.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
@@ -109,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn files_in_ignored_folders_count_only_if_the_change_mentions_them() {
+    fn a_folder_counts_unless_builds_make_it_and_its_files_if_the_change_mentions_them() {
         let left = |path: &str, line, folder: Option<&str>| git::LeftOut {
             path: path.into(),
             rule: IgnoreRule {
@@ -123,15 +142,27 @@ mod tests {
             left("target/debug/x", 1, Some("target")),
             left("data/rates.json", 2, Some("data")),
             left("data/other.json", 2, Some("data")),
+            left("fixtures/a.bin", 4, Some("fixtures")),
+            left("fixtures/b/c.bin", 4, Some("fixtures")),
+            left(".tool/CACHEDIR.TAG", 5, Some(".tool")),
+            left(".tool/x", 5, Some(".tool")),
         ];
         all.extend((0..7).map(|at| left(&format!("{at}.log"), 3, None)));
         let words = split("open('data/rates.json'). # target").map(str::to_owned).collect();
-        let found = to_report(&all, &words);
+        let made = BTreeSet::from(["target".to_owned()]);
+        let found = to_report(&all, &words, Some(&made));
         let named: Vec<_> = found
             .iter()
             .map(|left| (left.rule.as_str(), left.files.len(), left.count))
             .collect();
-        assert_eq!(named, [(".gitignore:2", 1, 1), (".gitignore:3", 5, 7)]);
-        assert_eq!(found[0].files, ["data/rates.json"]);
+        assert_eq!(
+            named,
+            [(".gitignore:2", 1, 1), (".gitignore:3", 5, 7), (".gitignore:4", 1, 1)]
+        );
+        assert_eq!(
+            (found[0].files[0].as_str(), found[2].files[0].as_str()),
+            ("data/rates.json", "fixtures/")
+        );
+        assert_eq!(to_report(&all, &words, None).len(), 2);
     }
 }

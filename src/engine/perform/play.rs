@@ -278,7 +278,7 @@ async fn keep(
     let changes = take_out(ground, left_out::named(task, Some(&report))).await?;
     let (prepared, mut items) = commit(context, task, turn, ground, (&changes, CommitKind::Whole)).await?;
     let Some(prepared) = prepared else {
-        let left_out = left_out::to_report(changes.left_out(), &BTreeSet::new());
+        let left_out = left_out::to_report(changes.left_out(), &BTreeSet::new(), ground.made());
         return Ok(Kept::Ended(match items.is_empty() {
             true => Played::NoChange {
                 base,
@@ -298,7 +298,7 @@ async fn keep(
     prepared.keep(&held_id(context.job)).await?;
     items.extend(inspect::findings(context, &context.settings(), &prepared, ground).await?);
     let words = left_out::words(&ground.mirror, &prepared).await?;
-    let left_out = left_out::to_report(changes.left_out(), &words);
+    let left_out = left_out::to_report(changes.left_out(), &words, ground.made());
     if !items.is_empty() {
         return Ok(Kept::Ended(Played::Held {
             base,

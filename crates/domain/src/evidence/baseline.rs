@@ -5,6 +5,7 @@ use crate::{
     ids::{Sha, User},
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The results of set-up and tests on a commit before anyone changed anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +22,9 @@ pub struct Baseline {
     /// Whether AutoBuild's additions to the test command are used.
     #[serde(default)]
     pub additions: Additions,
+    /// The names of the folders that set-up and tests made.
+    #[serde(default)]
+    pub made: BTreeSet<String>,
 }
 
 /// Whether AutoBuild's additions to the test command, which make the runner name every test, leave the results
@@ -128,6 +132,7 @@ mod tests {
             },
             rewritten: Vec::new(),
             additions: Additions::None,
+            made: std::collections::BTreeSet::new(),
         }
     }
 

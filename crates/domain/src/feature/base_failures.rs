@@ -119,6 +119,7 @@ mod tests {
             }),
             rewritten: Vec::new(),
             additions: Additions::None,
+            made: std::collections::BTreeSet::new(),
         }
     }
 

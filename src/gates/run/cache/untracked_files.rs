@@ -10,6 +10,9 @@ use std::{
 /// The file that marks a folder as a cache.
 const TAG: &str = "CACHEDIR.TAG";
 
+/// The most names of folders.
+const MOST_NAMES: usize = 1_000;
+
 /// Folders that are useless elsewhere: they record the last run, not what was built.
 const OF_NO_USE: [&str; 4] = [".pytest_cache", "__pycache__", ".nyc_output", "coverage"];
 
@@ -32,6 +35,16 @@ impl UntrackedFiles {
         let mut found = BTreeSet::new();
         look(work, Path::new(""), tracked, &mut found)?;
         Ok(Self { found })
+    }
+
+    /// Returns the names of the folders.
+    pub(crate) fn folder_names(&self, work: &Path) -> BTreeSet<String> {
+        let folders = self.found.iter().filter(|path| work.join(path).is_dir());
+        let names = folders.filter_map(|path| path.file_name());
+        names
+            .map(|name| name.to_string_lossy().into_owned())
+            .take(MOST_NAMES)
+            .collect()
     }
 
     /// Returns what a later run of the same turn starts from: everything except bytecode. Python matches bytecode with

@@ -70,6 +70,7 @@ fn baseline(setup: Option<Evidence>, tests: Evidence) -> Baseline {
         tests,
         rewritten: Vec::new(),
         additions: Additions::None,
+        made: std::collections::BTreeSet::new(),
     }
 }
 

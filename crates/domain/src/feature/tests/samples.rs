@@ -211,6 +211,7 @@ pub fn ready(n: u64) -> Box<PreFlightOutcome> {
         tests: Evidence::Passed(finding(&[])),
         rewritten: Vec::new(),
         additions: Additions::None,
+        made: std::collections::BTreeSet::new(),
     };
     Box::new(PreFlightOutcome::Ready(PreFlight::of(&baseline, Vec::new())))
 }
