@@ -49,6 +49,10 @@ async function looks(browser, address, name, own) {
     const answer = await page.goto(address);
     check(answer.ok(), `${name}, ${form}: the page is there`);
     await judged(page, `${name}, ${form}`);
+    if (form === "phone") {
+      const cells = await page.$$eval("table:not(.diff) td", (all) => all.filter((one) => getComputedStyle(one).display === "table-cell").length);
+      check(cells === 0, `${name}, ${form}: the rows of tables are cards`);
+    }
     await page.screenshot({ path: path.join(folder, `${name}-${form}.png`), fullPage: true });
     await context.close();
   }
@@ -283,6 +287,10 @@ async function rescues(browser) {
     await page.goto(forge.origin + forge.pathname);
     const pull = `${forge.origin}${await page.getAttribute("main a[href*='/pull/']", "href")}`;
     await page.goto(pull);
+    const labels = await page.$$eval("main button", (all) => all.filter((one) => one.checkVisibility()).map((one) => one.textContent));
+    const twice = labels.filter((label, at) => labels.indexOf(label) !== at);
+    check(labels.includes("Resume") && twice.length === 0, `one button for each act ${twice}`);
+    await page.click("summary:has-text('Commit by hand')");
     await page.fill("#path", "hello.txt");
     await page.fill("#text", "Hello, world\n");
     await page.click("form.act:has(#path) button.main");

@@ -5,6 +5,7 @@ pub mod graph;
 pub mod markdown;
 mod mermaid;
 pub mod session;
+mod tables;
 
 use maud::{Markup, html};
 

@@ -1,6 +1,6 @@
 //! Renders the parts of GitHub's Markdown that readers need. Raw HTML is shown as text, except for a few harmless tags.
 
-use crate::{graph, mermaid};
+use crate::{graph, mermaid, tables::Tables};
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
@@ -13,11 +13,12 @@ const MERMAID: &str = "mermaid";
 /// Renders Markdown as HTML.
 pub fn render(text: &str) -> Markup {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let (mut reading, mut headings) = (None, Headings::default());
+    let (mut reading, mut headings, mut tables) = (None, Headings::default(), Tables::default());
     let events = Parser::new_ext(text, options)
         .flat_map(|event| draw_graph(event, &mut reading))
         .map(|event| headings.below_the_page(event))
-        .flat_map(tame);
+        .flat_map(tame)
+        .map(|event| tables.label(event));
     let mut out = String::new();
     pulldown_cmark::html::push_html(&mut out, events);
     PreEscaped(out)
@@ -231,6 +232,24 @@ mod tests {
         assert!(shown.contains("A--&gt;B") && shown.contains("<table>"), "{shown}");
         assert!(
             shown.contains("</pre></details>") && shown.matches("<details>").count() == 1,
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn each_cell_of_a_table_carries_the_heading_of_its_column() {
+        let shown =
+            render("| task | `a \"b\" <i>` |  |\n|---|--:|---|\n| 1 | **2** | 3 |\n\n| other |\n|---|\n| 4 |").0;
+        for cell in [
+            "<td data-label=\"task\">1</td>",
+            "<td data-label=\"a &quot;b&quot; &lt;i&gt;\"><strong>2</strong></td>",
+            "<td>3</td>",
+            "<td data-label=\"other\">4</td>",
+        ] {
+            assert!(shown.contains(cell), "{cell}: {shown}");
+        }
+        assert!(
+            shown.contains("<th>task</th>") && shown.matches("</td>").count() == 4,
             "{shown}"
         );
     }
