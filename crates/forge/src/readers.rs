@@ -35,6 +35,8 @@ pub struct QuickReply {
     pub label: &'static str,
     /// The comment's text.
     pub text: &'static str,
+    /// The identifier of a check's button that does the same. The comment is not offered beside that button.
+    pub like: Option<&'static str>,
 }
 
 /// An issue or pull request that a page shows.

@@ -1,6 +1,6 @@
 //! The buttons on the forge's pages: the commands that AutoBuild would follow there now.
 
-use crate::engine::Engine;
+use crate::engine::{Engine, ingest::button::Button};
 use domain::{
     command,
     command::{Command, Parsed},
@@ -24,12 +24,23 @@ const ON_FEATURES: [QuickReply; 4] = [
 
 const ON_TASKS: [QuickReply; 3] = [
     reply("Approve in the Coach's place", "/autobuild approve"),
-    reply("Resume", "/autobuild resume"),
-    reply("Try again from the start", "/autobuild retry"),
+    like(Button::Resume, reply("Resume", "/autobuild resume")),
+    like(Button::Retry, reply("Try again from the start", "/autobuild retry")),
 ];
 
 const fn reply(label: &'static str, text: &'static str) -> QuickReply {
-    QuickReply { label, text }
+    QuickReply {
+        label,
+        text,
+        like: None,
+    }
+}
+
+const fn like(button: Button, reply: QuickReply) -> QuickReply {
+    QuickReply {
+        like: Some(button.identifier()),
+        ..reply
+    }
 }
 
 /// The source of the buttons, once there is an engine.

@@ -36,7 +36,7 @@ impl Button {
     pub const ALL: [Self; 2] = [Self::Resume, Self::Retry];
 
     /// Returns the identifier that GitHub sends back when it is pressed, which is also the command's word.
-    pub fn identifier(self) -> &'static str {
+    pub const fn identifier(self) -> &'static str {
         match self {
             Self::Resume => "resume",
             Self::Retry => "retry",
@@ -84,7 +84,7 @@ impl Button {
 }
 
 /// Handles a pressed button. Repeated presses of one button of one check run are one fact.
-pub async fn pressed(
+pub(in crate::engine) async fn pressed(
     context: &InboundContext<'_>,
     run: &PressedCheckRun,
     identifier: &str,

@@ -1,7 +1,7 @@
 //! Turns deliveries into facts: what a delivery means, for which Feature, and whether the sender has the right.
 
 mod branches_and_pulls;
-pub(super) mod button;
+pub mod button;
 mod comment;
 mod context;
 mod default_branch;

@@ -47,8 +47,9 @@ fn form(hand: &Hand<'_>, at: &str, act: &str, inner: &Markup) -> Markup {
     }
 }
 
-/// Returns the buttons that need no text. `mergeable` says, for an open pull request, whether git could merge it.
-pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue, mergeable: Option<bool>) -> Markup {
+/// Returns the buttons that need no text. `mergeable` says, for an open pull request, whether git could merge it;
+/// `on_checks` holds the identifiers of the buttons on its checks.
+pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue, mergeable: Option<bool>, on_checks: &[&str]) -> Markup {
     let said = |text: &str, label: &str| {
         html! {
             input type="hidden" name="body" value=(text);
@@ -56,6 +57,8 @@ pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue, mergeable: Optio
         }
     };
     let pull = issue.pull.as_ref();
+    let is_on_check = |reply: &&QuickReply| reply.like.is_some_and(|like| on_checks.contains(&like));
+    let replies = hand.replies.iter().filter(|reply| !is_on_check(reply));
     let is_draft = pull.is_some_and(|pull| pull.draft);
     html! {
         @if issue.open {
@@ -64,7 +67,7 @@ pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue, mergeable: Optio
                 @else if mergeable == Some(true) {
                     (form(hand, at, "merge", &html! { button.main #merge { "Merge" } }))
                 }
-                @for reply in &hand.replies { (form(hand, at, "comment", &said(reply.text, reply.label))) }
+                @for reply in replies { (form(hand, at, "comment", &said(reply.text, reply.label))) }
             }
             @if let (Some(pull), Some(false)) = (pull, mergeable) {
                 p.muted { "It conflicts with " code { (pull.base) } ", so it cannot be merged yet." }
@@ -132,14 +135,14 @@ pub(super) fn commit_box(hand: &Hand<'_>, at: &str, issue: &Issue, edited: Optio
     };
     html! {
         details #commit open[edited.is_some()] {
-        summary { h2 { "Commit by hand" } }
-        form.act method="get" action=(format!("{at}#commit")) {
-            label for="file" { "Open a file of the branch" }
-            input #file type="text" name="file" value=(path) required;
-            button { "Open" }
-        }
-        @if text.len() > LARGEST_FILE { p.wrong { "This file is too large to be changed here." } }
-        @else { (form(hand, at, "commit", &inner)) }
+            summary { h2 { "Commit by hand" } }
+            form.act method="get" action=(format!("{at}#commit")) {
+                label for="file" { "Open a file of the branch" }
+                input #file type="text" name="file" value=(path) required;
+                button { "Open" }
+            }
+            @if text.len() > LARGEST_FILE { p.wrong { "This file is too large to be changed here." } }
+            @else { (form(hand, at, "commit", &inner)) }
         }
     }
 }

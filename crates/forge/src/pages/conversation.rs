@@ -24,7 +24,7 @@ pub(super) fn issue_page(state: &State, repo: u64, number: u64, hand: Option<&Ha
         content: html! {
             (heading(state, repo, issue))
             (timeline(state, repo, issue))
-            @if let Some(hand) = hand { (acts::buttons(hand, &at, issue, None)) }
+            @if let Some(hand) = hand { (acts::buttons(hand, &at, issue, None, &[])) }
         },
         boxes: html! { @if let Some(hand) = hand { (acts::comment_box(hand, &at)) } },
     })

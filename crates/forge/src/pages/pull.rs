@@ -66,6 +66,9 @@ fn content(
     let of_pull =
         |run: &&CheckRun| run.head_sha == pull.head_sha || commits.iter().any(|commit| commit.sha == run.head_sha);
     let runs: Vec<&CheckRun> = repo.checks.values().filter(of_pull).collect();
+    let newest = |run: &&&CheckRun| run.status == "completed" && is_newest(run, &runs);
+    let actions = runs.iter().filter(newest).flat_map(|run| &run.actions);
+    let on_checks: Vec<&str> = actions.map(|action| said(action, "identifier")).collect();
     // A comment on an earlier commit is shown only with its review: its line may be another one now.
     let on_head = pull.threads.iter().filter(|remark| remark.commit == pull.head_sha);
     let current: Vec<InlineComment> = on_head.cloned().collect();
@@ -83,7 +86,7 @@ fn content(
             p.muted { "Waits for a review by " (pull.requested.iter().map(|user| state.login(*user)).collect::<Vec<_>>().join(", ")) }
         }
         (conversation::timeline(state, repo, issue))
-        @if let Some((hand, at)) = hand { (acts::buttons(hand, at, issue, mergeable)) }
+        @if let Some((hand, at)) = hand { (acts::buttons(hand, at, issue, mergeable, &on_checks)) }
         h2 { "Checks" }
         @if runs.is_empty() { p.muted { "None." } }
         @for run in runs.iter().rev() { (check(state, run, hand.filter(|_| is_newest(run, &runs)))) }

@@ -127,10 +127,12 @@ fn offered(topic: Topic) -> QuickReply {
         1 => QuickReply {
             label: "Again",
             text: "/again",
+            like: None,
         },
         _ => QuickReply {
             label: "Go on",
             text: "/go on",
+            like: None,
         },
     }
 }
