@@ -10,7 +10,7 @@ use crate::{
     },
     config::{AgentCommand, ServerMistake, ServerSettings},
     engine::data_folder::{DataFolder, FoundFolder, NoDataFolder},
-    store::{FoundDatabase, OpenOptions, Store},
+    store::{FoundDatabase, OpenError, OpenOptions, Store},
 };
 use anyhow::Context;
 use domain::{
@@ -119,9 +119,15 @@ fn database(found: &anyhow::Result<FoundDatabase>, remedy: &str) -> Row {
         Ok(FoundDatabase::Current) => Row::ok(Topic::Database, "there, with the tables of this version"),
         Ok(FoundDatabase::ToMigrate) => Row::ok(Topic::Database, "there; the next start brings its tables up to date"),
         Ok(FoundDatabase::None) => Row::ok(Topic::Database, "none yet; the first start makes it"),
-        Err(error) => Row::broken(Topic::Database, format!("{error:#}"), remedy),
+        Err(error) => {
+            let is_newer = matches!(error.downcast_ref(), Some(OpenError::Newer { .. }));
+            let remedy = if is_newer { NEWER } else { remedy };
+            Row::broken(Topic::Database, format!("{error:#}"), remedy)
+        }
     }
 }
+
+const NEWER: &str = "start the newer version, or restore a backup of this one (docs/restore.md)";
 
 /// Returns the rows of the isolation, and of the agents, which are tried in it.
 pub(super) async fn foreign_programs(look: &Look<'_>) -> Vec<Row> {
@@ -271,6 +277,11 @@ mod tests {
             (database(&Ok(FoundDatabase::None), ""), Standing::Ok, None),
             (database(&Ok(FoundDatabase::ToMigrate), ""), Standing::Ok, None),
             (database(&Err(none()), "mend it"), Standing::Broken, Some("mend it")),
+            (
+                database(&Err(OpenError::Newer { found: 10, known: 9 }.into()), "mend it"),
+                Standing::Broken,
+                Some("docs/restore.md"),
+            ),
             (
                 isolation(Level::L0, "no user namespaces"),
                 Standing::Warning,
