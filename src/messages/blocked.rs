@@ -1,7 +1,7 @@
 //! The blocked report: everything that a person needs to decide how a Task or a Feature goes on.
 
 use crate::messages::{
-    findings, gates, inquiry, items,
+    findings, gates, headline, inquiry, items,
     links::Links,
     measure::{Form, Measure, bullets, fitting, folded, printed, sections, titled},
     reasons, remedy, untrusted,
@@ -32,7 +32,11 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
     let report = BlockedReport::of_task(task, cost)?;
     Some(fitting(|measure| {
         sections(vec![
-            format!("### Blocked: {}", words::task_name(task)),
+            format!(
+                "### Blocked ({}): {}",
+                headline::cause(&report.reason),
+                words::task_name(task)
+            ),
             why(feature, &report, measure),
             reasons::printed_last(&report.reason, Form::Folded, measure),
             red_before(feature, &report, measure, Form::Folded),
@@ -53,7 +57,7 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
     };
     let of_tasks = feature.tasks.iter().filter_map(|task| {
         let report = BlockedReport::of_task(task, Cost::default())?;
-        let whose = format!("{} {}", words::task_name(task), words::is_blocked(task));
+        let whose = format!("{} {}", words::task_name(task), headline::is_blocked(task));
         let criteria = &task.plan.acceptance_criteria;
         let judged = task.last_judged().filter(|_| task.inquiries().is_none());
         let judged = judged.map(|turn| (task, turn));
@@ -63,10 +67,10 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
     match of_tasks.is_empty() {
         true => {
             let title = match feature.asks() {
-                true => "It asks you",
-                false => "Why it is blocked",
+                true => "It asks you".to_owned(),
+                false => format!("It is blocked{}", headline::after_blocked(feature)),
             };
-            vec![in_short(feature, title, &of_feature, &[], None)]
+            vec![in_short(feature, &title, &of_feature, &[], None)]
         }
         false => of_tasks,
     }
@@ -79,7 +83,8 @@ pub fn bad_settings_in_short(feature: &Feature, mistakes: &[SettingsMistake]) ->
         mistakes: mistakes.to_vec(),
     };
     let report = BlockedReport::of_feature(feature, &reason, None, Cost::default());
-    in_short(feature, "Why it does not go on", &report, &[], None)
+    let title = format!("It does not go on ({})", headline::cause(&report.reason));
+    in_short(feature, &title, &report, &[], None)
 }
 
 fn in_short(
@@ -247,7 +252,8 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
         });
         sections(vec![
             format!(
-                "### Blocked: {} {}",
+                "### Blocked{}: {} {}",
+                headline::after_blocked(feature),
                 feature.key.shown(),
                 untrusted::inline(words::feature_name(feature), 200)
             ),

@@ -1,7 +1,7 @@
 //! Verdicts and wave gates as check runs.
 
 use crate::messages::{
-    findings, gates, items,
+    findings, gates, headline, items,
     links::Links,
     measure::{Measure, fitting, folded, sections},
     reasons, review,
@@ -101,7 +101,7 @@ pub fn blocked_check(feature: &Feature, task: &Task) -> Option<CheckRun> {
     Some(CheckRun {
         title: match task.inquiries() {
             Some(_) => "Asks: a person has to answer".to_owned(),
-            None => "Blocked: a person has to decide".to_owned(),
+            None => format!("Blocked: {}", headline::cause(reason)),
         },
         summary,
         conclusion: Conclusion::ActionRequired,
@@ -128,8 +128,8 @@ fn standing(feature: &Feature, task: &Task, turn: &Turn, newest: bool) -> Option
             format!("Asks after turn {}: a person has to answer", last.number),
             Conclusion::ActionRequired,
         )),
-        (State::Blocked { .. }, _) if newest => Some((
-            format!("Blocked after turn {}: a person has to decide", last.number),
+        (State::Blocked { reason }, _) if newest => Some((
+            format!("Blocked after turn {}: {}", last.number, headline::cause(reason)),
             Conclusion::ActionRequired,
         )),
         (_, Some(Outcome::Approve)) => Some((format!("✅ Approved at turn {}", turn.number), Conclusion::Success)),

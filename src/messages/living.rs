@@ -1,7 +1,7 @@
 //! The comment on the issue that shows the plan and then the progress. Every edit writes the whole comment.
 
 use crate::messages::{
-    gates, graph, inquiry,
+    gates, graph, headline, inquiry,
     links::Links,
     measure::{Measure, Yaml, bullets, codes, fitting, folded, listed, sections, titled},
     plan_file::{plan_file, plan_file_path},
@@ -131,7 +131,7 @@ pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
         State::Cancelled { why } => reasons::cancelled(why),
         State::Failed { .. } => "There is no valid plan.".to_owned(),
     };
-    format!("**State: {word}.** {more}")
+    format!("**State: {word}{}.** {more}", headline::after_blocked(feature))
 }
 
 fn details_of_state(feature: &Feature, measure: &Measure) -> String {

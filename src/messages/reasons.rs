@@ -93,7 +93,7 @@ pub(super) fn spent(spending: &SpentBudget) -> String {
 
 fn agent_failed(doing: &Doing, failure: &AgentFailure, max: usize) -> String {
     let why = agent(failure, max);
-    let who = who(doing);
+    let who = with_a_capital(who(doing));
     match failure.class() {
         FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused | FailureClass::Unfit => {
             format!("{who} could not work, and another try would not help: {why}. This used no turn.")
@@ -109,12 +109,19 @@ fn agent_failed(doing: &Doing, failure: &AgentFailure, max: usize) -> String {
     }
 }
 
-fn who(doing: &Doing) -> &'static str {
+fn with_a_capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next();
+    first.into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
+/// Names the agent that failed, within a sentence.
+pub(super) fn who(doing: &Doing) -> &'static str {
     match doing {
-        Doing::Plan => "The planner",
-        Doing::Design => "The designer",
-        Doing::Play => "The Player",
-        Doing::Coach => "The Coach",
+        Doing::Plan => "the planner",
+        Doing::Design => "the designer",
+        Doing::Play => "the Player",
+        Doing::Coach => "the Coach",
         Doing::PreFlight
         | Doing::OpenIntegration
         | Doing::MergeDefault
@@ -127,7 +134,7 @@ fn who(doing: &Doing) -> &'static str {
         | Doing::PublishCheck
         | Doing::Merge
         | Doing::LookingAtIt
-        | Doing::Other(_) => "An agent",
+        | Doing::Other(_) => "an agent",
     }
 }
 

@@ -2,7 +2,7 @@
 //! lines.
 
 use crate::messages::{
-    blocked, findings, gates, ignored, items,
+    blocked, findings, gates, headline, ignored, items,
     links::Links,
     measure::{Form, MAX_CHARS, Measure, after, bullets, codes, first, fitting, folded, sections, table, titled},
     suggestion::replacement,
@@ -101,7 +101,7 @@ impl Told<'_> {
     ) -> String {
         let (task, turn) = (self.task, self.turn);
         let part = |render: &dyn Fn(&BlockedReport) -> String| blocked.map_or_else(String::new, render);
-        let and_blocked = if blocked.is_some() { ", and blocked" } else { "" };
+        let and_blocked = part(&|report| format!(", and blocked ({})", headline::cause(&report.reason)));
         sections(vec![
             format!(
                 "### {}{and_blocked}: {}",

@@ -129,7 +129,9 @@ async fn why_it_is_blocked_and_what_to_do_stands_in_the_end_and_in_the_transcrip
     let demo = own.demo(&[]).await;
     let said = text(&demo);
     assert_eq!(demo.status.code(), Some(1), "{said}");
-    let (before, end) = said.rsplit_once("FEAT-1 is blocked.").unwrap();
+    let (before, end) = said
+        .rsplit_once("FEAT-1 is blocked (set-up fails on the default branch).")
+        .unwrap();
     for part in [before, end] {
         assert!(part.contains("the tool chain is not there"), "{said}");
     }
@@ -157,12 +159,12 @@ async fn what_a_coach_says_on_a_line_is_shown_and_kept() {
     assert_eq!(demo.status.code(), Some(1), "{said}");
     let finding = "It is a heading and no note, and whoever reads it learns nothing from it";
     let on_line = format!("- notes.md, line 1: must_fix [correctness] {finding}");
-    let (before, end) = said.rsplit_once("FEAT-1 is blocked.").unwrap();
+    let (before, end) = said.rsplit_once("FEAT-1 is blocked (out of turns).").unwrap();
     assert!(before.contains(&on_line), "{said}");
     assert!(end.contains(finding), "{end}");
     let (pages, end) = own
         .transcript()
-        .rsplit_once("FEAT-1 is blocked.")
+        .rsplit_once("FEAT-1 is blocked (out of turns).")
         .map(|(pages, end)| (pages.to_owned(), end.to_owned()))
         .unwrap();
     assert!(
@@ -183,7 +185,7 @@ async fn what_an_agent_printed_last_is_shown_and_traced() {
     own.agents(&"- { role: player, fail: garbage }\n".repeat(8));
     let said = text(&own.demo(&[]).await);
     let printed = "these words are no answer";
-    let (before, end) = said.rsplit_once("FEAT-1 is blocked.").unwrap();
+    let (before, end) = said.rsplit_once("FEAT-1 is blocked (the Player failed).").unwrap();
     assert!(before.contains(printed) && end.contains(printed), "{said}");
     let transcript = own.transcript();
     let (_, did) = transcript.rsplit_once("What the agents did").unwrap();

@@ -156,7 +156,7 @@ fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
         State::Cancelled { .. } => format!("{name} is cancelled"),
         State::Paused { .. } => format!("{name} is paused"),
         State::Blocked { .. } if feature.asks() => format!("{name} asks and waits for your answer"),
-        State::Blocked { .. } => format!("{name} is blocked"),
+        State::Blocked { .. } => format!("{name} is blocked{}", messages::after_blocked(feature)),
         State::Planning { .. } | State::Building { .. } => {
             let state = messages::feature_state(feature);
             format!("{name} is {state}: {}", waiting(feature))

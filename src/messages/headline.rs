@@ -1,0 +1,117 @@
+//! The cause of a block in a few words, for headlines. The sentences below a headline say more.
+
+use crate::messages::{reasons, words};
+use domain::{
+    blocked::{BlockReason, Doing, FailureClass, Fault, PreFlightCause, PreFlightFault},
+    feature::{Feature, State as FeatureState},
+    task::{State, Task},
+};
+
+/// The most causes of tasks in a Feature's headline.
+const MOST_CAUSES: usize = 3;
+
+/// Returns the verb for a blocked task's block, with the cause.
+pub(super) fn is_blocked(task: &Task) -> String {
+    let verb = words::is_blocked(task);
+    match task.inquiries() {
+        Some(_) => verb.to_owned(),
+        None => format!("{verb} ({})", of_task(task)),
+    }
+}
+
+/// Returns why a task is blocked; empty if it is not.
+fn of_task(task: &Task) -> String {
+    let State::Blocked { reason } = &task.state else {
+        return String::new();
+    };
+    cause(reason)
+}
+
+/// Returns ` (CAUSE)`, which follows the word for a blocked Feature's state; empty if it is not blocked, or asks.
+pub fn after_blocked(feature: &Feature) -> String {
+    match of_feature(feature) {
+        cause if cause.is_empty() || feature.asks() => String::new(),
+        cause => format!(" ({cause})"),
+    }
+}
+
+/// Returns why a Feature is blocked: if its tasks are, their causes, each once. Empty if it is not blocked.
+fn of_feature(feature: &Feature) -> String {
+    let FeatureState::Blocked { reason, .. } = &feature.state else {
+        return String::new();
+    };
+    let BlockReason::TasksBlocked { tasks } = reason else {
+        return cause(reason);
+    };
+    let blocked = feature.tasks.iter().filter(|task| tasks.contains(&task.id));
+    let mut causes: Vec<String> = blocked.map(of_task).filter(|cause| !cause.is_empty()).collect();
+    causes.sort();
+    causes.dedup();
+    causes.truncate(MOST_CAUSES);
+    causes.join(", ")
+}
+
+/// Returns a cause in a few words.
+pub(super) fn cause(reason: &BlockReason) -> String {
+    match reason {
+        BlockReason::OutOfTurns { .. } => "out of turns".to_owned(),
+        BlockReason::NoChangeTwice => "no change in two turns".to_owned(),
+        BlockReason::SameIssues => "the same issues three times".to_owned(),
+        BlockReason::BudgetSpent(_) => "the budget is spent".to_owned(),
+        BlockReason::AgentFailed { doing, failure, .. } => agent(doing, failure.class()),
+        BlockReason::GatesAbsent { .. } => "a check could not run".to_owned(),
+        BlockReason::Inquiry { .. } => "a question".to_owned(),
+        BlockReason::OpenReview { .. } => "a person's request for changes is open".to_owned(),
+        BlockReason::Paused { .. } => "paused".to_owned(),
+        BlockReason::NeedGone { task } => format!("{task} was given up"),
+        BlockReason::ForcePushed { .. } => "its branch was force-pushed".to_owned(),
+        BlockReason::ForgeRefused { .. } => "GitHub refused a request".to_owned(),
+        BlockReason::Failed { fault, .. } => of_fault(fault).to_owned(),
+        BlockReason::BranchRule { .. } => "a branch rule".to_owned(),
+        BlockReason::PreFlightFailed { fault, what, .. } => preflight(*fault, what).to_owned(),
+        BlockReason::DefaultConflict { .. } => "a merge conflict with the default branch".to_owned(),
+        BlockReason::WaveGateRed { .. } => "the merged result fails its checks".to_owned(),
+        BlockReason::TasksBlocked { .. } => "its tasks are blocked".to_owned(),
+        BlockReason::BadSettings { .. } => "mistakes in the settings".to_owned(),
+        BlockReason::Crashed { .. } => "AutoBuild crashed".to_owned(),
+    }
+}
+
+fn agent(doing: &Doing, class: FailureClass) -> String {
+    let who = reasons::who(doing);
+    match class {
+        FailureClass::NoProgram => format!("{who} has no program"),
+        FailureClass::Unusable | FailureClass::NoModel | FailureClass::Unfit => format!("{who} could not work"),
+        FailureClass::Closed => format!("the model of {who} did not answer"),
+        FailureClass::Refused => format!("the model of {who} refused the work"),
+        FailureClass::Spent | FailureClass::Limit => format!("{who} reached its limit"),
+        FailureClass::Run => format!("{who} failed"),
+    }
+}
+
+fn of_fault(fault: &Fault) -> &'static str {
+    match fault {
+        Fault::Refused { .. } => "GitHub refused a request",
+        Fault::Unreachable { .. } => "GitHub did not answer",
+        Fault::History { .. } => "a harmful object in the history",
+        Fault::Repository { .. } => "a problem in the repository",
+        Fault::DiskFull { .. } => "a full disk",
+        Fault::NoProgram { .. } => "a program is missing on AutoBuild's machine",
+        Fault::Isolation { .. } => "no isolation on AutoBuild's machine",
+        Fault::Database { .. } => "AutoBuild's database failed",
+        Fault::Unreadable { .. } | Fault::Defect { .. } => "a fault of AutoBuild itself",
+        Fault::Git { .. } => "git failed",
+        Fault::Machine { .. } => "AutoBuild's machine failed",
+    }
+}
+
+fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> &'static str {
+    match (fault, what) {
+        (PreFlightFault::NotRun, PreFlightCause::SetUp(_)) => "set-up fails on the default branch",
+        (PreFlightFault::NotRun, _) => "the tests do not run on the default branch",
+        (PreFlightFault::NothingPasses, _) => "no test passes on the default branch",
+        (PreFlightFault::NoNames, _) => "the tests have no names",
+        (PreFlightFault::NoCommand, _) => "no command runs the tests",
+        (PreFlightFault::FailingBase, _) => "tests fail on the default branch",
+    }
+}
