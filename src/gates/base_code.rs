@@ -1,7 +1,7 @@
 //! Runs the change's tests on the base's code: a test that fails there needs the change.
 
 use crate::gates::{
-    change::{Change, text},
+    change::{Change, is_of_tests, text},
     checks::OnBase,
     compare, inline_tests,
     mutation::code::Put,
@@ -20,6 +20,7 @@ use git::RawChange;
 use integrity::{
     FileChange, language,
     language::{Role, role},
+    make,
 };
 
 /// The base's code with the change's tests, ready to run.
@@ -39,7 +40,7 @@ impl<'a> BaseCode<'a> {
             true => Some(run.prepared.by_itself(subject.fork, subject.before).await?),
             false => None,
         };
-        let overlay = new_tests(run, &[Role::Test, Role::Support]).await?;
+        let overlay = new_tests(run, &is_of_tests).await?;
         Ok(Self { run, overlay, alone })
     }
 
@@ -52,9 +53,10 @@ impl<'a> BaseCode<'a> {
         self.tests_with(&self.overlay, wanted).await
     }
 
-    /// Runs the tests with the change's settings too, since the tests may not build with the base's.
+    /// Runs the tests with the change's settings and build files too, since the tests may not build with the base's, or
+    /// not be listed there.
     pub(crate) async fn tests_as_set(&self, wanted: &Selection) -> Result<Evidence, GateError> {
-        let overlay = new_tests(self.run, &[Role::Test, Role::Support, Role::Settings]).await?;
+        let overlay = new_tests(self.run, &|path| is_of_tests(path) || lists_tests(path)).await?;
         self.tests_with(&overlay, wanted).await
     }
 
@@ -83,11 +85,19 @@ pub(crate) fn stores_answers(change: &Change) -> bool {
     change.of_role(Role::Support).any(is_data) && change.of_role(Role::Source).next().is_some()
 }
 
-/// Returns the change's files of these roles, and the tests inside its source files, as an overlay for the base.
-async fn new_tests(run: &Run<'_>, roles: &[Role]) -> Result<Overlay, GateError> {
+/// `true` if the tests that run are listed in a file: the runner's settings, or a build file in which each test is
+/// registered.
+pub(crate) fn lists_tests(path: &str) -> bool {
+    const BUILD_FILES: [&str; 3] = ["CMakeLists.txt", "meson.build", "Makefile.am"];
+    let name = language::file_name(path);
+    role(path) == Role::Settings || BUILD_FILES.contains(&name) || make::FILES.contains(&name)
+}
+
+/// Returns the change's files that are wanted, and the tests inside its source files, as an overlay for the base.
+async fn new_tests(run: &Run<'_>, is_wanted: &(dyn Fn(&str) -> bool + Sync)) -> Result<Overlay, GateError> {
     let change = run.change;
-    let is_of_tests = |raw: &&RawChange| raw.path.to_str().is_some_and(|path| roles.contains(&role(path)));
-    let changes: Vec<&RawChange> = change.raw.iter().filter(is_of_tests).collect();
+    let is_wanted = |raw: &&RawChange| raw.path.to_str().is_some_and(is_wanted);
+    let changes: Vec<&RawChange> = change.raw.iter().filter(is_wanted).collect();
     let inline = change.of_role(Role::Source).filter_map(|file| inline(change, file));
     let overlay = Overlay::of(run.subject.mirror, &changes, Side::After).await?;
     Ok(overlay.and(Overlay::of_bytes(inline.collect())))

@@ -81,11 +81,11 @@ pub fn records_out_commit(feature: &Feature) -> String {
 
 /// Returns the message of the commit that merges the default branch into the integration branch.
 pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {
-    format!(
-        "Merge {} into {}",
-        plain(default_branch, 100),
-        feature.key.integration_branch()
-    )
+    let into = feature.key.integration_branch();
+    match feature.rules.titles.has_type() {
+        true => own_subject(feature, &format!("Merge {default_branch} into {into}")),
+        false => format!("Merge {} into {into}", plain(default_branch, 100)),
+    }
 }
 
 /// Returns the text of the commit that a task becomes on the integration branch.

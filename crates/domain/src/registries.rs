@@ -10,7 +10,8 @@ use crate::network::HostRule;
 pub struct Ecosystem {
     /// The name that people use.
     pub name: &'static str,
-    /// Files that show that a repository uses it; `*` stands for any beginning. Blanks separate them.
+    /// Files that show that a repository uses it, perhaps with their folder; `*` stands for any text. Blanks separate
+    /// them.
     files: &'static str,
     /// The hosts of its registries, separated by blanks.
     hosts: &'static str,
@@ -35,11 +36,18 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
         hosts: "registry.npmjs.org registry.yarnpkg.com repo.yarnpkg.com",
         programs: &["node"],
     },
+    // https://jsr.io/docs/api, https://docs.deno.com/runtime/fundamentals/modules/ (`npm:` and `https:` imports)
+    Ecosystem {
+        name: "Deno",
+        files: "deno.json deno.jsonc deno.lock",
+        hosts: "jsr.io npm.jsr.io deno.land registry.npmjs.org",
+        programs: &["deno"],
+    },
     // https://docs.pypi.org/api/
     Ecosystem {
         name: "PyPI",
-        files: "pyproject.toml setup.py setup.cfg Pipfile uv.lock poetry.lock tox.ini requirements.txt \
-                requirements-dev.txt dev-requirements.txt pytest.ini",
+        files: "pyproject.toml setup.py setup.cfg Pipfile uv.lock poetry.lock tox.ini noxfile.py pytest.ini manage.py \
+                *requirements*.txt requirements/*.txt",
         hosts: "pypi.org files.pythonhosted.org",
         programs: &["python3", "pytest"],
     },
@@ -96,10 +104,12 @@ impl Ecosystem {
         self.hosts.split(' ').filter_map(|host| host.parse().ok()).collect()
     }
 
-    fn has(&self, file: &str) -> bool {
-        self.files.split(' ').any(|known| match known.strip_prefix('*') {
-            Some(ending) => file.ends_with(ending),
-            None => file == known,
+    fn has(&self, path: &str) -> bool {
+        self.files.split(' ').any(|known| {
+            let depth = known.split('/').count();
+            let parts: Vec<&str> = path.rsplitn(depth.saturating_add(1), '/').take(depth).collect();
+            let end: Vec<&str> = parts.into_iter().rev().collect();
+            is_like(&end.join("/"), known)
         })
     }
 }
@@ -107,10 +117,21 @@ impl Ecosystem {
 /// Returns the ecosystems that a repository with these paths uses, in the order of the table.
 pub fn of_paths(paths: &[String]) -> Vec<&'static Ecosystem> {
     let is_own = |path: &&String| !path.split('/').any(|part| VENDORED.contains(&part));
-    let own = paths.iter().filter(is_own);
-    let names: Vec<&str> = own.map(|path| path.rsplit('/').next().unwrap_or_default()).collect();
-    let is_used = |ecosystem: &&Ecosystem| names.iter().any(|file| ecosystem.has(file));
+    let own: Vec<&String> = paths.iter().filter(is_own).collect();
+    let is_used = |ecosystem: &&Ecosystem| own.iter().any(|path| ecosystem.has(path));
     ECOSYSTEMS.iter().filter(is_used).collect()
+}
+
+/// `true` if a text has the form of a pattern.
+fn is_like(text: &str, pattern: &str) -> bool {
+    let Some((begin, rest)) = pattern.split_once('*') else {
+        return text == pattern;
+    };
+    let Some(text) = text.strip_prefix(begin) else {
+        return false;
+    };
+    let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    ends.filter_map(|at| text.get(at..)).any(|end| is_like(end, rest))
 }
 
 /// Returns every public registry of the table.
@@ -133,7 +154,7 @@ mod tests {
 
     #[test]
     fn ecosystems_are_known_by_their_files_wherever_they_stand() {
-        let table: [(&[&str], &[&str]); 7] = [
+        let table: [(&[&str], &[&str]); 10] = [
             (&["Cargo.toml", "web/package.json"], &["Cargo", "npm"]),
             (&["pyproject.toml", "go.mod"], &["PyPI", "Go"]),
             (
@@ -144,6 +165,9 @@ mod tests {
                 &["src/App.csproj", "composer.json", "mix.exs"],
                 &["Packagist", "NuGet", "Hex"],
             ),
+            (&["web/deno.jsonc"], &["Deno"]),
+            (&["tests/requirements-ci.txt"], &["PyPI"]),
+            (&["api/requirements/test.txt"], &["PyPI"]),
             (&["node_modules/x/package.json", "vendor/a/go.mod"], &[]),
             (&["README.md", "my-package.json", "package.json/x"], &[]),
             (&[], &[]),

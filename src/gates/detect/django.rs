@@ -25,8 +25,12 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         folder => Some(repository.below(folder)),
     };
     let is_for_pytest = |place: &Repository<'_>| {
-        let mut texts = python::FILES.iter().chain(FILES).filter(|file| **file != MANAGE);
-        texts.any(|file| {
+        let texts = python::FILES
+            .iter()
+            .chain(FILES)
+            .copied()
+            .filter(|file| *file != MANAGE);
+        texts.chain(python::requirements(place)).any(|file| {
             let text = place.text(file).unwrap_or_default();
             FOR_PYTEST.iter().any(|word| text.contains(word))
         })

@@ -113,7 +113,8 @@ pub fn telling(paths: &[String]) -> Vec<&String> {
         let mut inside = folders.iter().filter_map(|folder| path.strip_prefix(folder.as_str()));
         inside.any(|name| names.contains(name))
     };
-    paths.iter().filter(is_telling).chain(python::tests(paths)).collect()
+    let telling = paths.iter().filter(is_telling);
+    telling.chain(python::telling(paths, &folders)).collect()
 }
 
 /// Returns the commands of the first tool chain that can run tests: at the root or, failing that, in the only folder

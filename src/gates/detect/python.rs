@@ -2,7 +2,7 @@
 
 use crate::gates::detect::{
     autotools, cmake, jvm, meson, mix, php,
-    repository::{Found, Repository},
+    repository::{DEEPEST, Found, NOT_OWN, Repository},
     ruby,
 };
 use std::{iter::successors, path::Path};
@@ -16,16 +16,6 @@ pub(super) const FILES: &[&str] = &[
     "tox.ini",
     "noxfile.py",
     OWN_NEEDS,
-    "requirements-test.txt",
-    "requirements_test.txt",
-    "test-requirements.txt",
-    "requirements/test.txt",
-    "requirements/tests.txt",
-    "requirements/testing.txt",
-    "requirements-dev.txt",
-    "requirements_dev.txt",
-    "dev-requirements.txt",
-    "requirements/dev.txt",
 ];
 
 /// The file that lists the project's own dependencies.
@@ -40,9 +30,10 @@ const FOR_TESTS: [&str; 6] = ["test", "tests", "testing", "dev", "develop", "dev
 pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     let mentions = |path: &&str| repository.text(path).is_some_and(|text| text.contains("pytest"));
     let is_its = |path: &&str| is_test(path) && !has_other_sign(repository);
+    let lists = requirements(repository);
     let evidence = repository
         .first(&CONFIGURED)
-        .or_else(|| FILES.iter().find(|path| mentions(path)).copied())
+        .or_else(|| FILES.iter().copied().chain(lists).find(mentions))
         .or_else(|| repository.own().find(is_its))?;
     let unittest = unittest(repository, evidence);
     let (setup, test, more) = Project::read(repository).commands(repository, unittest.as_deref());
@@ -123,13 +114,9 @@ impl Project {
 
     /// Adds what requirements files, hatch and tox list.
     fn add_listed(&mut self, repository: &Repository<'_>, manifest: &Table) {
-        let asked = FILES
-            .iter()
-            .copied()
-            .filter(|file| file.contains("requirements") && repository.has(file));
-        let (own, more): (Vec<&str>, Vec<&str>) = asked.partition(|file| *file == OWN_NEEDS);
+        let own = Some(OWN_NEEDS).filter(|file| repository.has(file));
         // Separate pinned lists for tests and for development often conflict, so only one is installed.
-        for file in own.into_iter().chain(more.into_iter().take(1)) {
+        for file in own.into_iter().chain(requirements(repository).first().copied()) {
             self.packages.extend(["-r".to_owned(), file.to_owned()]);
             self.add(repository.text(file).as_slice());
         }
@@ -156,7 +143,11 @@ impl Project {
     }
 
     /// Returns the set-up command, the test command, and the file that led to them.
-    fn commands(&self, repository: &Repository<'_>, unittest: Option<&str>) -> (String, String, Option<&'static str>) {
+    fn commands<'r>(
+        &self,
+        repository: &'r Repository<'_>,
+        unittest: Option<&str>,
+    ) -> (String, String, Option<&'r str>) {
         let (test, bare) = (unittest.unwrap_or("python3 -m pytest"), unittest.unwrap_or("pytest"));
         if repository.has("uv.lock") {
             let option = |name: &str, value: &Option<String>| match value {
@@ -191,8 +182,40 @@ impl Project {
         let packages: Vec<_> = packages.map(shell_words::quote).collect();
         let pip = ".venv/bin/python3 -m pip install -q";
         let setup = format!("python3 -m venv .venv && {pip} -U pip && {pip} {}", packages.join(" "));
-        (setup, format!(".venv/bin/{test}"), repository.first(FILES))
+        let evidence = repository
+            .first(FILES)
+            .or_else(|| requirements(repository).first().copied());
+        (setup, format!(".venv/bin/{test}"), evidence)
     }
+}
+
+/// Returns the files that list what tests need, the likeliest first.
+pub(super) fn requirements<'r>(repository: &'r Repository<'_>) -> Vec<&'r str> {
+    let ranked = repository.own().filter_map(|path| Some((rank(path)?, path)));
+    let mut ranked: Vec<_> = ranked.collect();
+    ranked.sort();
+    ranked.into_iter().map(|(_, path)| path).collect()
+}
+
+/// Returns the rank of a list of requirements for tests, such as `requirements-dev.txt`, `requirements/test.txt` or
+/// `tests/requirements.txt`: by its word, then by its depth. `None` for any other file.
+fn rank(path: &str) -> Option<(usize, usize)> {
+    let folders: Vec<&str> = path
+        .rsplit_once('/')
+        .map_or(Vec::new(), |(folders, _)| folders.split('/').collect());
+    let is_foreign = |folder: &&str| NOT_OWN.contains(folder) && !FOR_TESTS.contains(folder);
+    if folders.len() > DEEPEST || folders.iter().any(is_foreign) {
+        return None;
+    }
+    let words: Vec<&str> = path
+        .strip_suffix(".txt")?
+        .split(|c: char| !c.is_alphanumeric())
+        .collect();
+    let is_list = words
+        .iter()
+        .any(|word| ["requirements", "requirement", "reqs"].contains(word));
+    let rank = FOR_TESTS.iter().position(|word| words.contains(word))?;
+    is_list.then_some((rank, folders.len()))
 }
 
 fn has_pytest(packages: &[String]) -> bool {
@@ -313,9 +336,17 @@ fn has_other_sign(repository: &Repository<'_>) -> bool {
 /// The most test files that are read.
 const MOST_TESTS: usize = 10;
 
-/// Returns some Python test files, by name: enough to see for which framework they are written.
-pub(super) fn tests(paths: &[String]) -> impl Iterator<Item = &String> {
-    paths.iter().filter(|path| is_test(path)).take(MOST_TESTS)
+/// Returns the lists of requirements for tests, and some Python test files, by name: enough to see for which framework
+/// they are written.
+pub(super) fn telling<'p>(paths: &'p [String], folders: &[String]) -> impl Iterator<Item = &'p String> {
+    let is_list = |path: &&String| {
+        let mut inside = folders.iter().filter_map(|folder| path.strip_prefix(folder.as_str()));
+        inside.any(|path| rank(path).is_some())
+    };
+    let lists: Vec<&String> = paths.iter().filter(is_list).collect();
+    lists
+        .into_iter()
+        .chain(paths.iter().filter(|path| is_test(path)).take(MOST_TESTS))
 }
 
 /// Returns the innermost folder that contains all these files.

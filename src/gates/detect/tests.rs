@@ -22,7 +22,7 @@ fn commands(files: &[(&str, &str)]) -> Option<(String, String)> {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn each_tool_chain_is_recognised() {
-    let table: [(Files<'_>, &str, &str); 54] = [
+    let table: [(Files<'_>, &str, &str); 57] = [
         (&[("Cargo.toml", "")], "", "cargo test"),
         (&[("Cargo.toml", ""), ("package.json", SCRIPT)], "", "cargo test"),
         (&[("package.json", SCRIPT)], "", "npm test"),
@@ -309,6 +309,25 @@ fn each_tool_chain_is_recognised() {
             ".venv/bin/python3 -m pytest",
         ),
         (
+            &[("tests/requirements.txt", "pytest\n"), ("tests/test_a.py", "")],
+            "VENV -r tests/requirements.txt",
+            ".venv/bin/python3 -m pytest",
+        ),
+        (
+            &[
+                ("requirements-dev/tests.txt", "pytest\n"),
+                ("requirements-dev/docs.txt", "sphinx\n"),
+                ("docs/requirements-dev.txt", "sphinx\n"),
+            ],
+            "VENV -r requirements-dev/tests.txt",
+            ".venv/bin/python3 -m pytest",
+        ),
+        (
+            &[("tests/requirements/py3.txt", "a\n"), ("tests/test_a.py", "")],
+            "VENV -r tests/requirements/py3.txt pytest",
+            ".venv/bin/python3 -m pytest",
+        ),
+        (
             &[
                 ("setup.py", "setup(install_requires=['a'])"),
                 ("tests/test_a.py", "import unittest"),
@@ -507,6 +526,14 @@ fn tool_chains_of_other_languages_are_recognised() {
             &[("README.md", ""), ("api/Api.csproj", "")],
             "cd api && dotnet restore",
             "cd api && dotnet test --no-restore",
+        ),
+        (
+            &[(
+                "deno.jsonc",
+                "{\n  // \"tasks\": {}\n  \"test\": {\"include\": [\"a\"],}, /* end */\n}",
+            )],
+            "",
+            "deno test",
         ),
         (&[("deno.json", "{}")], "", "deno test"),
         (

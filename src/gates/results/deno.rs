@@ -21,7 +21,7 @@ fn deno(text: &str) -> Option<Tally> {
     };
     let mut tally = Tally::default();
     let mut has_summary = false;
-    let mut file = "";
+    let mut file = String::new();
     for line in text.lines() {
         if is_summary(&line) {
             has_summary = true;
@@ -37,19 +37,28 @@ fn deno(text: &str) -> Option<Tally> {
                 number("ignored"),
             );
         } else if let Some((_, path)) = line.strip_prefix("running ").and_then(|rest| rest.split_once(" from ")) {
-            file = path.trim().trim_start_matches("./");
+            file = own_path(path);
+        } else if let Some(path) = line.strip_prefix("Uncaught error from ") {
+            tally.mention(&own_path(path.trim_end_matches("FAILED")));
         } else if let Some((name, outcome)) = result(line) {
+            // With `--parallel`, each line names its file itself.
+            let own = name.split_once(" => ").filter(|_| file.is_empty());
+            let (file, name) = own.map_or((file.clone(), name), |(path, name)| (own_path(path), name));
             tally.test(&format!("{file} > {name}"), outcome);
         }
     }
     has_summary.then_some(tally)
 }
 
+fn own_path(path: &str) -> String {
+    path.trim().trim_start_matches("./").to_owned()
+}
+
 fn result(line: &str) -> Option<(&str, Outcome)> {
     let (name, said) = line.rsplit_once(" ... ").filter(|_| !line.starts_with(' '))?;
     let outcome = match said.split(" (").next()? {
         "ok" => Outcome::Passed,
-        "FAILED" => Outcome::Failed,
+        "FAILED" | "cancelled" => Outcome::Failed,
         "ignored" => Outcome::Skipped,
         _ => return None,
     };

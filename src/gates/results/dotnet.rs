@@ -32,11 +32,11 @@ fn dotnet(text: &str) -> Option<Tally> {
     let mut has_summary = false;
     for line in text.lines() {
         let trimmed = line.trim();
-        if line.contains("!  - Failed: ") && line.contains(", Total: ") {
+        if line.contains(" - Failed: ") && line.contains(", Total: ") {
             has_summary = true;
             let number = |word| after(line, word).unwrap_or(0);
             tally.sum(number("Passed"), number("Failed"), number("Skipped"));
-        } else if trimmed.starts_with("Total tests: ") {
+        } else if trimmed.starts_with("Total tests: ") || line.starts_with("No test is available in ") {
             has_summary = true;
         } else if let Some((name, outcome)) = result(line) {
             tally.test(name, outcome);
@@ -53,7 +53,7 @@ fn dotnet(text: &str) -> Option<Tally> {
     has_summary.then_some(tally)
 }
 
-/// Reads `  Passed a.B.Adds(one: 1) [< 1 ms]`; a test that was skipped may have no time.
+/// Reads `  Passed a.B.Adds(one: 1) [< 1 ms]`. A test that took no measurable time has none in brackets.
 fn result(line: &str) -> Option<(&str, Outcome)> {
     let rest = line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?;
     let (word, name) = rest.split_once(' ')?;
@@ -65,6 +65,6 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
     };
     match name.strip_suffix(']').and_then(|name| name.rsplit_once(" [")) {
         Some((name, _)) => Some((name, outcome)),
-        None => (outcome == Outcome::Skipped).then_some((name, outcome)),
+        None => (outcome == Outcome::Skipped || !name.contains(' ')).then_some((name, outcome)),
     }
 }

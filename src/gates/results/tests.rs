@@ -621,8 +621,31 @@ fn dotnet_and_deno_and_mix_name_their_tests() {
         &["Shop.PriceTest.Later"],
     );
     check(
-        "Failed!  - Failed:     1, Passed:     2, Skipped:     0, Total:     3, Duration: 5 ms - Shop.dll (net8.0)\n",
-        known(2, 1, 0),
+        "Failed!  - Failed:     1, Passed:     2, Skipped:     0, Total:     3, Duration: 5 ms - Shop.dll (net8.0)\n\
+         Skipped! - Failed:     0, Passed:     0, Skipped:     2, Total:     2, Duration: 5 ms - Till.dll (net8.0)\n",
+        known(2, 1, 2),
+        &[],
+    );
+    check(
+        "No test is available in /x/bin/Shop.dll. Make sure that test discoverer & executors are registered\n",
+        known(0, 0, 0),
+        &[],
+    );
+    names(
+        "Starting test execution, please wait...\nA total of 1 test files matched the specified pattern.\n\
+         [xUnit.net 00:00:00.12]   Starting:    Shop.Tests\n  Passed Shop.PriceTest.Adds\n\nTest Run Successful.\n\
+         Total tests: 1\n     Passed: 1\n Total time: 0.5 Seconds\n",
+        known(1, 0, 0),
+        &["Shop.PriceTest.Adds"],
+        &[],
+        &[],
+    );
+    names(
+        "./a_test.ts => adds ... ok (5ms)\n./b_test.ts => halves ... FAILED (due to 1 failed step) (1ms)\n\
+         Uncaught error from ./c_test.ts FAILED\n\nFAILED | 1 passed | 2 failed (1 step) (10ms)\n\nerror: Test failed\n",
+        known(1, 2, 0),
+        &["a_test.ts > adds"],
+        &["b_test.ts > halves", "c_test.ts"],
         &[],
     );
     names(

@@ -2,7 +2,7 @@
 //! the change and passes with it.
 
 use crate::gates::{
-    base_code::{BaseCode, stores_answers},
+    base_code::{BaseCode, lists_tests, stores_answers},
     change::{Change, is_of_tests},
     checks::{Checked, OnBase},
     compare, inline_tests,
@@ -146,7 +146,7 @@ async fn on_base(run: &Run<'_>, code: &BaseCode<'_>, candidates: &Candidates) ->
         false => Selection::of(names.to_vec(), &change.after),
     };
     let found = if_it_tells(code.tests(&wanted).await?, names);
-    if run_none_of(&found, names) && change.of_role(Role::Settings).next().is_some() {
+    if run_none_of(&found, names) && change.files.iter().any(|file| lists_tests(&file.path)) {
         return Ok(Base::Ran(if_it_tells(code.tests_as_set(&wanted).await?, names)));
     }
     Ok(Base::Ran(found))

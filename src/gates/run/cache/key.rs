@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Files that pin the packages used.
-pub(super) const LOCKS: [&str; 16] = [
+pub(super) const LOCKS: [&str; 19] = [
     "Cargo.lock",
     "package-lock.json",
     "npm-shrinkwrap.json",
@@ -27,6 +27,9 @@ pub(super) const LOCKS: [&str; 16] = [
     "Gemfile.lock",
     "composer.lock",
     "gradle.lockfile",
+    "mix.lock",
+    "packages.lock.json",
+    "deno.lock",
 ];
 
 /// The most lock files that are read, and the largest size of one in bytes.
@@ -55,7 +58,10 @@ impl Key {
         hash.update(seen.as_os_str().as_encoded_bytes());
         hash.update([0]);
         let paths = commands::paths(mirror, commit).await?;
-        let is_lock = |path: &&String| LOCKS.contains(&path.rsplit('/').next().unwrap_or(path));
+        let is_lock = |path: &&String| {
+            LOCKS.contains(&path.rsplit('/').next().unwrap_or(path))
+                || path.ends_with(".txt") && path.contains("requirement")
+        };
         for path in paths.iter().filter(is_lock).take(MOST_LOCKS) {
             let content = mirror.read_file(commit, path, MAX_LOCK).await?;
             hash.update(path);

@@ -22,17 +22,31 @@ pub(crate) enum Made {
 }
 
 /// Names, or ends of names, of folders and files in which package managers keep packages.
-const PACKAGES: [&str; 9] = [
+const PACKAGES: [&str; 10] = [
     "node_modules",
     ".venv",
     "venv",
     "__pypackages__",
     ".yarn",
+    ".bundle",
     ".pnp.cjs",
     ".pnp.loader.mjs",
     ".egg-info",
     "__pycache__",
 ];
+
+/// Folders of packages with a name that other things have too, each with what only its package manager puts into it or
+/// beside it: Composer, Bundler, Mix and NuGet.
+const SIGNED: [(&str, &str); 4] = [
+    ("vendor", "composer/installed.json"),
+    ("vendor", "bundle"),
+    ("deps", "../mix.exs"),
+    ("obj", "project.assets.json"),
+];
+
+/// Composer's list of classes by file. It names `$baseDir` if classes of the repository are in it, and so depends on
+/// their files.
+const CLASSES: &str = "composer/autoload_classmap.php";
 
 /// Folders for programs and libraries installed for a user, which may be the repository's own.
 const INSTALLED: [&str; 4] = [".local/bin", ".local/lib", ".cargo/bin", "go/bin"];
@@ -53,14 +67,25 @@ impl Made {
         }
         let mut copies = Copies::of(work, tracked);
         for path in &left.found {
-            let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-            let is_of_packages = PACKAGES.iter().any(|packages| name.ends_with(packages)) || LOCKS.contains(&name);
-            if !is_of_packages || copies.are_below(&work.join(path), 0)? {
+            let path = work.join(path);
+            if !is_of_packages(&path) || copies.are_below(&path, 0)? {
                 return Ok(Self::OfFiles);
             }
         }
         Ok(Self::Packages)
     }
+}
+
+fn is_of_packages(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let is_signed = |(signed, sign): &(&str, &str)| *signed == name && path.join(sign).exists();
+    let lists_own = || {
+        let classes = fs::read_to_string(path.join(CLASSES)).unwrap_or_default();
+        classes.lines().any(|line| line.contains("=> $baseDir"))
+    };
+    PACKAGES.iter().any(|packages| name.ends_with(packages))
+        || LOCKS.contains(&name)
+        || SIGNED.iter().any(is_signed) && !lists_own()
 }
 
 /// A search for copies of the repository's source files.
@@ -143,8 +168,17 @@ mod tests {
 
     #[test]
     fn only_packages_are_the_same_for_every_commit() {
-        let packages: [&[(&str, &str)]; 6] = [
+        let packages: [&[(&str, &str)]; 9] = [
             &[],
+            &[
+                ("work/vendor/composer/installed.json", "{}"),
+                (
+                    "work/vendor/composer/autoload_classmap.php",
+                    "'C' => $vendorDir . '/c',\n",
+                ),
+            ],
+            &[("work/vendor/bundle/ruby/a.rb", "1"), ("work/.bundle/config", "x")],
+            &[("work/obj/project.assets.json", "{}")],
             &[("work/node_modules/a/index.js", "1"), ("work/package-lock.json", "{}")],
             &[
                 ("work/.venv/lib/six.py", "s"),
@@ -160,7 +194,16 @@ mod tests {
         for files in packages {
             assert_eq!(made(files), Made::Packages, "{files:?}");
         }
-        let of_files: [&[(&str, &str)]; 4] = [
+        let of_files: [&[(&str, &str)]; 7] = [
+            &[
+                ("work/vendor/composer/installed.json", "{}"),
+                (
+                    "work/vendor/composer/autoload_classmap.php",
+                    "'A' => $baseDir . '/src/a.php',\n",
+                ),
+            ],
+            &[("work/vendor/a.php", "1")],
+            &[("work/deps/a.ex", "1")],
             &[("work/.venv/lib/app/core.py", "x = 1\n")],
             &[("work/dist/bundle.js", "1")],
             &[("work/src/app/_version.py", "v = 1")],
