@@ -2,7 +2,12 @@
 
 use crate::{
     config::{RepositorySettings, SETTINGS_FILE},
-    gates::{detect, detect::Repository, test_line::TestLine},
+    gates::{
+        detect,
+        detect::{Repository, workflow::Workflow},
+        run::report_files,
+        test_line::TestLine,
+    },
 };
 use domain::{
     feature::UnrunTests, ids::Sha, network::HostRule, registries, registries::Ecosystem, shell_command::ShellCommand,
@@ -24,6 +29,8 @@ pub struct Chosen {
     pub test_line: TestLine,
     /// The path of the results file that the test command writes, if the settings name one.
     pub report: Option<String>,
+    /// The folders in which the test command may store results without being asked.
+    pub report_folders: Vec<String>,
     /// The hosts that set-up may reach: the package registries for the repository's manifests and the hosts that its
     /// settings allow, within the server's limits.
     pub setup_reaches: Vec<HostRule>,
@@ -58,7 +65,8 @@ pub async fn at(mirror: &Mirror, commit: &Sha, settings: &RepositorySettings) ->
     let paths = paths(mirror, commit).await?;
     let texts = texts(mirror, commit, &paths).await?;
     let read = |path: &str| texts.get(path).cloned();
-    Ok(choose(settings, &Repository::new(&paths, &read)))
+    let repository = Repository::new(&paths, &read).on_machine(&detect::is_installed);
+    Ok(choose(settings, &repository))
 }
 
 /// Returns the texts of the files that detection reads.
@@ -71,6 +79,9 @@ async fn texts(mirror: &Mirror, commit: &Sha, paths: &[String]) -> Result<BTreeM
     }
     Ok(texts)
 }
+
+/// The most services and the most packages of a workflow that people are shown.
+const MOST_NEEDS: usize = 8;
 
 /// The most files and the most commands that people are shown when no test command is found.
 const MOST_SHOWN: usize = 3;
@@ -120,10 +131,11 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
             detect::looked_for()
         ),
     };
-    let why = match &setup {
-        Some(command) => format!("{tests} Set-up is `{command}` ({setup_why})."),
-        None => tests,
-    };
+    let setup_words = setup
+        .iter()
+        .map(|command| format!(" Set-up is `{command}` ({setup_why})."));
+    let unmet = repository.workflow().and_then(|workflow| unmet(&workflow));
+    let why: String = std::iter::once(tests).chain(setup_words).chain(unmet).collect();
     let test_line = match &test {
         Some(command) if settings.test.is_some() => TestLine::new(command, repository),
         Some(command) => TestLine::detected(command, found.and_then(|found| found.folder.as_deref()), repository),
@@ -139,10 +151,30 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
         test,
         test_line,
         report: settings.test_report.clone(),
+        report_folders: report_files::folders(repository.paths),
         setup_reaches: registries.chain(reaches.iter().cloned()).collect(),
         reaches,
         why,
     }
+}
+
+/// Returns a sentence about what the repository's own CI has on its machine and AutoBuild does not bring.
+fn unmet(workflow: &Workflow) -> Option<String> {
+    let list = |names: &[String]| {
+        let names: Vec<String> = names.iter().take(MOST_NEEDS).map(|name| format!("`{name}`")).collect();
+        names.join(", ")
+    };
+    let (services, packages) = (&workflow.services, &workflow.system_packages);
+    let starts = (!services.is_empty()).then(|| format!("starts {}", list(services)));
+    let installs = (!packages.is_empty()).then(|| format!("installs {} with apt", list(packages)));
+    let does: Vec<String> = starts.into_iter().chain(installs).collect();
+    (!does.is_empty()).then(|| {
+        let does = does.join(" and ");
+        format!(
+            " `{}` {does}, which AutoBuild does not: tests that need it fail unless this machine has it.",
+            workflow.path
+        )
+    })
 }
 
 #[cfg(test)]
@@ -183,6 +215,23 @@ mod tests {
         let read = |_: &str| Some("{\"scripts\": {\"test\": \"jest\"}}".to_owned());
         let repository = Repository::new(&paths, &read);
         choose(&settings, &repository).why
+    }
+
+    #[test]
+    fn what_the_own_ci_brings_beyond_packages_is_named() {
+        let paths = ["Makefile", ".github/workflows/ci.yml"].map(str::to_owned);
+        let read = |path: &str| {
+            let workflow = "jobs: {t: {services: {db: {image: postgres}}, steps: [\
+                            {run: sudo apt-get install -y libpq-dev}, {run: make test}]}}";
+            Some(if path == "Makefile" { "test:\n" } else { workflow }.to_owned())
+        };
+        let settings = RepositorySettings::parse("", &Offer::default()).unwrap();
+        let chosen = choose(&settings, &Repository::new(&paths, &read));
+        assert_eq!(
+            chosen.why,
+            "Tests run with `make test` (found the target test in Makefile). `.github/workflows/ci.yml` starts `db` and \
+             installs `libpq-dev` with apt, which AutoBuild does not: tests that need it fail unless this machine has it."
+        );
     }
 
     #[test]

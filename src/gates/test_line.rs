@@ -21,7 +21,8 @@ use std::collections::BTreeSet;
 const LONGEST: usize = 60_000;
 
 /// Commands that start another one, possibly after options of their own.
-const WRAPPERS: [&[&str]; 22] = [
+const WRAPPERS: [&[&str]; 23] = [
+    &["corepack"],
     &["npx"],
     &["bunx"],
     &["pnpm", "exec"],
@@ -334,6 +335,11 @@ impl Call {
     }
 }
 
+/// `true` if the words call a known test runner.
+pub(crate) fn calls_runner(words: &[String]) -> bool {
+    runner(words).is_some()
+}
+
 /// Returns the index of the runner's first word, and the runner.
 fn runner(words: &[String]) -> Option<(usize, &'static Runner)> {
     let all: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -372,7 +378,8 @@ fn options(words: &[&str]) -> usize {
 /// itself.
 fn script(command: &SimpleCommand, repository: &Repository<'_>) -> Option<(ShellCommand, &'static [&'static str])> {
     let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
-    let (name, separator): (&str, &[&str]) = match words.as_slice() {
+    let words = words.strip_prefix(&["corepack"]).unwrap_or(&words);
+    let (name, separator): (&str, &[&str]) = match words {
         ["npm", "test" | "t", ..] => ("test", &["--"]),
         ["npm", "run" | "run-script", name, ..] => (name, &["--"]),
         ["yarn" | "pnpm", "run", name, ..] => (name, &[]),

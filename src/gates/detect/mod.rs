@@ -20,6 +20,7 @@ mod python;
 mod repository;
 mod ruby;
 mod task;
+pub(crate) mod workflow;
 
 pub use repository::Repository;
 
@@ -98,9 +99,17 @@ pub fn runners_here() -> Vec<&'static str> {
     runners_in(&std::env::var_os("PATH").unwrap_or_default())
 }
 
+/// `true` if a program is on this machine's `PATH`.
+pub fn is_installed(program: &str) -> bool {
+    is_in(&std::env::var_os("PATH").unwrap_or_default(), program)
+}
+
+fn is_in(path: &OsStr, program: &str) -> bool {
+    std::env::split_paths(path).any(|folder| folder.join(program).is_file())
+}
+
 fn runners_in(path: &OsStr) -> Vec<&'static str> {
-    let is_there = |program: &str| std::env::split_paths(path).any(|folder| folder.join(program).is_file());
-    let here = RUNNERS.iter().filter(|(program, _)| is_there(program));
+    let here = RUNNERS.iter().filter(|(program, _)| is_in(path, program));
     here.map(|(_, name)| *name).collect()
 }
 
@@ -114,7 +123,8 @@ pub fn telling(paths: &[String]) -> Vec<&String> {
         inside.any(|name| names.contains(name))
     };
     let telling = paths.iter().filter(is_telling);
-    telling.chain(python::telling(paths, &folders)).collect()
+    let telling = telling.chain(python::telling(paths, &folders));
+    telling.chain(workflow::telling(paths)).collect()
 }
 
 /// Returns the commands of the first tool chain that can run tests: at the root or, failing that, in the only folder
@@ -140,7 +150,11 @@ pub(crate) fn in_folders(repository: &Repository<'_>) -> impl Iterator<Item = De
 
 /// Returns the commands of the first tool chain that can run tests.
 fn first(repository: &Repository<'_>) -> Option<Found> {
-    TOOL_CHAINS.iter().find_map(|(_, _, detect)| detect(repository))
+    let found = TOOL_CHAINS.iter().find_map(|(_, _, detect)| detect(repository))?;
+    Some(match repository.workflow() {
+        Some(workflow) => workflow.complete(found, repository),
+        None => found,
+    })
 }
 
 fn detected(found: Found, folder: Option<String>) -> Option<Detected> {

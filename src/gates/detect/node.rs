@@ -1,4 +1,5 @@
-//! Detects npm, pnpm and yarn. The lock file decides which one is used, then `packageManager`; none is downloaded.
+//! Detects npm, pnpm and yarn. The lock file decides which one is used, then `packageManager`. Where pnpm or yarn is not
+//! installed, Corepack fetches the version that `packageManager` names.
 
 use crate::gates::detect::repository::{Found, Repository};
 use domain::json;
@@ -47,18 +48,19 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     let named = MANAGERS.iter().find(|manager| manager.name == wanted);
     let manager = locked.map(|(manager, _)| manager).or(named).unwrap_or(npm);
     let is_workspace = repository.has("pnpm-workspace.yaml") || is_filled(&manifest, "workspaces");
+    let starter = starter(repository, manager.name);
     let test = match (has_tests(&manifest), is_workspace) {
-        (true, _) => format!("{} test", manager.name),
-        (false, true) => manager.everywhere.to_owned(),
+        (true, _) => format!("{starter}{} test", manager.name),
+        (false, true) => format!("{starter}{}", manager.everywhere),
         (false, false) => return None,
     };
     let is_modern_yarn = repository.has(".yarnrc.yml") || wanted == "yarn" && !version.starts_with('1');
     let needed = ["dependencies", "devDependencies", "optionalDependencies"];
     let setup = match locked {
-        Some(_) if manager.name == "yarn" && is_modern_yarn => "yarn install --immutable".to_owned(),
-        Some(_) => manager.frozen.to_owned(),
+        Some(_) if manager.name == "yarn" && is_modern_yarn => format!("{starter}yarn install --immutable"),
+        Some(_) => format!("{starter}{}", manager.frozen),
         None if is_workspace || needed.iter().any(|key| is_filled(&manifest, key)) => {
-            format!("{} install", manager.name)
+            format!("{starter}{} install", manager.name)
         }
         None => String::new(),
     };
@@ -67,6 +69,16 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         None => "package.json".to_owned(),
     };
     Some(Found::new(setup, test, evidence))
+}
+
+/// Returns the word before a call of a program that only Corepack has, with a blank; usually nothing.
+pub(super) fn starter(repository: &Repository<'_>, program: &str) -> &'static str {
+    const COREPACK: &str = "corepack";
+    let is_served = ["pnpm", "yarn"].contains(&program);
+    match is_served && !repository.is_installed(program) && repository.is_installed(COREPACK) {
+        true => "corepack ",
+        false => "",
+    }
 }
 
 /// `true` if there is a test script other than the placeholder that `npm init` writes.

@@ -3,7 +3,7 @@
 use crate::gates::detect::{
     autotools, cmake, jvm, meson, mix, php,
     repository::{DEEPEST, Found, NOT_OWN, Repository},
-    ruby,
+    ruby, workflow,
 };
 use std::{iter::successors, path::Path};
 use toml::{Table, Value};
@@ -36,14 +36,17 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         .or_else(|| FILES.iter().copied().chain(lists).find(mentions))
         .or_else(|| repository.own().find(is_its))?;
     let unittest = unittest(repository, evidence);
-    let (setup, test, more) = Project::read(repository).commands(repository, unittest.as_deref());
+    let project = Project::read(repository);
+    let (setup, test, more) = project.commands(repository, unittest.as_deref());
     let imports = if unittest.is_some() {
         ", which imports unittest"
     } else {
         ""
     };
     let more = more.filter(|file| *file != evidence);
-    let more = more.map(|file| format!(" and {file}")).unwrap_or_default();
+    let by_workflow = project.workflow.as_deref().filter(|_| setup.contains(" pip "));
+    let more = more.into_iter().chain(by_workflow).map(|file| format!(" and {file}"));
+    let more: String = more.collect();
     Some(Found::new(setup, test, format!("{evidence}{imports}{more}")))
 }
 
@@ -68,6 +71,8 @@ struct Project {
     packages: Vec<String>,
     /// Whether pytest is one of the packages.
     has_pytest: bool,
+    /// The path of the workflow that names some of the packages.
+    workflow: Option<String>,
 }
 
 impl Project {
@@ -92,7 +97,12 @@ impl Project {
         };
         found.needs |= !list_at(&["project", "dependencies"]).is_empty();
         let (extra, packages) = chosen_of(&["project", "optional-dependencies"]).unzip();
-        if found.is_package {
+        let workflow = repository.workflow().unwrap_or_default();
+        let by_workflow = workflow.pip_arguments();
+        let named = by_workflow.iter().find(|value| is_itself(value) && value.len() > 1);
+        if let Some(named) = named {
+            found.packages.extend(["-e".to_owned(), named.clone()]);
+        } else if found.is_package {
             let itself = extra
                 .as_ref()
                 .map_or_else(|| ".".to_owned(), |name| format!(".[{name}]"));
@@ -103,7 +113,8 @@ impl Project {
         let option = group.iter().flat_map(|name| ["--group", name]);
         found.packages.extend(option.map(str::to_owned));
         found.add(&packages.unwrap_or_default());
-        found.add_listed(repository, &manifest);
+        found.add_listed(repository, (&manifest, &by_workflow));
+        found.add_from(&workflow.path, &by_workflow);
         Self {
             manifest,
             extra,
@@ -113,10 +124,18 @@ impl Project {
     }
 
     /// Adds what requirements files, hatch and tox list.
-    fn add_listed(&mut self, repository: &Repository<'_>, manifest: &Table) {
+    fn add_listed(&mut self, repository: &Repository<'_>, (manifest, by_workflow): (&Table, &[String])) {
         let own = Some(OWN_NEEDS).filter(|file| repository.has(file));
-        // Separate pinned lists for tests and for development often conflict, so only one is installed.
-        for file in own.into_iter().chain(requirements(repository).first().copied()) {
+        let lists = |file: &&&str| {
+            by_workflow
+                .windows(2)
+                .any(|pair| matches!(pair, [_, named] if named == **file))
+        };
+        let all = requirements(repository);
+        // Separate pinned lists for tests and for development often conflict, so only one is installed: that of the
+        // repository's own CI, else the likeliest.
+        let chosen = all.iter().find(lists).or(all.first());
+        for file in own.into_iter().chain(chosen.copied()) {
             self.packages.extend(["-r".to_owned(), file.to_owned()]);
             self.add(repository.text(file).as_slice());
         }
@@ -133,6 +152,23 @@ impl Project {
         if !self.has_pytest && of_tox.iter().any(|package| package.contains("pytest")) {
             self.add(&of_tox);
             self.packages.extend(of_tox);
+        }
+    }
+
+    /// Adds what a workflow installs besides, by pip's arguments.
+    fn add_from(&mut self, workflow: &str, arguments: &[String]) {
+        for group in workflow::groups(arguments) {
+            let Some(value) = group.last() else { continue };
+            if self.packages.contains(value) || is_itself(value) && self.packages.iter().any(|known| is_itself(known)) {
+                continue;
+            }
+            self.add(std::slice::from_ref(value));
+            match is_itself(value) {
+                // Tests must run the checkout's own files.
+                true => self.packages.extend(["-e".to_owned(), value.clone()]),
+                false => self.packages.extend_from_slice(group),
+            }
+            self.workflow = Some(workflow.to_owned());
         }
     }
 
@@ -177,16 +213,19 @@ impl Project {
             let way = if is_src { "PYTHONPATH=src " } else { "" };
             return (String::new(), format!("{way}{test}"), None);
         }
-        let packages = self.packages.iter().map(String::as_str);
-        let packages = packages.chain(lacks_pytest.then_some("pytest"));
-        let packages: Vec<_> = packages.map(shell_words::quote).collect();
-        let pip = ".venv/bin/python3 -m pip install -q";
-        let setup = format!("python3 -m venv .venv && {pip} -U pip && {pip} {}", packages.join(" "));
+        let packages = self.packages.iter().cloned();
+        let packages: Vec<String> = packages.chain(lacks_pytest.then(|| "pytest".to_owned())).collect();
+        let setup = workflow::venv(&packages);
         let evidence = repository
             .first(FILES)
             .or_else(|| requirements(repository).first().copied());
         (setup, format!(".venv/bin/{test}"), evidence)
     }
+}
+
+/// `true` if an argument of pip names the repository itself, perhaps with extras: `.` or `.[test]`.
+fn is_itself(argument: &str) -> bool {
+    argument == "." || argument.starts_with(".[")
 }
 
 /// Returns the files that list what tests need, the likeliest first.

@@ -1,5 +1,8 @@
 //! A repository as detection sees it, and the commands that a tool chain suggests.
 
+use crate::gates::detect::{workflow, workflow::Workflow};
+use std::{cell::OnceCell, rc::Rc};
+
 /// The paths and files of a repository at one commit, or of one of its folders.
 pub struct Repository<'a> {
     /// Every path, relative to the root.
@@ -8,6 +11,10 @@ pub struct Repository<'a> {
     read: &'a dyn Fn(&str) -> Option<String>,
     /// The folder that is examined, with a trailing slash; empty for the root.
     folder: String,
+    /// `true` for a program that is installed here.
+    is_installed: &'a dyn Fn(&str) -> bool,
+    /// What its own workflows do before they run tests; read once.
+    workflow: Rc<OnceCell<Option<Workflow>>>,
 }
 
 /// The commands that one tool chain suggests. The set-up is empty if nothing needs preparing.
@@ -60,8 +67,19 @@ impl<'a> Repository<'a> {
     /// Creates a repository with these paths.
     #[must_use]
     pub fn new(paths: &'a [String], read: &'a dyn Fn(&str) -> Option<String>) -> Self {
-        let folder = String::new();
-        Self { paths, read, folder }
+        Self {
+            paths,
+            read,
+            folder: String::new(),
+            is_installed: &|_| true,
+            workflow: Rc::default(),
+        }
+    }
+
+    /// Says which programs are installed. Without this, every program counts as installed.
+    #[must_use]
+    pub fn on_machine(self, is_installed: &'a dyn Fn(&str) -> bool) -> Self {
+        Self { is_installed, ..self }
     }
 }
 
@@ -85,12 +103,34 @@ impl Repository<'_> {
         self.paths.iter().filter_map(|path| path.strip_prefix(&self.folder))
     }
 
+    pub(super) fn is_installed(&self, program: &str) -> bool {
+        (self.is_installed)(program)
+    }
+
+    /// Returns the text of a file by its path from the root.
+    pub(super) fn text_from_root(&self, path: &str) -> Option<String> {
+        (self.read)(path)
+    }
+
+    /// `true` if the repository has a file, by its path from the root.
+    pub(super) fn has_from_root(&self, path: &str) -> bool {
+        self.paths.iter().any(|known| known == path)
+    }
+
+    /// Returns what its own workflows do inside the folder before they run tests.
+    pub(crate) fn workflow(&self) -> Option<Workflow> {
+        let read = self.workflow.get_or_init(|| workflow::read(self));
+        Some(read.as_ref()?.below(&self.folder))
+    }
+
     /// Narrows the repository to one of its folders.
     pub(crate) fn below(&self, folder: &str) -> Repository<'_> {
         Repository {
             paths: self.paths,
             read: self.read,
             folder: format!("{}{folder}/", self.folder),
+            is_installed: self.is_installed,
+            workflow: Rc::clone(&self.workflow),
         }
     }
 }

@@ -595,3 +595,142 @@ fn runners_are_named_as_people_know_them_where_they_are_installed() {
     }
     assert_eq!(super::runners_in(folder.path().as_os_str()), ["unittest", "Go"]);
 }
+
+/// Returns the set-up and the test command of a repository with this workflow.
+fn with_workflow(workflow: &str, files: Files<'_>) -> (String, String) {
+    let workflow = [(".github/workflows/ci.yml", workflow)];
+    commands(&[files, &workflow].concat()).unwrap()
+}
+
+#[test]
+fn what_a_workflow_installs_for_its_tests_is_installed() {
+    let job = |steps: &str| format!("on: push\njobs:\n  test:\n    steps:\n{steps}");
+    let run = |lines: &[&str]| {
+        let steps: String = lines.iter().map(|line| format!("      - run: {line}\n")).collect();
+        job(&steps)
+    };
+    let make: Files<'_> = &[("Makefile", "test:\n\t./t\n"), ("requirements.txt", "a")];
+    let pytest: Files<'_> = &[("tests/test_a.py", "import pytest")];
+    let python: Files<'_> = &[("setup.py", ""), ("tests/test_a.py", ""), ("ci.txt", "b")];
+    let npm: Files<'_> = &[
+        ("package.json", NEEDS),
+        ("package-lock.json", ""),
+        ("web/package.json", "{}"),
+    ];
+    let table: [(String, Files<'_>, &str); 14] = [
+        (
+            run(&["pip install -r requirements.txt", "make test"]),
+            make,
+            "VENV -r requirements.txt",
+        ),
+        (run(&["python -m pip install -U pip", "make test"]), make, ""),
+        (run(&["pip install twine", "twine check"]), make, ""),
+        (run(&["make test", "pip install twine"]), make, ""),
+        (run(&["npm ci", "make test"]), make, ""),
+        (
+            run(&["curl x | sh", "sudo make install", "rm -rf /", "make test"]),
+            make,
+            "",
+        ),
+        (run(&["pip install a", "pytest"]), pytest, ""),
+        (
+            run(&["pip install -r ci.txt -e .", "pytest"]),
+            python,
+            "VENV -e . -r ci.txt pytest",
+        ),
+        (
+            run(&["pip install '.[all]' \"b>=2\" pytest", "pytest"]),
+            python,
+            "VENV -e '.[all]' 'b>=2' pytest",
+        ),
+        (
+            run(&[
+                "pip install -r none.txt",
+                "pip install --index-url https://x.example a",
+                "pip install git+https://x.example/a",
+                "pip install ${{ matrix.django }}",
+                "pip install ../a",
+                "pip install b",
+                "pytest",
+            ]),
+            python,
+            "VENV -e . b pytest",
+        ),
+        (
+            run(&["npm ci --legacy-peer-deps", "npm test"]),
+            npm,
+            "npm ci --legacy-peer-deps",
+        ),
+        (run(&["npm install -g pnpm", "npm test"]), npm, "npm ci"),
+        (
+            job(
+                "      - {run: npm ci, working-directory: ./web}\n      - run: |\n          cd web && npm ci\n          npm test\n",
+            ),
+            npm,
+            "npm ci && (cd web && npm ci)",
+        ),
+        (
+            job(
+                "      - {run: npm ci --force, if: false}\n      - {run: npm ci --x, shell: pwsh}\n      - run: npm test\n",
+            ),
+            npm,
+            "npm ci",
+        ),
+    ];
+    for (workflow, files, setup) in table {
+        let pip = ".venv/bin/python3 -m pip install -q";
+        let setup = setup.replace("VENV", &format!("python3 -m venv .venv && {pip} -U pip && {pip}"));
+        assert_eq!(with_workflow(&workflow, files).0, setup, "{workflow}");
+    }
+}
+
+#[test]
+fn a_workflow_that_is_no_workflow_changes_nothing() {
+    let deep = "[".repeat(100_000);
+    let wide = format!("jobs: {{a: {{steps: [{}]}}}}", "{run: 'pip install a'},".repeat(5_000));
+    for text in [
+        "",
+        "[",
+        "jobs: 3",
+        "jobs: {a: 3}",
+        "jobs: {a: {steps: {}}}",
+        &deep,
+        &wide,
+    ] {
+        assert_eq!(with_workflow(text, &[("go.mod", "")]).0, "", "{text:.60}");
+    }
+}
+
+#[test]
+fn a_folders_own_set_up_takes_what_the_workflow_installs_there() {
+    let workflow =
+        "jobs: {t: {defaults: {run: {working-directory: web}}, steps: [{run: npm ci --force}, {run: npm test}]}}";
+    let found = with_workflow(workflow, &[("web/package.json", NEEDS), ("web/package-lock.json", "")]);
+    assert_eq!(
+        found,
+        ("cd web && npm ci --force".to_owned(), "cd web && npm test".to_owned())
+    );
+}
+
+#[test]
+fn corepack_starts_what_is_not_installed() {
+    let files = [("package.json", NEEDS), ("pnpm-lock.yaml", "")];
+    let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
+    let read = |path: &str| {
+        files
+            .iter()
+            .find(|(known, _)| *known == path)
+            .map(|(_, text)| (*text).to_owned())
+    };
+    let setup = |installed: &[&str]| {
+        let is_installed = |program: &str| installed.contains(&program);
+        let repository = Repository::new(&paths, &read).on_machine(&is_installed);
+        let found = detect(&repository).unwrap();
+        (found.setup.unwrap().text().to_owned(), found.test.text().to_owned())
+    };
+    let plain = ("pnpm install --frozen-lockfile".to_owned(), "pnpm test".to_owned());
+    let started = (format!("corepack {}", plain.0), format!("corepack {}", plain.1));
+    assert_eq!(setup(&["pnpm", "corepack"]), plain);
+    assert_eq!(setup(&["corepack"]), started);
+    assert_eq!(setup(&[]), plain, "what is missing is named when it starts");
+}

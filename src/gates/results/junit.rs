@@ -31,6 +31,18 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Read, NotAReport> {
     }
 }
 
+/// Returns the results of several reports of one run; `None` if there are none. A report that could not be read leaves
+/// the number of tests unknown.
+pub(crate) fn read_all(reports: &[Option<Vec<u8>>]) -> Option<Read> {
+    let one = |bytes: &Option<Vec<u8>>| {
+        let mut report = Report::default();
+        let read = bytes.as_ref().map(|bytes| xml::read(bytes, |part| report.take(part)));
+        report.tally.has_uncounted = !matches!(read, Some(Ok(()))) || !report.has_suites;
+        report.tally
+    };
+    Some(reports.iter().map(one).reduce(Tally::plus)?.read())
+}
+
 /// Returns the results of every report in a command's output.
 pub(super) fn printed(text: &str) -> Option<Tally> {
     const END: &str = "</testsuites>";
@@ -169,7 +181,7 @@ fn outcome(case: &Element<'_>) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::{NotAReport, NotXml, read};
+    use super::{NotAReport, NotXml, read, read_all};
     use domain::evidence::Counts;
 
     #[test]
@@ -189,6 +201,27 @@ mod tests {
             skipped: 1,
         };
         assert_eq!(report.counts, counts);
+    }
+
+    #[test]
+    fn several_reports_add_up() {
+        let suite =
+            |test: &str| Some(format!("<testsuite><testcase classname='a.B' name='{test}'/></testsuite>").into_bytes());
+        let sum = read_all(&[suite("adds"), suite("halves")]).unwrap();
+        let counts = |passed| Counts::Known {
+            passed,
+            failed: 0,
+            skipped: 0,
+        };
+        assert_eq!(
+            (sum.counts, sum.names.unwrap().passed),
+            (counts(2), vec!["a.B.adds".to_owned(), "a.B.halves".to_owned()])
+        );
+        for broken in [None, Some(b"<testsuite>".to_vec()), Some(b"<html/>".to_vec())] {
+            let sum = read_all(&[suite("adds"), broken]).unwrap();
+            assert_eq!((sum.counts, sum.names.unwrap().passed.len()), (Counts::Unknown, 1));
+        }
+        assert_eq!(read_all(&[]), None);
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod unittest;
 use crate::gates::results::{runner::Runner, tally::Tally};
 use domain::evidence::Counts;
 
-pub(crate) use junit::read as junit;
+pub(crate) use junit::{read as junit, read_all as junit_files};
 pub(crate) use rust::is_documented;
 pub(crate) use tally::Read;
 

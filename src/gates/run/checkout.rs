@@ -5,12 +5,13 @@ use crate::gates::{
     run::{
         context::{GateContext, GateError, host},
         ended::{could_not_start, explained, unreadable},
+        report_files,
     },
     shell::{Question, Shell},
     test_line::Invocation,
 };
 use domain::{evidence::Evidence, ids::Sha, isolation::Level, network::HostRule, shell_command::ShellCommand};
-use git::{Checkout, Mirror};
+use git::{Checkout, Mirror, blocking};
 use sandbox::{Exit, OutputCap, Spec, StartError, egress::Door, environment};
 use std::{
     collections::BTreeSet,
@@ -61,6 +62,8 @@ pub(crate) struct Order<'a> {
     pub(crate) deadline: Duration,
     /// The path of the results file that the command writes.
     pub(crate) report: Option<&'a str>,
+    /// The folders in which the command may store results without being asked.
+    pub(crate) report_folders: &'a [String],
     /// The hosts that the command may reach.
     pub(crate) reaches: &'a [HostRule],
 }
@@ -97,6 +100,8 @@ impl SandboxedCheckout {
         env.push(("HOME".into(), seen.join("home").into()));
         env.push(("TMPDIR".into(), seen.join("tmp").into()));
         env.push(("CI".into(), "true".into()));
+        // Corepack would write the version that it chose into `package.json`.
+        env.push(("COREPACK_ENABLE_AUTO_PIN".into(), "0".into()));
         Ok(Self {
             context: context.clone(),
             cancel: cancel.clone(),
@@ -152,6 +157,11 @@ impl SandboxedCheckout {
             && let Err(reason) = files::clear(self.path(), path)
         {
             return Ok(unreadable(path, reason.to_string()));
+        }
+        if !order.report_folders.is_empty() {
+            let (root, folders) = (self.path().to_path_buf(), order.report_folders.to_vec());
+            // A tool that finds its results missing writes them again.
+            let _ = blocking(move || report_files::clear(&root, &folders)).await;
         }
         let question = Question::new(&order.as_line.line);
         let (shell, missing) = match self.ask(&question).await? {

@@ -6,6 +6,7 @@ use crate::gates::{
     run::{
         checkout::{Order, SandboxedCheckout},
         context::GateError,
+        report_files,
     },
 };
 use domain::{
@@ -56,7 +57,7 @@ impl SandboxedCheckout {
             return Ok(could_not_start(command.text(), reason));
         }
         let mut finding = match self.reported(order, finding, code).await {
-            Ok(finding) => finding,
+            Ok(finding) => self.stored(order, finding).await,
             Err(absent) => return Ok(absent),
         };
         let begun = results::begun(&stdout, &stderr).map(|test| self.name(&test));
@@ -93,6 +94,19 @@ impl SandboxedCheckout {
             (Ok(read), _) => Ok(self.with_results(finding, read)),
             (Err(_), Some(1..) | None) => Ok(finding),
             (Err(reason), Some(_)) => Err(unreadable(path, reason)),
+        }
+    }
+
+    /// Takes the results from the files that the command stored by itself, if its output names no test.
+    async fn stored(&self, order: &Order<'_>, finding: Finding) -> Finding {
+        if order.report_folders.is_empty() || finding.names.is_some() {
+            return finding;
+        }
+        let (root, folders) = (self.path().to_path_buf(), order.report_folders.to_vec());
+        let reading = blocking(move || results::junit_files(&report_files::read(&root, &folders)));
+        match reading.await {
+            Ok(Some(read)) => self.with_results(finding, read),
+            Ok(None) | Err(_) => finding,
         }
     }
 

@@ -12,6 +12,7 @@ pub(crate) mod overlay;
 pub(crate) mod prepared;
 mod put_back;
 pub(crate) mod ready;
+pub(crate) mod report_files;
 pub(crate) mod result_cache;
 mod stamp;
 mod used;

@@ -683,6 +683,7 @@ impl<'a> Prepared<'a> {
                 as_line: &Invocation::plain(command.text()),
                 deadline: self.context.deadlines.setup,
                 report: None,
+                report_folders: &[],
                 reaches: &self.chosen.setup_reaches,
             };
             let before = put_back::before(&ready.checkout, overlay).await?;

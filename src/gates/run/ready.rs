@@ -107,7 +107,11 @@ impl Ready<'_> {
             // An old coverage file must not count as a measurement. If it cannot be removed, reading it fails later.
             let _ = files::clear(self.checkout.path(), file);
         }
-        let order = self.order(command, line, self.chosen.report.as_deref());
+        let order = Order {
+            report: self.chosen.report.as_deref(),
+            report_folders: self.report_folders(),
+            ..self.order(command, line)
+        };
         let evidence = self.checkout.run(&order).await?;
         Ok(self.with_rewritten(evidence))
     }
@@ -120,16 +124,25 @@ impl Ready<'_> {
         };
         // If the build fails, the test run reports it.
         let line = Invocation::plain(&line);
-        self.checkout.run(&self.order(command, &line, None)).await?;
+        self.checkout.run(&self.order(command, &line)).await?;
         Ok(true)
     }
 
-    fn order<'o>(&'o self, command: &'o ShellCommand, line: &'o Invocation, report: Option<&'o str>) -> Order<'o> {
+    /// Returns the folders in which the tests may store results, if the settings name no file.
+    fn report_folders(&self) -> &[String] {
+        match &self.chosen.report {
+            Some(_) => &[],
+            None => &self.chosen.report_folders,
+        }
+    }
+
+    fn order<'o>(&'o self, command: &'o ShellCommand, line: &'o Invocation) -> Order<'o> {
         Order {
             command,
             as_line: line,
             deadline: self.deadline,
-            report,
+            report: None,
+            report_folders: &[],
             reaches: &self.chosen.reaches,
         }
     }
@@ -155,7 +168,7 @@ impl Ready<'_> {
         match command.parse::<ShellCommand>() {
             Ok(command) => {
                 let line = Invocation::plain(command.text());
-                self.checkout.run(&self.order(&command, &line, None)).await
+                self.checkout.run(&self.order(&command, &line)).await
             }
             Err(error) => Ok(could_not_start(command, error.to_string())),
         }

@@ -21,6 +21,7 @@ fn only_what_is_plainly_one_runner_gets_arguments() {
         ),
         ("python3 -m pytest", "", "python3 -m pytest"),
         ("npm test", "jest", "npm test -- --verbose"),
+        ("corepack pnpm test", "jest", "corepack pnpm test --verbose"),
         ("npm test -- --coverage", "jest", "npm test -- --coverage --verbose"),
         ("npm test", "NODE_ENV=test jest --coverage", "npm test -- --verbose"),
         (
