@@ -45,7 +45,7 @@ mod xml;
 pub use before::before;
 pub use checks::is_called;
 pub use commands::{Chosen, choose};
-pub use detect::{Repository, runners_here, telling};
+pub use detect::{NamesOfTests, Repository, TOOL_CHAINS, detect, runners_here, telling};
 pub use preflight::{missing_programs, preflight};
 pub use probe::probe;
 pub use run::context::{CheckoutLocks, Deadlines, GateContext, GateError};

@@ -335,11 +335,6 @@ impl Call {
     }
 }
 
-/// `true` if the words call a known test runner.
-pub(crate) fn calls_runner(words: &[String]) -> bool {
-    runner(words).is_some()
-}
-
 /// Returns the index of the runner's first word, and the runner.
 fn runner(words: &[String]) -> Option<(usize, &'static Runner)> {
     let all: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -1,8 +1,9 @@
 //! Finds the GitHub Actions workflows that start when a branch is pushed or a pull request is opened.
 
 use crate::gates::shell;
+use domain::ci::{CheckOrigin, PullCheck};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The folder of workflows.
 const FOLDER: &str = ".github/workflows/";
@@ -51,37 +52,68 @@ fn is_for_branches(filter: &Value) -> bool {
     }
 }
 
+/// The changes of a pull request that may bring other code, as GitHub names them.
+const OF_CODE: [&str; 5] = ["opened", "synchronize", "reopened", "ready_for_review", "closed"];
+
 /// The jobs of workflows by the names of their checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Jobs {
-    /// Those that check out the code, or may.
-    with_code: BTreeSet<String>,
-    /// Those in which no step does.
-    without_code: BTreeSet<String>,
+    all: BTreeMap<String, CheckOrigin>,
 }
 
 impl Jobs {
     /// Adds the jobs of a workflow. One that cannot be parsed adds none.
     pub fn add(&mut self, workflow: &str) {
         let workflow: Value = serde_saphyr::from_str(workflow).unwrap_or_default();
+        let starts_without_push = starts_without_push(&workflow);
         let jobs = workflow.get("jobs").and_then(Value::as_object);
         for (id, job) in jobs.into_iter().flatten() {
             let name = job.get("name").and_then(Value::as_str).unwrap_or(id).to_owned();
-            match job.get("steps").and_then(Value::as_array) {
-                Some(steps) if !steps.iter().any(may_check_out) => self.without_code.insert(name),
-                Some(_) | None => self.with_code.insert(name),
+            let origin = match job.get("steps").and_then(Value::as_array) {
+                Some(steps) if !steps.iter().any(may_check_out) => CheckOrigin::PullJob(PullCheck::WithoutCode),
+                Some(steps) if starts_without_push && !steps.iter().any(|step| step.get("run").is_some()) => {
+                    CheckOrigin::PullJob(PullCheck::StartsWithoutPush)
+                }
+                Some(_) | None => CheckOrigin::CodeJob,
             };
+            // Of jobs of one name, one that has the code counts.
+            let known = self.all.entry(name).or_insert(origin);
+            if origin == CheckOrigin::CodeJob {
+                *known = origin;
+            }
         }
     }
 
-    /// `true` if a check is that of a job that never has the code, so that it judges the pull request alone.
+    /// Returns the kind of job that a check belongs to; `None` if no workflow has it.
     #[must_use]
-    pub fn judges_the_pull(&self, check: &str) -> bool {
-        // A matrix adds its values in brackets.
-        let name = check.rsplit_once(" (").map_or(check, |(name, _)| name);
-        let is_in = |names: &BTreeSet<String>| names.contains(check) || names.contains(name);
-        is_in(&self.without_code) && !is_in(&self.with_code)
+    pub fn origin(&self, check: &str) -> Option<CheckOrigin> {
+        // A matrix adds its values in brackets, and a workflow that another one calls adds its job after a slash.
+        let plain = |name: &str| {
+            name.rsplit_once(" (")
+                .map_or(name.to_owned(), |(name, _)| name.to_owned())
+        };
+        let caller = check.split_once(" / ").map_or(check, |(caller, _)| caller);
+        let names = [check.to_owned(), plain(check), caller.to_owned(), plain(caller)];
+        names.iter().find_map(|name| self.all.get(name)).copied()
     }
+}
+
+/// `true` if a workflow starts when only the pull request changes, such as its title or its labels, and not when a
+/// branch is pushed.
+fn starts_without_push(workflow: &Value) -> bool {
+    let Some(Value::Object(events)) = workflow.get("on").or_else(|| workflow.get("true")) else {
+        return false;
+    };
+    let is_of_pull = |(event, filter): (&String, &Value)| match event.as_str() {
+        "pull_request_review" | "issue_comment" => true,
+        "pull_request" | "pull_request_target" => {
+            let types = filter.get("types").and_then(Value::as_array);
+            let mut types = types.into_iter().flatten().filter_map(Value::as_str);
+            types.any(|name| !OF_CODE.contains(&name))
+        }
+        _ => false,
+    };
+    !events.contains_key("push") && events.iter().any(is_of_pull)
 }
 
 /// `true` if a step checks out the code, or may: it calls Git, or an action or a command with that word in its name.
@@ -106,20 +138,35 @@ mod tests {
              clone:\n    steps: [{run: \"git clone $URL .\\nmake\"}]\n  shared:\n    uses: ./.github/workflows/x.yml\n",
         );
         jobs.add("[");
+        jobs.add(
+            "on: {pull_request: {types: [opened, edited, labeled]}}\njobs:\n  \
+             size: {steps: [{uses: actions/checkout@v4}, {uses: x/size@v1}]}\n  \
+             e2e: {steps: [{uses: actions/checkout@v4}, {run: make e2e}]}\n",
+        );
+        jobs.add("on: {pull_request: {types: [opened, closed]}, push: {}}\njobs: {lint: {steps: [{uses: actions/checkout@v4}]}}");
+        let without = Some(CheckOrigin::PullJob(PullCheck::WithoutCode));
         let table = [
-            ("PR title", true),
-            ("PR title (a, b)", true),
-            ("labels", true),
-            ("test", false),
-            ("clone", false),
-            ("shared", false),
-            ("unknown", false),
+            ("PR title", without),
+            ("PR title (a, b)", without),
+            ("labels", without),
+            ("size", Some(CheckOrigin::PullJob(PullCheck::StartsWithoutPush))),
+            ("e2e", Some(CheckOrigin::CodeJob)),
+            ("lint", Some(CheckOrigin::CodeJob)),
+            ("test", Some(CheckOrigin::CodeJob)),
+            ("clone", Some(CheckOrigin::CodeJob)),
+            ("shared", Some(CheckOrigin::CodeJob)),
+            ("shared / build (a)", Some(CheckOrigin::CodeJob)),
+            ("unknown", None),
         ];
         for (check, expected) in table {
-            assert_eq!(jobs.judges_the_pull(check), expected, "{check}");
+            assert_eq!(jobs.origin(check), expected, "{check}");
         }
         jobs.add("jobs: {labels: {steps: [{uses: actions/checkout@v4}]}}");
-        assert!(!jobs.judges_the_pull("labels"), "another job of that name has the code");
+        assert_eq!(
+            jobs.origin("labels"),
+            Some(CheckOrigin::CodeJob),
+            "another job of that name has the code"
+        );
     }
 
     #[test]

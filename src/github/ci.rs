@@ -3,11 +3,11 @@
 use super::{
     error::GithubError,
     http::Reply,
-    model::{app_id, text, time},
+    model::{text, time},
     repo::Repo,
     rights::Rights,
 };
-use domain::ids::{AppId, Millis, Sha};
+use domain::ids::{Millis, Sha};
 use serde::Deserialize;
 
 /// A check run of any App.
@@ -16,8 +16,8 @@ pub struct SeenCheck {
     /// The numeric id. A later run has a higher one.
     pub id: u64,
     /// The App that made it.
-    #[serde(default, deserialize_with = "app_id")]
-    pub app: Option<AppId>,
+    #[serde(default)]
+    pub app: Option<SeenApp>,
     /// The suite that it belongs to. Two workflows may have jobs of the same name.
     #[serde(rename = "check_suite", default)]
     pub suite: Option<Suite>,
@@ -40,6 +40,25 @@ pub struct SeenCheck {
     pub completed_at: Option<Millis>,
 }
 
+/// The App that made a check run.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct SeenApp {
+    /// The numeric id.
+    #[serde(default)]
+    pub id: u64,
+    /// The name in its address.
+    #[serde(default, deserialize_with = "text")]
+    pub slug: String,
+}
+
+impl SeenApp {
+    /// `true` for GitHub Actions.
+    #[must_use]
+    pub fn is_actions(&self) -> bool {
+        self.slug == "github-actions"
+    }
+}
+
 /// A check suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub struct Suite {
@@ -59,6 +78,9 @@ pub struct SeenOutput {
     /// The details in Markdown.
     #[serde(default, deserialize_with = "text")]
     pub text: String,
+    /// The number of annotations, each on a file.
+    #[serde(default)]
+    pub annotations_count: Option<u64>,
 }
 
 /// The newest commit status of a context.

@@ -1,7 +1,7 @@
 //! What others say of a commit and of lines, as GitHub tells it.
 
 use crate::world::*;
-use domain::ids::{AppId, ReviewId};
+use domain::ids::ReviewId;
 use serde_json::{Value, json};
 use wiremock::{
     Mock, ResponseTemplate,
@@ -46,12 +46,15 @@ async fn a_check_run_may_lack_all_but_its_name() {
     world.answers("GET", &runs_path(), 200, runs).await;
     let seen = world.repo().seen_checks(&sha()).await.unwrap();
     assert_eq!(
-        (seen[0].conclusion.as_str(), seen[0].app, seen[0].completed_at),
+        (seen[0].conclusion.as_str(), seen[0].app.as_ref(), seen[0].completed_at),
         ("", None, None)
     );
     assert_eq!(
-        (seen[1].app, seen[1].suite.map(|suite| suite.id)),
-        (Some(AppId(9)), Some(4))
+        (
+            seen[1].app.as_ref().map(|app| app.id),
+            seen[1].suite.map(|suite| suite.id)
+        ),
+        (Some(9), Some(4))
     );
     assert_eq!(seen[1].completed_at, Some(START));
     assert_eq!(seen[1].output.as_ref().unwrap().title, "1 failed");

@@ -15,6 +15,12 @@ const BUILD: NewCiJob<'static> = NewCiJob {
     summary: "All is well.",
 };
 
+/// The same on commits that no pull request has.
+const BEFORE: NewCiJob<'static> = NewCiJob {
+    branches: "autobuild/*/integration",
+    ..BUILD
+};
+
 /// A deadline that is over at once.
 const NO_PATIENCE: CiTimes = CiTimes {
     every: 5,
@@ -93,8 +99,11 @@ async fn without_any_check_no_ci_ran_and_nothing_rests_on_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_red_check_goes_back_to_the_player_with_its_output_whatever_the_coach_says() {
-    let red = job(Some("failure"), "lint: line 3 is too long");
-    let world = world(Setup::new().settings("max_turns: 1"), &[red]).await;
+    let red = NewCiJob {
+        branches: "autobuild/*/task-*",
+        ..job(Some("failure"), "lint: line 3 is too long")
+    };
+    let world = world(Setup::new().settings("max_turns: 1"), &[BEFORE, red]).await;
     world.script.succeeds(1);
     world.start().await;
     assert_eq!(world.tasks().await, ["blocked"]);
@@ -118,13 +127,37 @@ async fn a_red_check_goes_back_to_the_player_with_its_output_whatever_the_coach_
 async fn a_red_status_is_a_red_check() {
     let red = NewCiJob {
         app: None,
-        ..job(Some("failure"), "3 tests failed")
+        ..job(Some("failure"), "hello/1.txt:1 is not well")
     };
     let world = world(Setup::new().settings("max_turns: 1"), &[BUILD, red]).await;
     world.script.succeeds(1);
     world.start().await;
     assert_eq!(world.tasks().await, ["blocked"]);
     assert!(matches!(world.ci().await.evidence, Evidence::Failed(_)));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_red_check_that_says_nothing_of_the_change_goes_to_a_person() {
+    let cla = NewCiJob {
+        app: None,
+        branches: "autobuild/*/task-*",
+        name: "license/cla",
+        ..job(Some("failure"), "Contributor License Agreement is not signed yet.")
+    };
+    let world = world(Setup::new(), &[BUILD, cla]).await;
+    world.script.plays(1);
+    world.start().await;
+    assert_eq!(world.tasks().await, ["blocked"]);
+    let ci = world.ci().await;
+    assert!(
+        matches!(ci.evidence, Evidence::Absent(_)) && ci.items.is_empty(),
+        "{ci:?}"
+    );
+    assert!(
+        world.feature().await.tasks[0].turns[0].verdict.is_none(),
+        "nobody's fault"
+    );
     world.end().await;
 }
 

@@ -10,6 +10,7 @@
 
 use autobuild::{
     config::{Kind, PREFIX, Usual, VARIABLES, json_schema},
+    gates::{NamesOfTests, Repository, TOOL_CHAINS, detect},
     messages,
     web::FAMILIES,
 };
@@ -146,6 +147,86 @@ fn doctors_rows() -> String {
     table(&["row", "what it answers"], rows)
 }
 
+/// A small repository of each kind: the name of its tool chain, and its files with their texts.
+const SAMPLES: &[(&str, &[(&str, &str)])] = &[
+    ("Cargo", &[("Cargo.toml", ""), ("Cargo.lock", "source = \"registry\"")]),
+    (
+        "npm, pnpm, yarn",
+        &[("package.json", SCRIPT), ("package-lock.json", "")],
+    ),
+    ("npm, pnpm, yarn", &[("package.json", SCRIPT), ("pnpm-lock.yaml", "")]),
+    ("npm, pnpm, yarn", &[("package.json", SCRIPT), ("yarn.lock", "")]),
+    ("Deno", &[("deno.json", "{\"imports\": {}}")]),
+    ("Django", &[("manage.py", "django")]),
+    (
+        PYTHON,
+        &[(
+            "pyproject.toml",
+            "[project]\noptional-dependencies = {test = [\"pytest\"]}",
+        )],
+    ),
+    (PYTHON, &[("requirements-dev.txt", "pytest")]),
+    (PYTHON, &[("tests/test_a.py", "import unittest")]),
+    (PYTHON, &[("pyproject.toml", "pytest"), ("uv.lock", "")]),
+    (
+        PYTHON,
+        &[("pyproject.toml", "[tool.poetry.dependencies]\npytest = \"8\"")],
+    ),
+    (PYTHON, &[("setup.py", ""), ("tox.ini", "[pytest]")]),
+    ("Go", &[("go.mod", "require a v1.0.0")]),
+    ("Maven, Gradle", &[("pom.xml", ""), ("mvnw", "")]),
+    ("Maven, Gradle", &[("build.gradle", "")]),
+    (RUBY, &[("bin/rails", ""), ("Gemfile", ""), ("test/a_test.rb", "")]),
+    (RUBY, &[("Rakefile", "Rake::TestTask.new"), ("Gemfile", "")]),
+    (RUBY, &[(".rspec", ""), ("Gemfile", "")]),
+    (
+        "PHPUnit, Pest, Composer",
+        &[("composer.json", PHPUNIT), ("phpunit.xml.dist", "")],
+    ),
+    (".NET", &[("Shop.sln", "")]),
+    ("Mix", &[("mix.exs", "[{:jason, \"~> 1.4\"}]")]),
+    ("CMake", &[("CMakeLists.txt", "enable_testing()")]),
+    ("meson", &[("meson.build", "project('a', 'c')")]),
+    ("autotools", &[("configure.ac", ""), ("Makefile.am", "")]),
+    ("just", &[("justfile", "test:\n")]),
+    ("task", &[("Taskfile.yml", "tasks: {test: {cmds: []}}")]),
+    ("Make", &[("Makefile", "test:\n")]),
+];
+
+const SCRIPT: &str = "{\"scripts\": {\"test\": \"jest\"}, \"devDependencies\": {\"jest\": \"1\"}}";
+const PYTHON: &str = "pytest, unittest, uv, poetry, tox, nox";
+const RUBY: &str = "RSpec, Rails, Rake";
+const PHPUNIT: &str = "{\"require-dev\": {\"phpunit/phpunit\": \"^11\"}}";
+
+/// What detection finds in each sample.
+fn test_commands() -> String {
+    let rows = SAMPLES.iter().map(|(chain, files)| {
+        let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
+        let read = |path: &str| {
+            files
+                .iter()
+                .find(|(known, _)| *known == path)
+                .map(|(_, text)| (*text).to_owned())
+        };
+        let found = detect(&Repository::new(&paths, &read)).unwrap();
+        let chain = TOOL_CHAINS.iter().find(|known| known.name == *chain).unwrap();
+        let names = match chain.names {
+            NamesOfTests::Each => "each",
+            NamesOfTests::OfFiles => "each, from its files",
+            NamesOfTests::OfCalled => "those of its runner",
+        };
+        let setup = found
+            .setup
+            .map_or_else(String::new, |setup| code(&setup.text().replace('|', "\\|")));
+        vec![found.evidence, setup, code(found.test.text()), names.to_owned()]
+    });
+    let missing = TOOL_CHAINS
+        .iter()
+        .filter(|chain| SAMPLES.iter().all(|(name, _)| *name != chain.name));
+    assert_eq!(missing.count(), 0, "each tool chain has a sample");
+    table(&["sign", "set-up", "tests", "names"], rows)
+}
+
 /// The commands of the program, from its own help.
 fn programs_commands() -> String {
     let help = Command::new(env!("CARGO_BIN_EXE_autobuild"))
@@ -202,6 +283,7 @@ fn lists() -> BTreeMap<&'static str, String> {
         ),
         ("rules", rules()),
         ("server settings", variables()),
+        ("test commands", test_commands()),
     ])
 }
 

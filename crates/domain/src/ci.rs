@@ -68,11 +68,70 @@ pub enum CiSays {
     Passed,
     /// It reports a problem with the commit. Holds its output, which may be empty.
     Failed(String),
-    /// It reports a problem, and never looks at the commit's files: at the pull request's title, labels or size, for
-    /// example. No Player can mend that.
-    FailedOnPull,
+    /// It reports a problem that no change of the code mends, for example with the pull request's title or labels.
+    FailedOnPull(PullCheck),
     /// It ended without a result. Holds the forge's word for that, for example `cancelled`.
     NoAnswer(String),
+}
+
+/// Why a failed check judges the pull request and not the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PullCheck {
+    /// Its job never has the code.
+    WithoutCode,
+    /// Its job runs no command, and starts again when only the pull request changes.
+    StartsWithoutPush,
+    /// It does not report on commits that belong to no pull request.
+    OnlyOnPulls,
+    /// It reports the same without the change.
+    SameBefore,
+}
+
+/// The origin of a failed check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckOrigin {
+    /// A job that checks out the code, or may.
+    CodeJob,
+    /// A job that judges the pull request.
+    PullJob(PullCheck),
+    /// Another App, or a commit status.
+    Elsewhere(BeforeChange),
+}
+
+/// What a check says of the commits on which the change stands, which belong to no pull request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BeforeChange {
+    /// They could not be read.
+    Unknown,
+    /// It is not there.
+    Missing,
+    /// It failed in the same words.
+    FailedAlike,
+    /// It has another result.
+    Differs,
+}
+
+/// Whether a check's result points at files of the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointing {
+    /// It names one, or has annotations.
+    AtFiles,
+    /// It does neither.
+    Nowhere,
+}
+
+/// Returns why a failed check judges the pull request; `None` if it judges the code, so that a Player can mend it.
+pub fn judges_pull(origin: CheckOrigin, pointing: Pointing) -> Option<PullCheck> {
+    match (origin, pointing) {
+        (_, Pointing::AtFiles) => None,
+        (CheckOrigin::CodeJob, Pointing::Nowhere) => None,
+        (CheckOrigin::PullJob(why), Pointing::Nowhere) => Some(why),
+        (CheckOrigin::Elsewhere(before), Pointing::Nowhere) => match before {
+            BeforeChange::Missing => Some(PullCheck::OnlyOnPulls),
+            BeforeChange::FailedAlike => Some(PullCheck::SameBefore),
+            BeforeChange::Unknown | BeforeChange::Differs => None,
+        },
+    }
 }
 
 /// The outcome of one reading of the checks.
@@ -182,13 +241,31 @@ fn ended(checks: &[CiCheck]) -> GateResult {
 fn lack(check: &CiCheck) -> Option<String> {
     match &check.says {
         CiSays::Running(word) => Some(format!("`{}` was still {word} when its time was over", check.name)),
-        CiSays::FailedOnPull => Some(format!(
-            "`{}` failed. Its workflow does not check out the code, so it judges the pull request (its title, labels, size or \
-             approvals), which a person can change",
-            check.name
-        )),
+        CiSays::FailedOnPull(why) => Some(format!("`{}` failed. {}", check.name, reason(*why))),
         CiSays::NoAnswer(word) => Some(format!("`{}` ended as {word}", check.name)),
         CiSays::Passed | CiSays::Failed(_) => None,
+    }
+}
+
+/// Returns a sentence that says why a Player cannot mend a check.
+fn reason(why: PullCheck) -> &'static str {
+    match why {
+        PullCheck::WithoutCode => {
+            "Its workflow does not check out the code, so it judges the pull request (its title, labels, size or \
+             approvals), which a person can change"
+        }
+        PullCheck::StartsWithoutPush => {
+            "Its workflow also starts when only the pull request changes, and its job runs no command on the code, so it \
+             judges the pull request (its title, labels, size or approvals), which a person can change"
+        }
+        PullCheck::OnlyOnPulls => {
+            "It names no file of the change and reports on no commit outside a pull request, so it judges the pull request \
+             (its title, labels, size, approvals or authors), which a person can change"
+        }
+        PullCheck::SameBefore => {
+            "It names no file of the change, and it failed in the same words on the commit that the change stands on, so \
+             the change did not cause it"
+        }
     }
 }
 
@@ -264,7 +341,7 @@ mod tests {
 
     #[test]
     fn what_judges_the_pull_request_alone_goes_to_a_person_once_the_code_is_green() {
-        let title = || check("PR title", CiSays::FailedOnPull);
+        let title = || check("PR title", CiSays::FailedOnPull(PullCheck::WithoutCode));
         let (weight, said) = evidence(look(&[title(), passed("build")], 600));
         assert_eq!(weight, Weight::Demanded);
         assert!(
@@ -273,6 +350,24 @@ mod tests {
         );
         let (_, said) = evidence(look(&[title(), failed("build", "x")], 600));
         assert!(said.starts_with("Failed") && !said.contains("PR title"), "{said}");
+    }
+
+    #[test]
+    fn a_check_judges_the_code_if_it_points_at_files_or_also_reports_without_a_pull_request() {
+        use BeforeChange::{Differs, FailedAlike, Missing, Unknown};
+        use CheckOrigin::{CodeJob, Elsewhere, PullJob};
+        let table = [
+            (CodeJob, None),
+            (PullJob(PullCheck::WithoutCode), Some(PullCheck::WithoutCode)),
+            (Elsewhere(Unknown), None),
+            (Elsewhere(Differs), None),
+            (Elsewhere(Missing), Some(PullCheck::OnlyOnPulls)),
+            (Elsewhere(FailedAlike), Some(PullCheck::SameBefore)),
+        ];
+        for (origin, expected) in table {
+            assert_eq!(judges_pull(origin, Pointing::Nowhere), expected, "{origin:?}");
+            assert_eq!(judges_pull(origin, Pointing::AtFiles), None, "{origin:?}");
+        }
     }
 
     #[test]

@@ -106,10 +106,12 @@ impl Ecosystem {
 
     fn has(&self, path: &str) -> bool {
         self.files.split(' ').any(|known| {
-            let depth = known.split('/').count();
-            let parts: Vec<&str> = path.rsplitn(depth.saturating_add(1), '/').take(depth).collect();
-            let end: Vec<&str> = parts.into_iter().rev().collect();
-            is_like(&end.join("/"), known)
+            let above = known.matches('/').count();
+            let start = path
+                .rmatch_indices('/')
+                .nth(above)
+                .map_or(0, |(at, _)| at.saturating_add(1));
+            path.get(start..).is_some_and(|end| is_like(end, known))
         })
     }
 }
@@ -122,16 +124,22 @@ pub fn of_paths(paths: &[String]) -> Vec<&'static Ecosystem> {
     ECOSYSTEMS.iter().filter(is_used).collect()
 }
 
-/// `true` if a text has the form of a pattern.
+/// `true` if a text has the form of a pattern: its parts between stars follow each other in the text.
 fn is_like(text: &str, pattern: &str) -> bool {
     let Some((begin, rest)) = pattern.split_once('*') else {
         return text == pattern;
     };
-    let Some(text) = text.strip_prefix(begin) else {
+    let Some(mut text) = text.strip_prefix(begin) else {
         return false;
     };
-    let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-    ends.filter_map(|at| text.get(at..)).any(|end| is_like(end, rest))
+    let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+    for part in middle.split('*') {
+        let Some((_, after)) = text.split_once(part) else {
+            return false;
+        };
+        text = after;
+    }
+    text.ends_with(end)
 }
 
 /// Returns every public registry of the table.

@@ -4,19 +4,20 @@
 use crate::{
     engine::{
         job::{Done, EffectError},
-        perform::{context::EffectContext, turn},
+        perform::{coach::fork_point, context::EffectContext, turn},
     },
     gates,
     gates::workflows::{Jobs, is_workflow},
-    github::{GithubError, SeenCheck, SeenStatus},
+    github::{GithubError, SeenApp, SeenCheck, SeenStatus},
 };
 use domain::{
     ci,
-    ci::{CiCheck, CiReading, CiSays},
+    ci::{BeforeChange, CheckOrigin, CiCheck, CiReading, CiSays, Pointing},
     ids::{AppId, Emission, Sha},
     shorten, task,
     task::Task,
 };
+use git::Mirror;
 use std::collections::BTreeMap;
 
 /// The most workflows that are read, and the largest size of one in bytes.
@@ -34,7 +35,7 @@ pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emiss
     let (turn, head) = turn::open(task)?;
     let since = turn.ci_since.unwrap_or(turn.started_at);
     let times = context.engine.settings.ci;
-    let read = checks(context, head).await;
+    let read = judged(context, head).await;
     let now = context.engine.now();
     let reading = match read {
         Ok(checks) => ci::reading(&checks, since, now, &times),
@@ -56,20 +57,33 @@ pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emiss
     }
 }
 
+/// A check with what it says apart from addresses.
+struct Report {
+    check: CiCheck,
+    words: String,
+    reporter: Reporter,
+    pointing: Pointing,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reporter {
+    Actions,
+    Other,
+}
+
 /// Returns all checks and statuses of others on the commit.
 pub(super) async fn checks(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<CiCheck>, GithubError> {
+    let reports = reports(context, head).await?;
+    Ok(reports.into_iter().map(|report| report.check).collect())
+}
+
+async fn reports(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<Report>, GithubError> {
     let repo = context.repo();
     let ours = context.engine.own_apps();
     let mut found = newest(repo.seen_checks(head).await?, &ours);
-    let jobs = jobs(context, head, &found).await;
-    for check in found.iter_mut().filter(|check| jobs.judges_the_pull(&check.name)) {
-        if matches!(check.says, CiSays::Failed(_)) {
-            check.says = CiSays::FailedOnPull;
-        }
-    }
     found.extend(repo.seen_statuses(head).await?.iter().map(status));
     let secrets = &context.engine.secrets;
-    for check in &mut found {
+    for Report { check, .. } in &mut found {
         check.name = shorten::middle(&secrets.mask(&check.name), MAX_NAME);
         if let CiSays::Failed(output) = &mut check.says {
             *output = shorten::middle(&secrets.mask(output), MAX_OUTPUT);
@@ -78,22 +92,78 @@ pub(super) async fn checks(context: &EffectContext<'_>, head: &Sha) -> Result<Ve
     Ok(found)
 }
 
-/// Returns the jobs of the commit's workflows, if a check failed. Where they cannot be read, every check judges the code.
-async fn jobs(context: &EffectContext<'_>, head: &Sha, checks: &[CiCheck]) -> Jobs {
-    let mut jobs = Jobs::default();
-    if !checks.iter().any(|check| matches!(check.says, CiSays::Failed(_))) {
-        return jobs;
+/// Returns the checks on a commit, with those apart that judge the pull request and not the code.
+async fn judged(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<CiCheck>, GithubError> {
+    let mut found = reports(context, head).await?;
+    if found
+        .iter()
+        .any(|report| matches!(report.check.says, CiSays::Failed(_)))
+        && let Err(error) = judge(context, head, &mut found).await
+    {
+        tracing::warn!(%error, "what failed checks judge could not be read, so they count as judging the code");
     }
-    match workflows(context, head).await {
-        Ok(texts) => texts.iter().for_each(|text| jobs.add(text)),
-        Err(error) => tracing::warn!(%error, "workflows could not be read"),
-    }
-    jobs
+    Ok(found.into_iter().map(|report| report.check).collect())
 }
 
-async fn workflows(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<String>, EffectError> {
+async fn judge(context: &EffectContext<'_>, head: &Sha, found: &mut [Report]) -> Result<(), EffectError> {
     let mirror = context.holding(head).await?;
-    let paths = gates::commands::paths(&mirror, head).await?;
+    let mut jobs = Jobs::default();
+    workflows(&mirror, head).await?.iter().for_each(|text| jobs.add(text));
+    let fork = fork_point(context, &mirror, head).await?;
+    let changed = mirror.diff_raw(&fork, head).await?;
+    let changed: Vec<String> = changed.iter().map(|change| change.path.to_string()).collect();
+    let mut before: Option<Vec<Report>> = None;
+    for report in found {
+        let CiSays::Failed(_) = report.check.says else { continue };
+        let names_file = changed.iter().any(|path| report.words.contains(path.as_str()));
+        let pointing = if names_file { Pointing::AtFiles } else { report.pointing };
+        let origin = match (jobs.origin(&report.check.name), report.reporter) {
+            (Some(origin), _) => origin,
+            (None, Reporter::Actions) => CheckOrigin::CodeJob,
+            (None, Reporter::Other) => {
+                if before.is_none() {
+                    before = Some(without_change(context, &fork).await?);
+                }
+                CheckOrigin::Elsewhere(before_change(report, before.as_deref().unwrap_or_default()))
+            }
+        };
+        if let Some(why) = ci::judges_pull(origin, pointing) {
+            report.check.says = CiSays::FailedOnPull(why);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the checks on the commits on which the change stands: its fork from the integration branch, and the commit of
+/// the default branch.
+async fn without_change(context: &EffectContext<'_>, fork: &Sha) -> Result<Vec<Report>, EffectError> {
+    let base = context
+        .feature
+        .integration
+        .as_ref()
+        .map(|integration| &integration.base);
+    let mut found = reports(context, fork).await?;
+    if let Some(base) = base.filter(|base| *base != fork) {
+        found.extend(reports(context, base).await?);
+    }
+    Ok(found)
+}
+
+fn before_change(report: &Report, before: &[Report]) -> BeforeChange {
+    let same: Vec<&Report> = before
+        .iter()
+        .filter(|known| known.check.name == report.check.name)
+        .collect();
+    let is_alike = |known: &&Report| matches!(known.check.says, CiSays::Failed(_)) && known.words == report.words;
+    match same.as_slice() {
+        [] => BeforeChange::Missing,
+        same if same.iter().all(is_alike) => BeforeChange::FailedAlike,
+        _ => BeforeChange::Differs,
+    }
+}
+
+async fn workflows(mirror: &Mirror, head: &Sha) -> Result<Vec<String>, EffectError> {
+    let paths = gates::commands::paths(mirror, head).await?;
     let mut texts = Vec::new();
     for path in paths.iter().filter(|path| is_workflow(path)).take(MOST_WORKFLOWS) {
         if let Some(file) = mirror.read_file(head, path, MAX_WORKFLOW).await? {
@@ -104,19 +174,38 @@ async fn workflows(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<String
 }
 
 /// Returns the newest run of each name, without those of our own Apps. Runs of different suites are different checks.
-fn newest(runs: Vec<SeenCheck>, ours: &[AppId]) -> Vec<CiCheck> {
+fn newest(runs: Vec<SeenCheck>, ours: &[AppId]) -> Vec<Report> {
     let mut newest = BTreeMap::new();
     for run in runs {
-        if run.app.is_some_and(|app| ours.contains(&app)) {
+        let app = run.app.as_ref().map(|app| AppId(app.id));
+        if app.is_some_and(|app| ours.contains(&app)) {
             continue;
         }
-        let key = (run.name.clone(), run.app, run.suite);
+        let key = (run.name.clone(), app, run.suite);
         let known: Option<&SeenCheck> = newest.get(&key);
         if known.is_none_or(|known| known.id < run.id) {
             newest.insert(key, run);
         }
     }
-    newest.values().map(check).collect()
+    newest.values().map(report).collect()
+}
+
+fn report(run: &SeenCheck) -> Report {
+    let shown = run.output.clone().unwrap_or_default();
+    let is_annotated = shown.annotations_count.is_some_and(|count| count > 0);
+    Report {
+        check: check(run),
+        words: [shown.title, shown.summary, shown.text].join("\n"),
+        reporter: match run.app.as_ref().is_some_and(SeenApp::is_actions) {
+            true => Reporter::Actions,
+            false => Reporter::Other,
+        },
+        pointing: if is_annotated {
+            Pointing::AtFiles
+        } else {
+            Pointing::Nowhere
+        },
+    }
 }
 
 fn check(run: &SeenCheck) -> CiCheck {
@@ -144,10 +233,10 @@ fn output(run: &SeenCheck) -> String {
 }
 
 /// Converts a commit status. The state `error` means that CI itself failed, not the commit.
-fn status(status: &SeenStatus) -> CiCheck {
+fn status(status: &SeenStatus) -> Report {
     let said = [status.description.as_str(), status.target_url.as_str()];
     let said: Vec<&str> = said.into_iter().filter(|part| !part.trim().is_empty()).collect();
-    CiCheck {
+    let check = CiCheck {
         name: status.context.clone(),
         says: match status.state.as_str() {
             "success" => CiSays::Passed,
@@ -156,5 +245,11 @@ fn status(status: &SeenStatus) -> CiCheck {
             other => CiSays::NoAnswer(other.to_owned()),
         },
         at: status.updated_at,
+    };
+    Report {
+        check,
+        words: status.description.clone(),
+        reporter: Reporter::Other,
+        pointing: Pointing::Nowhere,
     }
 }

@@ -30,45 +30,148 @@ use std::{collections::BTreeSet, ffi::OsStr};
 
 /// The detected commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Detected {
-    pub(crate) setup: Option<ShellCommand>,
-    pub(crate) test: ShellCommand,
+pub struct Detected {
+    /// Prepares a checkout; `None` if nothing needs preparing.
+    pub setup: Option<ShellCommand>,
+    /// Runs the tests.
+    pub test: ShellCommand,
     /// The files that led to the commands, for a sentence.
-    pub(crate) evidence: String,
+    pub evidence: String,
     /// The project's folder, if it is not the root.
-    pub(crate) folder: Option<String>,
+    pub folder: Option<String>,
 }
 
-/// A tool chain: its name, the files that identify it, and its detection function.
-type ToolChain = (
-    &'static str,
-    &'static [&'static str],
-    fn(&Repository<'_>) -> Option<Found>,
-);
+/// A tool chain.
+pub struct ToolChain {
+    /// Its name, or the names of its programs.
+    pub name: &'static str,
+    /// How its tests get names.
+    pub names: NamesOfTests,
+    /// The files that identify it.
+    files: &'static [&'static str],
+    detect: fn(&Repository<'_>) -> Option<Found>,
+}
 
-const TOOL_CHAINS: &[ToolChain] = &[
-    ("Cargo", cargo::FILES, cargo::detect),
-    ("npm, pnpm, yarn", node::FILES, node::detect),
-    ("Deno", deno::FILES, deno::detect),
-    ("Django", django::FILES, django::detect),
-    ("pytest, unittest, uv, poetry, tox, nox", python::FILES, python::detect),
-    ("Go", go::FILES, go::detect),
-    ("Maven, Gradle", jvm::FILES, jvm::detect),
-    ("RSpec, Rails, Rake", ruby::FILES, ruby::detect),
-    ("PHPUnit, Pest, Composer", php::FILES, php::detect),
-    (".NET", dotnet::FILES, dotnet::detect),
-    ("Mix", mix::FILES, mix::detect),
-    ("CMake", cmake::FILES, cmake::detect),
-    ("meson", meson::FILES, meson::detect),
-    ("autotools", autotools::FILES, autotools::detect),
-    ("just", just::FILES, just::detect),
-    ("task", task::FILES, task::detect),
-    ("Make", make::FILES, make::detect),
+/// The source of the names of tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamesOfTests {
+    /// The runner prints each name.
+    Each,
+    /// The runner stores them in files that are found.
+    OfFiles,
+    /// A runner that the command calls prints them, if it is a known one.
+    OfCalled,
+}
+
+/// Every tool chain, in the order in which they are tried.
+pub const TOOL_CHAINS: &[ToolChain] = &[
+    ToolChain {
+        name: "Cargo",
+        files: cargo::FILES,
+        detect: cargo::detect,
+        names: NamesOfTests::Each,
+    },
+    ToolChain {
+        name: "npm, pnpm, yarn",
+        files: node::FILES,
+        detect: node::detect,
+        names: NamesOfTests::OfCalled,
+    },
+    ToolChain {
+        name: "Deno",
+        files: deno::FILES,
+        detect: deno::detect,
+        names: NamesOfTests::Each,
+    },
+    ToolChain {
+        name: "Django",
+        files: django::FILES,
+        detect: django::detect,
+        names: NamesOfTests::Each,
+    },
+    ToolChain {
+        name: "pytest, unittest, uv, poetry, tox, nox",
+        files: python::FILES,
+        detect: python::detect,
+        names: NamesOfTests::Each,
+    },
+    ToolChain {
+        name: "Go",
+        files: go::FILES,
+        detect: go::detect,
+        names: NamesOfTests::Each,
+    },
+    ToolChain {
+        name: "Maven, Gradle",
+        files: jvm::FILES,
+        detect: jvm::detect,
+        names: NamesOfTests::OfFiles,
+    },
+    ToolChain {
+        name: "RSpec, Rails, Rake",
+        files: ruby::FILES,
+        detect: ruby::detect,
+        names: NamesOfTests::Each,
+    },
+    ToolChain {
+        name: "PHPUnit, Pest, Composer",
+        files: php::FILES,
+        detect: php::detect,
+        names: NamesOfTests::Each,
+    },
+    ToolChain {
+        name: ".NET",
+        files: dotnet::FILES,
+        detect: dotnet::detect,
+        names: NamesOfTests::Each,
+    },
+    ToolChain {
+        name: "Mix",
+        files: mix::FILES,
+        detect: mix::detect,
+        names: NamesOfTests::Each,
+    },
+    ToolChain {
+        name: "CMake",
+        files: cmake::FILES,
+        detect: cmake::detect,
+        names: NamesOfTests::Each,
+    },
+    ToolChain {
+        name: "meson",
+        files: meson::FILES,
+        detect: meson::detect,
+        names: NamesOfTests::Each,
+    },
+    ToolChain {
+        name: "autotools",
+        files: autotools::FILES,
+        detect: autotools::detect,
+        names: NamesOfTests::Each,
+    },
+    ToolChain {
+        name: "just",
+        files: just::FILES,
+        detect: just::detect,
+        names: NamesOfTests::OfCalled,
+    },
+    ToolChain {
+        name: "task",
+        files: task::FILES,
+        detect: task::detect,
+        names: NamesOfTests::OfCalled,
+    },
+    ToolChain {
+        name: "Make",
+        files: make::FILES,
+        detect: make::detect,
+        names: NamesOfTests::OfCalled,
+    },
 ];
 
 /// Returns the names of all tool chains, for people.
 pub(crate) fn looked_for() -> String {
-    let names = TOOL_CHAINS.iter().map(|(name, ..)| *name);
+    let names = TOOL_CHAINS.iter().map(|chain| chain.name);
     names.collect::<Vec<_>>().join(", ")
 }
 
@@ -115,7 +218,7 @@ fn runners_in(path: &OsStr) -> Vec<&'static str> {
 
 /// Returns the paths of the files that detection reads.
 pub fn telling(paths: &[String]) -> Vec<&String> {
-    let names: BTreeSet<&str> = TOOL_CHAINS.iter().flat_map(|(_, files, _)| *files).copied().collect();
+    let names: BTreeSet<&str> = TOOL_CHAINS.iter().flat_map(|chain| chain.files).copied().collect();
     let nested = folders(paths).into_iter().map(|folder| format!("{folder}/"));
     let folders: Vec<String> = nested.chain([String::new()]).collect();
     let is_telling = |path: &&String| {
@@ -129,7 +232,8 @@ pub fn telling(paths: &[String]) -> Vec<&String> {
 
 /// Returns the commands of the first tool chain that can run tests: at the root or, failing that, in the only folder
 /// that has one.
-pub(crate) fn detect(repository: &Repository<'_>) -> Option<Detected> {
+#[must_use]
+pub fn detect(repository: &Repository<'_>) -> Option<Detected> {
     if let Some(found) = first(repository) {
         return detected(found, None);
     }
@@ -150,7 +254,7 @@ pub(crate) fn in_folders(repository: &Repository<'_>) -> impl Iterator<Item = De
 
 /// Returns the commands of the first tool chain that can run tests.
 fn first(repository: &Repository<'_>) -> Option<Found> {
-    let found = TOOL_CHAINS.iter().find_map(|(_, _, detect)| detect(repository))?;
+    let found = TOOL_CHAINS.iter().find_map(|chain| (chain.detect)(repository))?;
     Some(match repository.workflow() {
         Some(workflow) => workflow.complete(found, repository),
         None => found,

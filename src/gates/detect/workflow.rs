@@ -6,10 +6,10 @@ use crate::gates::{
         node,
         repository::{Found, Repository},
     },
-    test_line::calls_runner,
+    results::RUNNERS,
     workflows::is_workflow,
 };
-use domain::{registries, shell_command::ShellCommand};
+use domain::{registries, registries::Ecosystem, shell_command::ShellCommand};
 use serde_json::{Map, Value};
 
 /// What one workflow does on its machine before it runs the tests.
@@ -98,8 +98,10 @@ const PIP_WITHOUT_EFFECT: [&str; 12] = [
 /// Programs that run tests by what they are called with.
 const TASK_RUNNERS: [&str; 7] = ["make", "tox", "nox", "rake", "just", "task", "ctest"];
 
-/// The most workflows that are read.
+/// The most workflows that are read, and the most install commands and system packages that are taken from a job.
 const MOST_WORKFLOWS: usize = 30;
+const MOST_INSTALLS: usize = 50;
+const MOST_PACKAGES: usize = 100;
 
 /// Returns the files that this module reads.
 pub(super) fn telling(paths: &[String]) -> impl Iterator<Item = &String> {
@@ -108,10 +110,13 @@ pub(super) fn telling(paths: &[String]) -> impl Iterator<Item = &String> {
 
 /// Returns what the first workflow does that runs tests and installs or starts anything for them.
 pub(crate) fn read(repository: &Repository<'_>) -> Option<Workflow> {
-    telling(repository.paths).find_map(|path| {
+    let mut paths = telling(repository.paths).peekable();
+    paths.peek()?;
+    let open = registries::of_paths(repository.paths);
+    paths.find_map(|path| {
         let workflow: Value = serde_saphyr::from_str(&repository.text_from_root(path)?).ok()?;
         let jobs = workflow.get("jobs")?.as_object()?;
-        let read = |job: &Value| Job::read(repository, &workflow, job).filter(|job| job.tests);
+        let read = |job: &Value| Job::read((repository, &open), &workflow, job).filter(|job| job.tests);
         let found = jobs.values().filter_map(read).map(|job| job.found);
         let mut telling = found.filter(|found| *found != Workflow::default());
         Some(Workflow {
@@ -124,13 +129,19 @@ pub(crate) fn read(repository: &Repository<'_>) -> Option<Workflow> {
 /// A job while it is read.
 struct Job<'r> {
     repository: &'r Repository<'r>,
+    /// The ecosystems whose registries set-up may reach.
+    open: &'r [&'static Ecosystem],
     found: Workflow,
     /// Whether it runs tests.
     tests: bool,
 }
 
 impl<'r> Job<'r> {
-    fn read(repository: &'r Repository<'r>, workflow: &Value, job: &Value) -> Option<Self> {
+    fn read(
+        (repository, open): (&'r Repository<'r>, &'r [&'static Ecosystem]),
+        workflow: &Value,
+        job: &Value,
+    ) -> Option<Self> {
         let text = |value: &Value, path: &str| value.pointer(path).and_then(Value::as_str).map(str::to_owned);
         let system = text(job, "/runs-on").unwrap_or_default();
         if ["windows", "macos"].iter().any(|other| system.starts_with(other)) {
@@ -139,6 +150,7 @@ impl<'r> Job<'r> {
         let services = job.get("services").and_then(Value::as_object);
         let mut read = Self {
             repository,
+            open,
             found: Workflow {
                 services: services.map(names).unwrap_or_default(),
                 ..Workflow::default()
@@ -147,7 +159,7 @@ impl<'r> Job<'r> {
         };
         const FOLDER: &str = "/defaults/run/working-directory";
         let usual = text(job, FOLDER).or_else(|| text(workflow, FOLDER)).unwrap_or_default();
-        let mut unused = 0;
+        let mut needed = 0;
         for step in job.get("steps")?.as_array()? {
             let folder = text(step, "/working-directory").unwrap_or_else(|| usual.clone());
             let is_plain =
@@ -155,11 +167,11 @@ impl<'r> Job<'r> {
             if let Some(run) = step.get("run").and_then(Value::as_str).filter(|_| is_plain)
                 && read.step(run, &folder)
             {
-                unused = read.found.installs.len();
+                needed = read.found.installs.len();
             }
         }
         // What is installed after the last test serves something else.
-        read.found.installs.truncate(unused);
+        read.found.installs.truncate(needed);
         Some(read)
     }
 
@@ -189,14 +201,13 @@ impl<'r> Job<'r> {
 
     /// Notes packages of the system's own package manager.
     fn system(&mut self, words: &[&str]) {
-        if let ["apt-get" | "apt", rest @ ..] = words
-            && let Some((_, packages)) =
-                rest.split_at_checked(1 + rest.iter().position(|word| *word == "install").unwrap_or(rest.len()))
-        {
-            let packages = packages.iter().filter(|word| !word.starts_with('-'));
-            self.found
-                .system_packages
-                .extend(packages.map(|word| (*word).to_owned()));
+        if let ["apt-get" | "apt", rest @ ..] = words {
+            let packages = rest.iter().skip_while(|word| **word != "install").skip(1);
+            let packages = packages
+                .filter(|word| !word.starts_with('-'))
+                .map(|word| (*word).to_owned());
+            let left = MOST_PACKAGES.saturating_sub(self.found.system_packages.len());
+            self.found.system_packages.extend(packages.take(left));
         }
     }
 
@@ -220,14 +231,15 @@ impl<'r> Job<'r> {
         if has_subcommand {
             return false;
         }
-        let is_open = registries::of_paths(self.repository.paths)
-            .iter()
-            .any(|ecosystem| ecosystem.name == installer.ecosystem);
+        let is_open = self.open.iter().any(|ecosystem| ecosystem.name == installer.ecosystem);
+        if !is_open || self.found.installs.len() >= MOST_INSTALLS {
+            return true;
+        }
         let arguments = match installer.call {
             ["pip", ..] => pip(self.repository, folder, rest),
             _ => rest.iter().all(|word| is_argument(word)).then(|| owned(rest)),
         };
-        if let Some(arguments) = arguments.filter(|_| is_open && is_folder(folder)) {
+        if let Some(arguments) = arguments.filter(|_| is_folder(folder)) {
             let folder = folder.to_owned();
             self.found.installs.push(Install {
                 folder,
@@ -437,7 +449,9 @@ fn is_test(words: &[&str]) -> bool {
         .and_then(|word| word.rsplit('/').next())
         .unwrap_or_default();
     let names_tests = words.iter().any(|word| word.to_lowercase().contains("test"));
-    names_tests || TASK_RUNNERS.contains(&program) || calls_runner(&owned(words))
+    let ends = (0..words.len()).filter_map(|at| words.get(at..));
+    let calls = |end: &[&str]| RUNNERS.iter().any(|runner| runner.is_called_by(end));
+    names_tests || TASK_RUNNERS.contains(&program) || ends.into_iter().any(calls)
 }
 
 fn names(services: &Map<String, Value>) -> Vec<String> {
