@@ -603,6 +603,7 @@ fn with_workflow(workflow: &str, files: Files<'_>) -> (String, String) {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn what_a_workflow_installs_for_its_tests_is_installed() {
     let job = |steps: &str| format!("on: push\njobs:\n  test:\n    steps:\n{steps}");
     let run = |lines: &[&str]| {

@@ -609,6 +609,7 @@ fn phpunit_names_its_tests_by_its_report() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn dotnet_and_deno_and_mix_name_their_tests() {
     names(
         "Test run for /x/bin/Shop.dll (.NETCoreApp,Version=v8.0)\nStarting test execution, please wait...\n\
