@@ -66,9 +66,8 @@ fn content(
     let of_pull =
         |run: &&CheckRun| run.head_sha == pull.head_sha || commits.iter().any(|commit| commit.sha == run.head_sha);
     let runs: Vec<&CheckRun> = repo.checks.values().filter(of_pull).collect();
-    let newest = |run: &&&CheckRun| run.status == "completed" && is_newest(run, &runs);
-    let actions = runs.iter().filter(newest).flat_map(|run| &run.actions);
-    let on_checks: Vec<&str> = actions.map(|action| said(action, "identifier")).collect();
+    let offered = runs.iter().flat_map(|run| actions(run, &runs));
+    let on_checks: Vec<&str> = offered.map(|action| said(action, "identifier")).collect();
     // A comment on an earlier commit is shown only with its review: its line may be another one now.
     let on_head = pull.threads.iter().filter(|remark| remark.commit == pull.head_sha);
     let current: Vec<InlineComment> = on_head.cloned().collect();
@@ -89,7 +88,7 @@ fn content(
         @if let Some((hand, at)) = hand { (acts::buttons(hand, at, issue, mergeable, &on_checks)) }
         h2 { "Checks" }
         @if runs.is_empty() { p.muted { "None." } }
-        @for run in runs.iter().rev() { (check(state, run, hand.filter(|_| is_newest(run, &runs)))) }
+        @for run in runs.iter().rev() { (check(state, run, actions(run, &runs), hand)) }
         h2 { "Commits" }
         (changes::commits(&name, commits))
         h2 { "Files changed" }
@@ -104,13 +103,16 @@ fn said<'a>(action: &'a serde_json::Value, field: &str) -> &'a str {
         .unwrap_or_default()
 }
 
-/// `true` unless a newer check of the same App has this name.
-fn is_newest(run: &CheckRun, runs: &[&CheckRun]) -> bool {
+/// Returns the buttons of a check that has ended, unless a newer check of the same App has its name.
+fn actions<'run>(run: &'run CheckRun, runs: &[&CheckRun]) -> &'run [serde_json::Value] {
     let replaces = |other: &&CheckRun| other.app == run.app && other.name == run.name && other.id > run.id;
-    !runs.iter().any(replaces)
+    match run.status == "completed" && !runs.iter().any(replaces) {
+        true => &run.actions,
+        false => &[],
+    }
 }
 
-fn check(state: &State, run: &CheckRun, hand: Option<(&Hand<'_>, &str)>) -> Markup {
+fn check(state: &State, run: &CheckRun, actions: &[serde_json::Value], hand: Option<(&Hand<'_>, &str)>) -> Markup {
     let word = run.conclusion.as_deref().unwrap_or(&run.status);
     let app = state.apps.get(&run.app).map_or("", |app| app.slug.as_str());
     let head = html! {
@@ -121,8 +123,8 @@ fn check(state: &State, run: &CheckRun, hand: Option<(&Hand<'_>, &str)>) -> Mark
         @if let Some(title) = &run.title { p { b { (title) } } }
         @if let Some(summary) = &run.summary { (markdown::render(summary)) }
         @if let Some(text) = &run.text { details { summary { "Details" } (markdown::render(text)) } }
-        @for action in &run.actions {
-            @match hand.filter(|_| run.status == "completed") {
+        @for action in actions {
+            @match hand {
                 Some((hand, at)) => {
                     (acts::check_button(hand, at, run.id, said(action, "identifier"), said(action, "label")))
                     p.muted { (said(action, "description")) }
