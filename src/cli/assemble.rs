@@ -154,7 +154,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
     let coach = blueprint.coach.as_ref().map(app).transpose().context("the Coach App")?;
     let coach = coach.map(|coach| autobuild.beside(&coach));
     let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;
-    mirrors.sweep_leftovers()?;
+    mirrors.sweep_leftovers(clock())?;
     let sandbox = isolation(blueprint.sandbox, &blueprint.data_dir, blueprint.isolation).await?;
     let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir).await?;
     let gap = u32::try_from(blueprint.settings.write_spacing_ms).unwrap_or(u32::MAX);

@@ -12,7 +12,7 @@ use crate::{
     safe::IGNORED_IN_HISTORY,
     trash::Trash,
 };
-use domain::ids::{RepoId, RepoName, Sha};
+use domain::ids::{Millis, RepoId, RepoName, Sha};
 use secrecy::SecretString;
 use std::{
     collections::{BTreeMap, HashMap},
@@ -113,9 +113,9 @@ impl Mirrors {
 
     /// Throws away the checkouts and unfinished commits that an earlier process left in this data folder, except kept
     /// checkouts. Call it once at start, while nothing else uses the folder.
-    pub fn sweep_leftovers(&self) -> Result<(), GitError> {
+    pub fn sweep_leftovers(&self, now: Millis) -> Result<(), GitError> {
         let shared = &self.shared;
-        let kept = Self::kept(shared);
+        let kept = Self::kept(shared, now);
         for folder in [shared.checkouts(), shared.quarantines()] {
             let left = fs::read_dir(&folder).map_err(GitError::io(format!("reading {}", folder.display())))?;
             for entry in left.flatten().filter(|entry| !kept.contains(&entry.file_name())) {

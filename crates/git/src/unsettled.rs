@@ -11,18 +11,18 @@ use crate::{
     names::RepoPath,
     walk::Stamp,
 };
-use domain::ids::Sha;
+use domain::ids::{Millis, Sha};
 use std::{
     collections::{BTreeSet, HashMap},
     ffi::OsString,
     fs, io,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::Arc,
-    time::{Duration, SystemTime},
 };
 
-/// How long a marked checkout waits for the run that takes its work out.
-const KEPT: Duration = Duration::from_secs(14 * 24 * 3_600);
+/// How long a marked checkout waits for the run that takes its work out, in seconds.
+const KEPT: i64 = 14 * 24 * 3_600;
 
 impl Checkout {
     /// Keeps the checkout under this name until [`Checkout::settle`], even if this value is dropped or the process dies. A
@@ -73,14 +73,14 @@ impl Mirror {
 
 impl Mirrors {
     /// Returns the folders of the checkouts that are kept, and forgets those that are too old or gone.
-    pub(crate) fn kept(shared: &Shared) -> BTreeSet<OsString> {
+    pub(crate) fn kept(shared: &Shared, now: Millis) -> BTreeSet<OsString> {
         let mut kept = BTreeSet::new();
         for entry in fs::read_dir(shared.unsettled()).into_iter().flatten().flatten() {
-            let oldest = SystemTime::now().checked_sub(KEPT);
-            let written = entry.metadata().and_then(|meta| meta.modified()).ok();
+            let age = |meta: fs::Metadata| (now.0 / 1_000).saturating_sub(meta.mtime());
+            let is_young = entry.metadata().is_ok_and(|meta| age(meta) <= KEPT);
             let home = Mark::read(&entry.path()).map(|mark| mark.home);
             match home {
-                Ok(home) if written >= oldest && shared.checkouts().join(&home).is_dir() => {
+                Ok(home) if is_young && shared.checkouts().join(&home).is_dir() => {
                     kept.insert(home);
                 }
                 Ok(_) | Err(_) => {
@@ -173,7 +173,7 @@ fn decode(bytes: &[u8]) -> Option<Mark> {
         rules.insert(path, rest.part()?.to_vec());
     }
     Some(Mark {
-        home: Some(home).filter(|home| is_one_name(home))?,
+        home: Some(home).filter(is_one_name)?,
         head,
         tree,
         inode,

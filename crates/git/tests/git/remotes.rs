@@ -5,7 +5,7 @@ use crate::{
     origin::{TOKEN, World, git, request},
 };
 use autobuild_git::{BranchName, ForgeAccess, GitError, Lease, PushError, Pushed};
-use domain::ids::Sha;
+use domain::ids::{Millis, Sha};
 use secrecy::SecretString;
 use std::{fs, path::Path};
 
@@ -273,7 +273,7 @@ async fn what_a_killed_git_left_does_not_stop_the_next_start() {
     fs::write(world.mirror.dir().join("refs/heads/main.lock"), "").unwrap();
     let forge = ForgeAccess::new(address(&world)).unwrap();
     let again = autobuild_git::Mirrors::new(&world.folder().join("data"), forge).unwrap();
-    again.sweep_leftovers().unwrap();
+    again.sweep_leftovers(Millis(0)).unwrap();
     assert!(!left.exists());
     world.people_push("main", &[("a", "2")]);
     let mirror = again.mirror(domain::ids::RepoId(7));

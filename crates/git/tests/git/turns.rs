@@ -4,7 +4,7 @@ use crate::origin::{World, git, request, write};
 use autobuild_git::{
     Checkout, CommitError, Lease, MergeOutcome, Prepared, Pushed, RepoPath, TakeOutError, TakeOutLimits,
 };
-use domain::ids::Sha;
+use domain::ids::{Millis, Sha};
 use std::{
     ffi::OsStr,
     fs,
@@ -457,7 +457,7 @@ async fn a_kept_checkout_outlives_its_process_until_it_is_settled() {
     let other = world.mirror.checkout(&base).await.unwrap();
     let gone = other.home().to_path_buf();
     std::mem::forget(other);
-    world.mirrors.sweep_leftovers().unwrap();
+    world.mirrors.sweep_leftovers(Millis(0)).unwrap();
     assert!(!gone.exists(), "a checkout that nobody keeps goes at the start");
     let mut again = world.mirror.unsettled("1-autobuild/7/task-001").await.unwrap();
     assert_eq!(again.head(), &base);
@@ -468,8 +468,14 @@ async fn a_kept_checkout_outlives_its_process_until_it_is_settled() {
     );
     assert!(world.mirror.unsettled("1-autobuild/7/task-002").await.is_none());
     again.settle();
+    again.keep_as("old").await.unwrap();
     drop(again);
     assert!(world.mirror.unsettled("1-autobuild/7/task-001").await.is_none());
+    world.mirrors.sweep_leftovers(Millis(i64::MAX)).unwrap();
+    assert!(
+        world.mirror.unsettled("old").await.is_none(),
+        "nothing is kept for ever"
+    );
 }
 
 #[tokio::test]
