@@ -60,7 +60,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_passed_on() {
         let waiting = tokio::spawn(on_own_thread(async { std::panic::resume_unwind(Box::new("inside")) }));
-        let panic = waiting.await.map(|()| ()).unwrap_err().into_panic();
+        let panic = waiting.await.unwrap_err().into_panic();
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"inside"));
     }
 

@@ -67,14 +67,26 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
     if ground.other.is_none() {
         ground.checkout.keep_as(&checkout_name(context, task)).await?;
     }
-    match ask(context, task, turn, &ground, &settings).await {
+    let asked = ask(context, task, turn, &ground, &settings).await;
+    ended_with(context, task, emission, (turn, &mut ground), asked).await
+}
+
+/// Takes out the work of a run that ended. The checkout of a run that was stopped stays for the next one.
+async fn ended_with(
+    context: &EffectContext<'_>,
+    task: &Task,
+    emission: Emission,
+    (turn, ground): (&Turn, &mut Ground),
+    asked: Result<PlayerReport, EffectError>,
+) -> Result<Done, EffectError> {
+    match asked {
         Ok(report) if is_inquiry(context, task, &report) => {
-            let run = inquired(context, task, turn, &ground, report.inquiries).await?;
+            let run = inquired(context, task, turn, ground, report.inquiries).await?;
             ground.checkout.settle();
             publish_inquiries(context, task, emission, run).await
         }
         Ok(report) => {
-            let kept = keep_patiently(context, task, turn, &ground, report).await?;
+            let kept = keep_patiently(context, task, turn, ground, report).await?;
             ground.checkout.settle();
             match kept {
                 Kept::Finished(finished) => publish(context, task, emission, finished).await,
@@ -83,7 +95,7 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
         }
         Err(EffectError::Stopped) => Err(EffectError::Stopped),
         Err(error) if error.left_work() => {
-            match save_patiently(context, task, turn, &ground).await {
+            match save_patiently(context, task, turn, ground).await {
                 Ok(()) => ground.checkout.settle(),
                 Err(error) => {
                     tracing::warn!(id = %context.job.effect.id, %error, "what a failed Player left could not be saved");

@@ -15,6 +15,7 @@ use crate::{
 use domain::{
     blocked::{BlockReason, Doing, Fault, RepositoryFault},
     ci::CiSays,
+    evidence::Baseline,
     feature::{
         CiOfBase, Doubt, FailingBase, PreFlight, PreFlightOutcome, event::Event, is_planning, nameless, nothing_passes,
         obstacle, too_many_failures, unknown_tests, untestable,
@@ -71,10 +72,7 @@ pub(super) async fn pre_flight(
     {
         return refused(reason);
     }
-    let ci = match found.tests.failure().filter(|_| is_first && plan.is_some()) {
-        Some(_) => ci_of_base(context, commit).await,
-        None => CiOfBase::Unknown,
-    };
+    let ci = ci_of_base(context, commit, &found).await;
     let asks = plan.is_some() && is_first && feature.failing_base == FailingBase::Asks;
     if let Some(failures) = too_many_failures(&found, ci).filter(|_| asks) {
         return refused(failures.reason());
@@ -84,12 +82,23 @@ pub(super) async fn pre_flight(
     notes.extend(messages::machine_note(ci));
     let mut ready = PreFlight::of(&found, notes);
     if let Some(plan) = plan {
-        let missing = missing_programs(context, &default.mirror, commit, plan).await?;
-        ready.doubts = unknown_tests(&found, plan, gates::is_called);
-        ready.doubts.extend(missing);
+        ready.doubts = doubts(context, (&default.mirror, commit), &found, plan).await?;
     }
     let outcome = Box::new(PreFlightOutcome::Ready(ready));
     Ok(context.event(Event::PreFlown { emission, outcome }))
+}
+
+/// Returns the criteria of the plan whose check may never pass.
+async fn doubts(
+    context: &EffectContext<'_>,
+    (mirror, commit): (&Mirror, &Sha),
+    found: &Baseline,
+    plan: &Plan,
+) -> Result<Vec<Doubt>, EffectError> {
+    let missing = missing_programs(context, mirror, commit, plan).await?;
+    let mut doubts = unknown_tests(found, plan, gates::is_called);
+    doubts.extend(missing);
+    Ok(doubts)
 }
 
 /// Returns why the branches of this run cannot be created: a rule forbids their names, or another branch is in the way.
@@ -117,8 +126,12 @@ fn cut_times(context: &EffectContext<'_>, settings: &RepositorySettings) -> Vec<
     ])
 }
 
-/// Returns what the repository's own CI says of a commit. A failure to read it is no reason to stop.
-async fn ci_of_base(context: &EffectContext<'_>, commit: &Sha) -> CiOfBase {
+/// Returns what the repository's own CI says of a commit whose tests fail here. A failure to read it is no reason to
+/// stop.
+async fn ci_of_base(context: &EffectContext<'_>, commit: &Sha, found: &Baseline) -> CiOfBase {
+    if found.tests.failure().is_none() {
+        return CiOfBase::Unknown;
+    }
     match ci::checks(context, commit).await {
         Ok(checks) if !checks.is_empty() && checks.iter().all(|check| check.says == CiSays::Passed) => CiOfBase::Green,
         Ok(_) | Err(_) => CiOfBase::Unknown,

@@ -122,7 +122,7 @@ impl SandboxedCheckout {
                 failed: all(names.failed),
                 skipped: all(names.skipped),
             }),
-            symptoms: self.symptoms(&read.texts),
+            symptoms: Box::new(self.symptoms(&read.texts)),
             ..finding
         }
     }

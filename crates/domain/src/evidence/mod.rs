@@ -77,7 +77,7 @@ pub struct Finding {
     pub names: Option<TestNames>,
     /// What its failures have in common.
     #[serde(default)]
-    pub symptoms: Symptoms,
+    pub symptoms: Box<Symptoms>,
 }
 
 /// The numbers of tests, if they could be read.

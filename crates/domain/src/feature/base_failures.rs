@@ -57,7 +57,7 @@ pub fn too_many_failures(baseline: &Baseline, ci: CiOfBase) -> Option<BaseFailur
     (are_many || are_alike).then(|| BaseFailures {
         failed,
         ran,
-        symptoms: finding.symptoms.clone(),
+        symptoms: Symptoms::clone(&finding.symptoms),
         ci,
     })
 }
@@ -114,7 +114,7 @@ mod tests {
                 command: "t".to_owned(),
                 exit_code: Some(1),
                 counts,
-                symptoms: Symptoms::new(failures, |_| None),
+                symptoms: Box::new(Symptoms::new(failures, |_| None)),
                 ..Finding::default()
             }),
             rewritten: Vec::new(),
