@@ -1,6 +1,7 @@
 //! A claimed effect while it is performed, and the ways in which it can end.
 
 use crate::{
+    config::Role,
     engine::apply::{ApplyError, Fact},
     github::GithubError,
     store::{Hold, NewEffect, StoreError, StoreFailure, StoredEffect, Trouble},
@@ -107,12 +108,17 @@ pub struct FailedRun {
     pub failure: AgentFailure,
     /// The last output, masked and shortened; empty if it would not help people.
     pub printed: String,
+    /// The role of the agent; `None` if the failure is that of the effect's own agent.
+    pub role: Option<Role>,
 }
 
 impl From<AgentFailure> for FailedRun {
     fn from(failure: AgentFailure) -> Self {
-        let printed = String::new();
-        Self { failure, printed }
+        Self {
+            failure,
+            printed: String::new(),
+            role: None,
+        }
     }
 }
 
@@ -129,6 +135,26 @@ pub struct ApiWait {
 }
 
 impl EffectError {
+    /// Names the role of the agent that failed.
+    pub(super) fn by(self, role: Role) -> Self {
+        let named = |failed: FailedRun| FailedRun {
+            role: Some(role),
+            ..failed
+        };
+        match self {
+            Self::Agent(failed) => Self::Agent(named(failed)),
+            Self::Hopeless(failed) => Self::Hopeless(named(failed)),
+            other @ (Self::Later { .. }
+            | Self::Limited { .. }
+            | Self::Waiting { .. }
+            | Self::Suspended
+            | Self::Failed(_)
+            | Self::Parked { .. }
+            | Self::Spent(_)
+            | Self::Stopped) => other,
+        }
+    }
+
     /// Creates an error that is tried again.
     pub(super) fn later(fault: Fault) -> Self {
         Self::Later {

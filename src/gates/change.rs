@@ -48,7 +48,7 @@ impl Change {
     /// `true` if the change left the body of every test that a runner may call `name` as it was, or no such test
     /// existed.
     pub(crate) fn keeps(&self, name: &str) -> bool {
-        let (before, after) = (self.before.find(name), self.after.find(name));
+        let (before, after) = (self.before.find_written(name), self.after.find_written(name));
         let is_kept = |words: &[String]| before.iter().any(|old| old.words == words);
         before.is_empty() || after.iter().all(|new| is_kept(&new.words))
     }

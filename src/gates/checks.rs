@@ -1,13 +1,16 @@
 //! Runs the checks of acceptance criteria: a test that must pass, a command that must exit with 0, a file that must
 //! exist.
 
-use crate::gates::{change::is_of_tests, compare, run::context::GateError, said, test_index, turn::Run};
+use crate::gates::{
+    change::is_of_tests, compare, run::context::GateError, said, test_index, test_line::own_name, turn::Run,
+};
 use domain::{
     decision::Issue,
-    evidence::{Absence, Evidence, Gate, GateResult, TestNames, Weight},
+    evidence::{Absence, Counts, Evidence, Gate, GateResult, TestNames, Weight},
     plan::{Check, Criterion},
 };
 use git::Blob;
+use std::collections::BTreeSet;
 
 /// The largest file that is searched for a test's name, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;
@@ -49,7 +52,8 @@ impl Checked {
     }
 }
 
-/// Runs the check of every criterion, except those that a person must judge.
+/// Runs the check of every criterion, except those that a person must judge. What needs a set-up or a build that broke is
+/// not reached: the breakage alone is the finding.
 pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> Result<Vec<Checked>, GateError> {
     let mut results = Vec::new();
     let criteria = &run.subject.task.acceptance_criteria;
@@ -58,6 +62,9 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
         let mut named = Vec::new();
         let result = match &criterion.check {
             Check::Human => continue,
+            Check::Test(_) | Check::Command(_) if !is_ready => {
+                Some(said::absent(Gate::Check(number), Absence::NotReached))
+            }
             Check::Test(name) => {
                 let passed = compare::passed(tests).iter();
                 named.extend(passed.filter(|passed| is_called(passed, name)).cloned());
@@ -70,8 +77,7 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
                     result => with_place(run, name, result, tests),
                 })
             }
-            Check::Command(command) if is_ready => Some(self::command(run, number, command).await?),
-            Check::Command(_) => None,
+            Check::Command(command) => Some(self::command(run, number, command).await?),
             Check::File(path) => Some(file(run, number, path).await?),
         };
         results.extend(result.map(|result| Checked {
@@ -83,6 +89,21 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
         }));
     }
     Ok(results)
+}
+
+/// `true` if the run failed before any test had a result. A runner may name the files that it could not load.
+pub(crate) fn is_broken(tests: &Evidence, files: &BTreeSet<String>) -> bool {
+    let Evidence::Failed(finding) = tests else { return false };
+    let is_file = |name: &String| files.contains(own_name(name));
+    let counted = match finding.counts {
+        Counts::Known { passed, skipped, .. } => passed > 0 || skipped > 0,
+        Counts::Unknown => false,
+    };
+    let has_result = |names: &TestNames| {
+        let none = names.passed.is_empty() && names.skipped.is_empty();
+        !none || !names.failed.iter().all(is_file)
+    };
+    !counted && finding.failing.iter().all(is_file) && !finding.names.as_ref().is_some_and(has_result)
 }
 
 /// Replaces a failed check of a test without a result by where the test is, if the change brings it.
@@ -211,8 +232,9 @@ async fn file(run: &Run<'_>, number: usize, path: &str) -> Result<GateResult, Ga
 
 #[cfg(test)]
 mod tests {
-    use super::{is_called, similar};
-    use domain::evidence::TestNames;
+    use super::{is_broken, is_called, similar};
+    use domain::evidence::{Absence, Counts, Evidence, Finding, TestNames};
+    use std::collections::BTreeSet;
 
     #[test]
     fn a_test_is_known_by_its_last_parts_however_its_runner_spells_it() {
@@ -234,6 +256,57 @@ mod tests {
         ];
         for (name, wanted, expected) in table {
             assert_eq!(is_called(name, wanted), expected, "{name} as {wanted}");
+        }
+    }
+
+    #[test]
+    fn a_run_without_a_result_of_any_test_is_broken() {
+        let files = BTreeSet::from(["tests/test_a.py".to_owned()]);
+        let ran = |passed: u32, failing: &[&str], names: Option<TestNames>| {
+            Evidence::Failed(Finding {
+                command: "t".to_owned(),
+                exit_code: Some(1),
+                counts: match passed {
+                    0 => Counts::Unknown,
+                    passed => Counts::Known {
+                        passed,
+                        failed: 1,
+                        skipped: 0,
+                    },
+                },
+                failing: failing.iter().map(|name| (*name).to_owned()).collect(),
+                output: String::new(),
+                names,
+                ..Finding::default()
+            })
+        };
+        let named = |passed: &[&str], failed: &[&str]| {
+            let own = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect();
+            Some(TestNames {
+                passed: own(passed),
+                failed: own(failed),
+                skipped: Vec::new(),
+            })
+        };
+        let table = [
+            (ran(0, &[], None), true),
+            (ran(0, &[], named(&[], &[])), true),
+            (ran(0, &["tests/test_a.py"], named(&[], &["tests/test_a.py"])), true),
+            (ran(0, &["tests/test_a.py::test_b"], None), false),
+            (ran(0, &[], named(&[], &["tests/test_a.py::test_b"])), false),
+            (
+                ran(
+                    0,
+                    &["tests/test_a.py"],
+                    named(&["tests/test_b.py::test_c"], &["tests/test_a.py"]),
+                ),
+                false,
+            ),
+            (ran(3, &[], None), false),
+            (Evidence::Absent(Absence::NotReached), false),
+        ];
+        for (tests, expected) in table {
+            assert_eq!(is_broken(&tests, &files), expected, "{tests:?}");
         }
     }
 

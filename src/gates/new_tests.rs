@@ -1,6 +1,6 @@
 //! Finds the tests that a change adds or touches, by name.
 
-use crate::gates::{change::Change, compare};
+use crate::gates::{change::Change, compare, test_index::Origin};
 use domain::evidence::{Baseline, TestNames};
 use integrity::language::Role;
 use std::collections::BTreeSet;
@@ -59,6 +59,7 @@ pub(crate) fn known(baseline: &Baseline) -> BTreeSet<&str> {
 
 fn before(change: &Change, name: &str, known: &BTreeSet<&str>) -> Before {
     let (was, is) = (change.before.find(name), change.after.find(name));
+    let is_made = is.iter().all(|site| site.origin == Origin::Made);
     match (is.is_empty(), was.is_empty()) {
         (true, _) if known.contains(name) => Before::Same,
         // An earlier task added the test in a file that this change does not touch, or its name there is computed.
@@ -71,6 +72,9 @@ fn before(change: &Change, name: &str, known: &BTreeSet<&str>) -> Before {
         (false, true) if is.iter().all(|site| change.before.has_body(&site.words)) => Before::Same,
         (false, true) => Before::Nothing,
         (false, false) if is.iter().all(|site| was.iter().any(|old| old.words == site.words)) => Before::Same,
+        // The call makes several tests, and any of them may have changed.
+        (false, false) if is_made && known.contains(name) => Before::Unknown,
+        (false, false) if is_made => Before::Nothing,
         (false, false) => Before::Another,
     }
 }

@@ -1,7 +1,10 @@
 //! Finds the tests of some files by the names that runners give them.
 
 use crate::gates::{results::is_documented, test_line::own_name};
-use integrity::{Version, language};
+use integrity::{
+    Version, language,
+    language::outline::{Condition, Maker},
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The tests of some files.
@@ -9,6 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct TestIndex {
     /// The tests by their own names.
     tests: BTreeMap<String, Vec<TestSite>>,
+    /// The macro calls that may make tests.
+    makers: Vec<TestSite>,
     /// The files that could be parsed, each with the lines where its tests and other functions begin.
     read: BTreeMap<String, BTreeMap<u32, Begins>>,
 }
@@ -31,6 +36,19 @@ pub(crate) struct TestSite {
     pub(crate) line: u32,
     /// The words of its body.
     pub(crate) words: Vec<String>,
+    /// Who writes its function.
+    pub(crate) origin: Origin,
+    /// What may keep it from running, the nearest first.
+    pub(crate) conditions: Vec<Condition>,
+}
+
+/// Who writes the function of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Origin {
+    /// A person or an agent.
+    Written,
+    /// A macro. The site is the call, and its words are those of all tests that it makes.
+    Made,
 }
 
 impl TestIndex {
@@ -52,9 +70,13 @@ impl TestIndex {
                     scope: test.scope,
                     line: test.line,
                     words: test.words,
+                    origin: Origin::Written,
+                    conditions: test.conditions,
                 };
                 sites.tests.entry(test.name).or_default().push(site);
             }
+            let made = outline.makers.into_iter().map(|maker| TestSite::made(path, maker));
+            sites.makers.extend(made);
         }
         sites
     }
@@ -120,11 +142,27 @@ impl TestIndex {
         let found: Vec<&TestSite> = longest.into_iter().flat_map(|(_, sites)| sites).collect();
         let in_scope = |site: &&&TestSite| site.scope.iter().all(|part| name.contains(part.as_str()));
         let scoped: Vec<&TestSite> = found.iter().filter(in_scope).copied().collect();
-        match scoped.is_empty() {
+        if !scoped.is_empty() {
+            return scoped;
+        }
+        let made: Vec<&TestSite> = self.makers.iter().filter(|maker| maker.makes(name)).collect();
+        match made.is_empty() {
             // A class may have inherited the test, and a title may be computed.
             true => found.into_iter().filter(|site| !site.is_elsewhere(name)).collect(),
-            false => scoped,
+            false => made,
         }
+    }
+
+    /// Returns the tests that a runner may call `name` and that are written as functions.
+    pub(crate) fn find_written(&self, name: &str) -> Vec<&TestSite> {
+        let found = self.find(name).into_iter();
+        found.filter(|site| site.origin == Origin::Written).collect()
+    }
+
+    /// Returns the words of every macro call in a file that may make tests.
+    pub(crate) fn makers_in<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a [String]> {
+        let here = self.makers.iter().filter(move |site| site.path == path);
+        here.map(|site| site.words.as_slice())
     }
 
     /// `true` if a file has tests.
@@ -156,6 +194,26 @@ impl TestIndex {
 }
 
 impl TestSite {
+    fn made(path: &str, maker: Maker) -> Self {
+        Self {
+            path: path.to_owned(),
+            scope: maker.scope,
+            line: maker.line,
+            words: maker.words,
+            origin: Origin::Made,
+            conditions: Vec::new(),
+        }
+    }
+
+    /// `true` if a macro call in this module may make a test of this name. A runner may put a program's name before.
+    fn makes(&self, name: &str) -> bool {
+        let name = own_name(name).rsplit(' ').next().unwrap_or_default();
+        let mut parts = name.split("::");
+        let modules = modules(&self.path).into_iter();
+        let mut own = modules.chain(self.scope.iter().map(String::as_str));
+        !self.scope.is_empty() && own.all(|module| parts.next() == Some(module)) && parts.next().is_some()
+    }
+
     /// `true` if the name consists of the titles of all suites and of the test, with or without the file before them.
     fn is_spelled(&self, own: &str, name: &str) -> bool {
         let name = match name.split_once(" › ") {
@@ -175,6 +233,22 @@ impl TestSite {
         let mut titles = self.scope.iter().filter(is_title);
         titles.any(|title| !name.contains(title.as_str()))
     }
+}
+
+/// Returns the modules, from the crate's root, of a Rust source file.
+fn modules(path: &str) -> Vec<&str> {
+    let file = path.strip_suffix(".rs").unwrap_or(path);
+    let inside = file.rsplit_once("/src/").map_or(file, |(_, inside)| inside);
+    let mut parts: Vec<&str> = inside.strip_prefix("src/").unwrap_or(inside).split('/').collect();
+    match (parts.first(), parts.len()) {
+        (Some(&"bin"), 2) => parts.clear(),
+        (Some(&"bin"), 3..) => drop(parts.drain(..2)),
+        _ => {}
+    }
+    if let Some(&("lib" | "main" | "mod")) = parts.last() {
+        parts.pop();
+    }
+    parts
 }
 
 /// Returns the lines with these numbers, counted from 1, without the empty ones.
@@ -223,7 +297,7 @@ pub(crate) fn bare(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::TestIndex;
+    use super::{TestIndex, modules};
     use integrity::Version;
 
     fn index(files: &[(&str, &str)]) -> TestIndex {
@@ -232,6 +306,43 @@ mod tests {
             .map(|(path, text)| (*path, Version::Bytes(text.as_bytes().to_vec())))
             .collect();
         TestIndex::of(versions.iter().map(|(path, version)| (*path, version)))
+    }
+
+    #[test]
+    fn tests_of_a_macro_are_found_by_the_module_that_calls_it() {
+        let inside = "#[cfg(test)]\nmod tests {\n    macro_rules! cases { ($($name:ident: $n:expr,)*) => { $(#[test] fn $name() { \
+                      assert_eq!($n, $n); })* } }\n    cases! { one: 1, two: 2, }\n}\n";
+        let all = index(&[
+            ("src/a/mod.rs", inside),
+            ("crates/b/src/lib.rs", inside),
+            ("src/c.rs", "fn f() {}\nlazy! { static ref A: u8 = 1; }\n"),
+        ]);
+        let table = [
+            ("a::tests::one", &["src/a/mod.rs"][..]),
+            ("app a::tests::one ⟨2⟩", &["src/a/mod.rs"]),
+            ("a::tests::more::one", &["src/a/mod.rs"]),
+            ("tests::one", &["crates/b/src/lib.rs"]),
+            ("a::tests", &[]),
+            ("x::a::tests::one", &[]),
+            ("c::one", &[]),
+            ("one", &[]),
+        ];
+        for (name, expected) in table {
+            let found = all.find(name);
+            let paths: Vec<&str> = found.iter().map(|site| site.path.as_str()).collect();
+            assert_eq!(paths, expected, "{name}");
+            assert!(all.find_written(name).is_empty(), "{name}");
+        }
+        assert_eq!(all.makers_in("src/a/mod.rs").count(), 1);
+        let bins = [
+            "src/bin/x.rs",
+            "src/bin/x/main.rs",
+            "src/bin/x/a.rs",
+            "src/main.rs",
+            "src/a/b.rs",
+        ]
+        .map(modules);
+        assert_eq!(bins, [vec![], vec![], vec!["a"], vec![], vec!["a", "b"]]);
     }
 
     #[test]

@@ -52,7 +52,8 @@ pub async fn verify(
     let (before, excused) = (subject.before, run.excused(tests));
     let of = (context, &prepared);
     let mut report = rerun::report(of, (before, &tested), excused, Some(&change)).await?;
-    let is_ready = !matches!(tested.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)));
+    let is_ready = !matches!(tested.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)))
+        && !checks::is_broken(&report.tests, &change.head);
     let mut checks = checks::checks(&run, tests, is_ready).await?;
     let (mut ran, mut tried) = (Ran::of(tests), Tried::default());
     // The further Gates are only worth their time if nothing fails.

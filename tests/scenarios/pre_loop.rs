@@ -195,6 +195,20 @@ async fn a_designer_that_fails_three_times_blocks_and_resume_asks_it_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_designer_that_fails_to_plan_an_only_task_is_named() {
+    let world = World::new().await;
+    for _ in 0..3 {
+        world.script.step(json!({"role": "designer", "fail": "exit"}));
+    }
+    labelled(&world, "Say hello in a file.").await;
+    assert_eq!(world.state().await, "blocked");
+    let said = world.answers(ISSUE).await;
+    assert!(said.contains("The designer failed at every try"), "{said}");
+    assert!(!said.contains("The planner"), "{said}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_designer_that_writes_into_its_checkout_has_failed() {
     let designer = "echo sneaky > sneaky.txt\necho '{\"plan\": \"Just do it.\"}'\n";
     let world = Setup::new()

@@ -190,13 +190,16 @@ fn with_checked_files(files: Option<&Value>, criteria: &[Value]) -> Value {
     }
 }
 
-fn name(title: &str) -> String {
+/// Returns the name of a plan or task that has only the title of its issue.
+pub(crate) fn name(title: &str) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     let line: String = title.chars().map(plain).take(LONGEST_NAME).collect();
     match line.trim() {
         "" => "The issue".to_owned(),
-        // A name without blanks would be read as a path, which must stay within the repository.
-        line if !line.contains(char::is_whitespace) => format!("Do {line}").chars().take(LONGEST_NAME).collect(),
+        // It would be read as a path, which must stay within the repository.
+        line if line.contains(['/', '\\']) && !line.contains(char::is_whitespace) => {
+            format!("Do {line}").chars().take(LONGEST_NAME).collect()
+        }
         line => line.to_owned(),
     }
 }

@@ -7,7 +7,7 @@ mod words;
 use crate::{
     contract::TurnFacts,
     decision::{CoachDecision, CriterionFinding, CriterionMet, Issue},
-    evidence::{Evidence, Finding, Gate, GateResult, Weight},
+    evidence::{Absence, Evidence, Finding, Gate, GateResult, Weight},
     grounds::words::{FileReference, Word, is_marked, mentions, words},
     plan::{Check, Criterion},
     shorten,
@@ -58,7 +58,7 @@ pub fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<Ope
 pub fn unproven(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<(usize, String)> {
     let reasons = demanded(facts).filter_map(|(number, criterion)| match doubt(decision, facts, number)? {
         Doubt::Unproven(why) => Some((number, format!("{} {why}", name(number, criterion)))),
-        Doubt::NotMet { .. } | Doubt::CheckFailed { .. } => None,
+        Doubt::NotMet { .. } | Doubt::CheckFailed { .. } | Doubt::NotReached => None,
     });
     reasons.collect()
 }
@@ -78,6 +78,8 @@ enum Doubt<'a> {
         check: &'a GateResult,
         finding: &'a Finding,
     },
+    /// Its own check did not run, because something before it failed, which is reported by itself.
+    NotReached,
     /// The Coach calls it met without anything that shows it.
     Unproven(&'static str),
 }
@@ -101,6 +103,10 @@ fn open(decision: &CoachDecision, facts: &TurnFacts<'_>, number: usize, criterio
             let item = is_shown.then(|| Issue::must_fix("requirement", &why));
             Open { why, item }
         }
+        Doubt::NotReached => Open {
+            why: format!("{name} has a check that did not run"),
+            item: None,
+        },
         Doubt::Unproven(why) => {
             // The Coach was asked once more. The Player is asked for a proof that the next review cannot miss.
             let plain = format!(
@@ -132,11 +138,11 @@ fn doubt<'a>(decision: &'a CoachDecision, facts: &TurnFacts<'a>, number: usize) 
     if let Some((check, finding)) = check.and_then(|check| Some((check, check.evidence.failure()?))) {
         return Some(Doubt::CheckFailed { check, finding });
     }
-    if about.is_empty() {
-        return Some(Doubt::Unproven("was not looked at"));
-    }
-    if check.is_some_and(|check| matches!(check.evidence, Evidence::Passed(_))) {
-        return None;
+    match check.map(|check| &check.evidence) {
+        Some(Evidence::Absent(Absence::NotReached)) => return Some(Doubt::NotReached),
+        _ if about.is_empty() => return Some(Doubt::Unproven("was not looked at")),
+        Some(Evidence::Passed(_)) => return None,
+        Some(Evidence::Absent(_) | Evidence::Failed(_)) | None => {}
     }
     if about.iter().all(|finding| finding.evidence.trim().is_empty()) {
         return Some(Doubt::Unproven("is said to be met without evidence"));

@@ -180,7 +180,7 @@ impl EffectContext<'_> {
                 Ok(answered) => return Ok(answered.answer),
                 Err(RunError::Agent { failure, record }) => {
                     let refused = self.routed(&start.opened, failure, &record, question.task).await?;
-                    refused.map_or(Ok(()), Err)?;
+                    refused.map_or(Ok(()), |refused| Err(refused.by(question.role)))?;
                     prompt = question.with_the_next_share();
                 }
                 Err(error) => return Err(error.into()),

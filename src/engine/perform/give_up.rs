@@ -1,6 +1,7 @@
 //! Effects that are given up: the events and answers that follow.
 
 use crate::{
+    config::Role,
     engine::{
         Engine,
         apply::Fact,
@@ -130,10 +131,21 @@ fn unsaid(what: Saying, task: Option<TaskId>, error: &EffectError) -> Event {
     })
 }
 
+/// Returns the work of a role's agent.
+fn work_of(role: Role) -> Doing {
+    match role {
+        Role::Planner => Doing::Plan,
+        Role::Designer => Doing::Design,
+        Role::Player => Doing::Play,
+        Role::Coach => Doing::Coach,
+    }
+}
+
 fn reason(doing: Doing, job: &Job, error: &EffectError) -> BlockReason {
     match error {
         EffectError::Agent(failed) | EffectError::Hopeless(failed) => BlockReason::AgentFailed {
-            doing,
+            // A designer plans an issue that is one task.
+            doing: failed.role.map_or(doing, work_of),
             failure: failed.failure.clone(),
             printed: failed.printed.clone(),
         },

@@ -73,10 +73,12 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
             Event::Inquired { emission, inquired }
         }
         Ok(Made::Plan {
-            checked,
+            mut checked,
             pre_loop,
             inquiries,
         }) => {
+            let title = context.engine.secrets.mask(&feature.snapshot.title);
+            checked.plan = checked.plan.or_named(&title);
             let mut planned = planned((*checked, pre_loop), (read, level), &branch, &paths, chosen.why);
             planned.notes.extend(messages::own_defaults(&inquiries));
             let planned = Box::new(planned);

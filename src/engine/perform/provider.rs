@@ -252,7 +252,11 @@ fn failed_run(failure: AgentFailure, record: &Record) -> FailedRun {
         true => shorten::middle(&record.log, MAX_PRINTED),
         false => String::new(),
     };
-    FailedRun { failure, printed }
+    FailedRun {
+        failure,
+        printed,
+        role: None,
+    }
 }
 
 /// Returns the cause for which a provider is left alone for a while, if the failure has one.

@@ -121,8 +121,10 @@ async fn confirmed(
 /// Returns the source files with their old inline tests, if one of these changed or is gone.
 fn inline(change: &Change) -> Vec<Put> {
     let loses_a_test = |file: &&FileChange| {
-        let mut was = change.before.words_in(&file.path);
-        let is: Vec<&[String]> = change.after.words_in(&file.path).collect();
+        let (before, after) = (&change.before, &change.after);
+        let mut was = before.words_in(&file.path).chain(before.makers_in(&file.path));
+        let is = after.words_in(&file.path).chain(after.makers_in(&file.path));
+        let is: Vec<&[String]> = is.collect();
         was.any(|words| !is.contains(&words))
     };
     let put = |file: &FileChange| {

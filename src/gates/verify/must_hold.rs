@@ -99,11 +99,11 @@ pub(crate) fn holds_by_its_words(run: &Run<'_>, name: &str) -> bool {
 /// `true` if a test has the same words as before. If no changed file has a test of this name, it is in an unchanged
 /// file.
 pub(crate) fn has_its_words(change: &Change, name: &str) -> bool {
-    let before = change.before.find(name);
+    let before = change.before.find_written(name);
     if before.is_empty() {
         return !change.has_unreadable_tests();
     }
-    let after = change.after.find(name);
+    let after = change.after.find_written(name);
     before.iter().all(|was| match after.is_empty() {
         // Its group may have another title.
         true => change.after.has_body(&was.words),

@@ -100,7 +100,12 @@ pub(crate) async fn red_before_green(
         (_, None) => None,
         (TaskType::Refactoring, Some(weight)) => Some(refactoring(run.change, run.subject.task, weight)),
         (TaskType::Scaffolding | TaskType::Feature | TaskType::Testing | TaskType::Documentation, Some(weight)) => {
-            Some(judge(run, weight, (&candidates, &base, &red), (head, checks, unrun)))
+            let mut result = judge(run, weight, (&candidates, &base, &red), (checks, unrun.clone()));
+            if matches!(result.evidence, Evidence::Passed(_)) {
+                let item = |what| said::should_fix("test", what, None);
+                result.items.extend(unrun.map(item));
+            }
+            Some(result)
         }
     };
     Ok(RedBeforeGreen {
@@ -285,7 +290,7 @@ fn judge(
     run: &Run<'_>,
     weight: Weight,
     (candidates, base, red): (&Candidates, &Base, &[String]),
-    (head, checks, unrun): (&Evidence, &[Checked], Option<String>),
+    (checks, unrun): (&[Checked], Option<String>),
 ) -> GateResult {
     let (noun, all) = match candidates {
         Candidates::Named(names) => ("tests", names),
@@ -323,7 +328,7 @@ fn judge(
             );
             said::failed(GATE, weight, sentence)
         }
-        Base::Ran(_) | Base::NotRun => said::failed(GATE, weight, nothing_shows(run.change, head, unrun)),
+        Base::Ran(_) | Base::NotRun => said::failed(GATE, weight, nothing_shows(run.change, unrun)),
     }
 }
 
@@ -340,13 +345,10 @@ fn shown_by_check(run: &Run<'_>, checks: &[Checked]) -> Option<usize> {
     shown.next().map(|check| check.number)
 }
 
-fn nothing_shows(change: &Change, head: &Evidence, unrun: Option<String>) -> String {
-    let is_new = |name: &String| change.before.find(name).is_empty() && !change.after.find(name).is_empty();
-    let is_skipped = compare::names(head).is_some_and(|names| names.skipped.iter().any(is_new));
-    let why = match (change.touches_code_or_tests(), is_skipped) {
-        (false, _) => "it touches neither code nor tests".to_owned(),
-        (true, true) => "its new tests were skipped".to_owned(),
-        (true, false) => unrun.unwrap_or_else(|| "it brings no new or changed test".to_owned()),
+fn nothing_shows(change: &Change, unrun: Option<String>) -> String {
+    let why = match change.touches_code_or_tests() {
+        false => "it touches neither code nor tests".to_owned(),
+        true => unrun.unwrap_or_else(|| "it brings no new or changed test".to_owned()),
     };
     format!("nothing proves the change, and no criterion's check fails without it: {why}")
 }

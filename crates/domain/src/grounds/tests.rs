@@ -205,6 +205,12 @@ fn what_the_work_lacks_is_not_asked_of_the_coach() {
     let why = "criterion 1 (t) is said to be met, and its check failed: not found";
     assert_eq!(open.iter().map(|open| open.why.as_str()).collect::<Vec<_>>(), [why]);
     assert_eq!(unproven(&decision, &facts(&criteria, &failed)), []);
+    let not_reached = with(named(), Gate::Check(1), Evidence::Absent(Absence::NotReached));
+    for decision in [approving(&["src/lib.rs"]), approving(&[])] {
+        let facts = facts(&criteria, &not_reached);
+        let open = open_criteria(&decision, &facts);
+        assert!(open.len() == 1 && open[0].item.is_none() && unproven(&decision, &facts).is_empty());
+    }
     let mut denied = approving(&["no"]);
     denied.criteria[0].met = CriterionMet::NotMet;
     assert_eq!(unproven(&denied, &facts(&criteria, &named())), []);

@@ -12,7 +12,7 @@ pub mod schema;
 pub mod value;
 pub mod yaml;
 
-use crate::{ids::TaskId, words};
+use crate::{design, ids::TaskId, words};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -27,6 +27,17 @@ pub struct Plan {
     pub tasks: Vec<PlannedTask>,
     /// A command that shows that the merged result of each wave works.
     pub smoke: Option<String>,
+}
+
+impl Plan {
+    /// Gives a plan without a name the title of its issue.
+    #[must_use]
+    pub fn or_named(mut self, title: &str) -> Self {
+        if self.name.trim().is_empty() {
+            self.name = design::name(title);
+        }
+        self
+    }
 }
 
 /// One task of a plan.

@@ -142,6 +142,26 @@ fn a_plan_is_written_in_the_order_of_the_product() {
 }
 
 #[test]
+fn a_plan_without_a_name_takes_the_title_of_its_issue() {
+    let plan = |name: &str| Plan {
+        name: name.to_owned(),
+        description: String::new(),
+        tasks: Vec::new(),
+        smoke: None,
+    };
+    let table = [
+        ("", "Three", "Three"),
+        (" ", "Add\ta parser\n", "Add a parser"),
+        ("Change", "Three", "Change"),
+        ("", "../up", "Do ../up"),
+        ("", "", "The issue"),
+    ];
+    for (name, title, expected) in table {
+        assert_eq!(plan(name).or_named(title).name, expected, "{name:?} {title:?}");
+    }
+}
+
+#[test]
 fn what_autobuild_computes_is_replaced_and_named() {
     let text = EXAMPLE
         .replace("id: FEAT-42", "id: FEAT-7")

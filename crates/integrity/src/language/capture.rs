@@ -26,6 +26,10 @@ macro_rules! captures {
 captures! {
     // A test, with its name, its body, and the rows of its parameters.
     Test "test" TestName "test.name" TestBody "test.body" TestRows "test.rows"
+    // A macro call in a module, which may make tests, and a macro's definition.
+    TestMaker "test.maker" TestMacro "test.macro"
+    // Code that is compiled on a condition.
+    Condition "condition"
     // Code that is only compiled for tests.
     TestCode "test.code"
     // A suite that contains tests, and its name.

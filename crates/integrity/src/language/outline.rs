@@ -25,6 +25,8 @@ pub struct Source<'a> {
 pub struct Outline {
     /// The tests that the runner finds if it reads the file.
     pub tests: Vec<Test>,
+    /// The calls that may make tests, if the language has them.
+    pub makers: Vec<Maker>,
     /// Tests that a later one of the same name hides, with their lines.
     pub hidden: Vec<(String, u32)>,
     /// The other functions.
@@ -75,6 +77,37 @@ pub struct Test {
     pub checks: Vec<Check>,
     /// The condition under which it returns before its first check.
     pub returns_early: Option<String>,
+    /// Everything in the file that may keep it from running, the nearest first.
+    pub conditions: Vec<Condition>,
+}
+
+/// Code that may keep tests from running.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Condition {
+    /// The first line of its text.
+    pub text: String,
+    /// When it does.
+    pub when: When,
+}
+
+/// When a test does not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum When {
+    /// As long as the code is there.
+    Always,
+    /// It depends on the machine, or on how the tests are started.
+    Sometimes,
+}
+
+/// A call among the tests of a source file that may make tests. Only a run knows their names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Maker {
+    /// The names of the enclosing modules, outermost first.
+    pub scope: Vec<String>,
+    /// The line where it begins.
+    pub line: u32,
+    /// Its words, and those of the macros that the tests of the file define.
+    pub words: Vec<String>,
 }
 
 impl Test {
@@ -224,6 +257,7 @@ pub(super) fn outline(source: &Source<'_>, found: &[Found<'_>], vocabulary: &Voc
     };
     reader.tests(found, &mut outline);
     reader.functions(found, &mut outline);
+    reader.makers(found, &mut outline);
     reader.marks(found, &mut outline);
     let names = |capture| firsts(found, capture).map(|at| at.text().to_owned());
     outline.defines.extend(names(Capture::Definition));
@@ -253,6 +287,8 @@ struct Reader<'a> {
     classes: Vec<(At<'a>, Class)>,
     functions: Vec<(At<'a>, String)>,
     assertions: Vec<(At<'a>, Found<'a>)>,
+    /// What may keep tests from running, each with the code for which it does.
+    conditions: Vec<(At<'a>, Condition)>,
 }
 
 /// Returns the first node with this capture of each match.
@@ -294,7 +330,75 @@ impl<'a> Reader<'a> {
             classes: merged(found, Capture::Class).into_iter().map(class).collect(),
             functions: named(Capture::Function, Capture::FunctionName),
             assertions: merged(found, Capture::Assertion),
+            conditions: Vec::new(),
         }
+        .with_conditions(found)
+    }
+
+    fn with_conditions(mut self, found: &[Found<'a>]) -> Self {
+        let of = |capture, when| {
+            let all = found.iter().flat_map(move |one| one.all(capture));
+            all.map(move |at| (at, when))
+        };
+        let always = of(Capture::Fact(Fact::Skip), When::Always);
+        let sometimes = of(Capture::Fact(Fact::ConditionalSkip), When::Sometimes);
+        let others = of(Capture::Condition, When::Sometimes);
+        let mut all: Vec<(At<'a>, When)> = always.chain(sometimes).chain(others).collect();
+        all.sort_by_key(|(at, when)| (at.index(), *when));
+        all.dedup_by_key(|(at, _)| at.index());
+        let condition = |(at, when): (At<'a>, When)| {
+            let text = at.text().lines().next().unwrap_or_default().to_owned();
+            (self.concerned(at), Condition { text, when })
+        };
+        let conditions = all.into_iter().map(condition).collect();
+        self.conditions = conditions;
+        self
+    }
+
+    /// Returns the code that a condition concerns: the item below an attribute, the definition below a decorator, else
+    /// the innermost test, function, suite, class or file around it.
+    fn concerned(&self, condition: At<'a>) -> At<'a> {
+        let root = self.source.root;
+        match condition.kind() {
+            "attribute_item" => {
+                let below = std::iter::successors(condition.next(), |at| at.next());
+                let mut items = below.filter(|at| !at.is(&["attribute_item"]));
+                items.next().unwrap_or(root)
+            }
+            "decorator" => condition.parent().unwrap_or(root),
+            _ => {
+                let suites = self.suites.iter().map(|(at, _)| *at);
+                let functions = self.functions.iter().map(|(at, _)| *at);
+                let classes = self.classes.iter().map(|(at, _)| *at);
+                let around = suites.chain(functions).chain(classes).filter(|at| at.holds(condition));
+                around.max_by_key(|at| at.index()).unwrap_or(root)
+            }
+        }
+    }
+
+    /// Returns what may keep a test from running, the nearest first.
+    fn conditions(&self, test: At<'a>) -> Vec<Condition> {
+        let mut around: Vec<&(At<'a>, Condition)> =
+            self.conditions.iter().filter(|(code, _)| code.holds(test)).collect();
+        around.sort_by_key(|(code, _)| std::cmp::Reverse(code.index()));
+        around.into_iter().map(|(_, condition)| condition.clone()).collect()
+    }
+
+    fn makers(&self, found: &[Found<'a>], outline: &mut Outline) {
+        if self.source.role != Role::Source {
+            return;
+        }
+        let of_tests = |at: &At<'a>| self.of(*at) == Of::Tests;
+        let definitions = firsts(found, Capture::TestMacro).filter(of_tests);
+        let definitions: Vec<String> = definitions.flat_map(At::words).collect();
+        let calls = firsts(found, Capture::TestMaker).filter(of_tests);
+        outline.makers = calls
+            .map(|at| Maker {
+                scope: self.scope(at),
+                line: at.line(),
+                words: at.words().into_iter().chain(definitions.iter().cloned()).collect(),
+            })
+            .collect();
     }
 
     fn of(&self, at: At<'_>) -> Of {
@@ -350,6 +454,7 @@ impl<'a> Reader<'a> {
                 work: if is_idle { Work::None } else { Work::Some },
                 checks: after_rows(body).flat_map(|at| self.checks(at)).collect(),
                 returns_early: self.returns_early(body),
+                conditions: self.conditions(at),
             });
         }
         keep_last(outline, self.vocabulary);

@@ -18,6 +18,10 @@ const MOST_NODES: usize = 600_000;
 const MOST_QUERY_STEPS: usize = 200_000;
 /// The deepest nesting; people's code is never deeper.
 const DEEPEST: usize = 500;
+/// The kinds of string literals, as the grammars call them: with quotation marks as their first and last part, and as a
+/// whole.
+const QUOTED: &str = "string_literal string template_string interpreted_string_literal";
+const RAW: &str = "raw_string_literal";
 
 /// A parsed file.
 pub struct Syntax<'s> {
@@ -329,7 +333,8 @@ impl<'t> At<'t> {
         leaf && !matches!(self.text(), "," | ";" | "(" | ")" | "")
     }
 
-    /// Returns its words: no comments, no layout, no separators, and all quotation marks alike.
+    /// Returns its words: no comments, no layout, no separators, and all quotation marks alike. The text of a literal is
+    /// one word, exactly as it is written.
     #[must_use]
     pub fn words(self) -> Vec<String> {
         self.words_without(&BTreeSet::new())
@@ -346,15 +351,42 @@ impl<'t> At<'t> {
             }
             if let Some(node) = at.node().filter(|node| node.extra || left_out.contains(&at.index)) {
                 until = node.next;
+            } else if let Some(node) = at.node().filter(|node| is_one_of(QUOTED, node.kind)) {
+                until = node.next;
+                words.extend(at.literal_words(left_out));
+            } else if let Some(node) = at.node().filter(|node| node.kind == RAW) {
+                until = node.next;
+                words.push(at.text().to_owned());
             } else if at.is_word() {
-                // Quotation marks alone are alike; one with blanks around it is part of a text.
-                let word = match at.text() {
-                    "'" | "`" => "\"",
-                    text => text.trim(),
-                };
-                words.push(word.to_owned());
+                words.push(alike(at.text().trim()).to_owned());
             }
         }
+        words
+    }
+
+    /// Returns the words of a string literal: its marks, the words of the code in it, and the text between as it is.
+    fn literal_words(self, left_out: &BTreeSet<usize>) -> Vec<String> {
+        let parts: Vec<Self> = self.everything().collect();
+        let [opening, inside @ .., closing] = parts.as_slice() else {
+            return vec![self.text().to_owned()];
+        };
+        let mut words = vec![alike(opening.text()).to_owned()];
+        let mut from = opening.range().end;
+        let text = |range: Range<usize>| {
+            self.tree
+                .text
+                .get(range)
+                .filter(|text| !text.is_empty())
+                .map(str::to_owned)
+        };
+        let is_code = |part: &&Self| part.is(&["interpolation", "template_substitution"]);
+        for code in inside.iter().filter(is_code) {
+            words.extend(text(from..code.range().start));
+            words.extend(code.words_without(left_out));
+            from = code.range().end;
+        }
+        words.extend(text(from..closing.range().start));
+        words.push(alike(closing.text()).to_owned());
         words
     }
 
@@ -362,6 +394,14 @@ impl<'t> At<'t> {
     #[must_use]
     pub fn phrase(self) -> String {
         self.words().join(" ")
+    }
+}
+
+/// Returns one spelling for all simple quotation marks.
+fn alike(mark: &str) -> &str {
+    match mark {
+        "'" | "`" => "\"",
+        other => other,
     }
 }
 
@@ -383,6 +423,47 @@ mod tests {
         let body = tree.root().children().next().and_then(|at| at.field("body")).unwrap();
         assert_eq!(body.phrase(), "{ b 1 \" x \" }".replace("\" x \"", "'x'"));
         assert!(tree.root().holds(body) && body.ancestors().count() == 2);
+    }
+
+    #[test]
+    fn the_text_of_a_literal_is_compared_as_it_is() {
+        let words = |grammar: tree_sitter::Language, text: &str| parse(&grammar, text).unwrap().root().words();
+        let grammars: [(tree_sitter::Language, &[&str]); 4] = [
+            (
+                tree_sitter_rust::LANGUAGE.into(),
+                &[
+                    "fn a() { b(\"<>\"); }",
+                    "fn a() { b(r#\"<>\"#); }",
+                    "fn a() { b!(\"<>\"); }",
+                ],
+            ),
+            (
+                tree_sitter_python::LANGUAGE.into(),
+                &["a(\"<>\")", "a('<>')", "a(f'<>{b}<>')", "a(\"\"\"<>\"\"\")"],
+            ),
+            (
+                tree_sitter_javascript::LANGUAGE.into(),
+                &["a(\"<>\");", "a('<>');", "a(`<>${b}<>`);"],
+            ),
+            (
+                tree_sitter_go::LANGUAGE.into(),
+                &["package a\nvar b = \"<>\"", "package a\nvar b = `<>`"],
+            ),
+        ];
+        let texts = [
+            " ", "  ", "x", " x", "x ", "x  y", "x y", ",", ";", ")", "a\\nb", "c\\nb", "a\\n b",
+        ];
+        for (grammar, forms) in grammars {
+            for form in forms {
+                let all: BTreeSet<Vec<String>> = texts
+                    .iter()
+                    .map(|text| words(grammar.clone(), &form.replace("<>", text)))
+                    .collect();
+                assert_eq!(all.len(), texts.len(), "{form}: {all:?}");
+            }
+        }
+        let quotes = |text: &str| words(tree_sitter_javascript::LANGUAGE.into(), text);
+        assert_eq!(quotes("a('x y');"), quotes("a(  \"x y\"  );"));
     }
 
     #[test]

@@ -23,6 +23,14 @@
   (#eq? @_get "getattr")
   (#match? @_of "^pytest\\.mark"))
 
+; A mark of the whole module or class that holds on a condition.
+((assignment left: (identifier) @_left right: (_) @_mark) @skip.conditional
+  (#eq? @_left "pytestmark")
+  (#match? @_mark "mark\\.skipif\\("))
+
+; Other marks, by which a command may choose tests.
+((decorator (attribute object: (attribute) @_mark)) @condition (#eq? @_mark "pytest.mark"))
+
 ; A parametrized test without rows.
 ((decorator (call
    function: (_) @_name

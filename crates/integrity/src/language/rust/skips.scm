@@ -14,6 +14,11 @@
   (#match? @_test "(^|::)test$"))
 ((inner_attribute_item (attribute (identifier) @_cfg)) @skip.conditional (#eq? @_cfg "cfg"))
 
+; Modules that are compiled on a condition.
+((attribute_item (attribute (identifier) @_cfg arguments: (token_tree) @_given)) @condition
+  (#eq? @_cfg "cfg")
+  (#not-eq? @_given "(test)"))
+
 ; Code that is never compiled, such as `#[cfg(any())]`.
 ((attribute_item (attribute (identifier) @_cfg arguments: (token_tree) @_given)) @skip
   (#eq? @_cfg "cfg")

@@ -12,6 +12,10 @@
 
 (mod_item name: (identifier) @suite.name) @suite
 
+; Calls that may make tests, and the macros that do.
+(mod_item body: (declaration_list (macro_invocation) @test.maker))
+(macro_definition) @test.macro
+
 ; Code that is only compiled for tests.
 ((attribute_item (attribute (identifier) @_cfg arguments: (token_tree) @_given))
   . [(attribute_item) (line_comment)]*
