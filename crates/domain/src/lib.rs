@@ -51,3 +51,6 @@ pub mod trace;
 pub mod usage;
 pub mod wave;
 pub mod words;
+
+#[cfg(test)]
+mod tests;

@@ -23,9 +23,11 @@ pub fn from_line_starting_with<'a>(text: &'a str, word: &str) -> Option<&'a str>
     });
     let mut candidates = candidates.peekable();
     candidates.peek()?;
-    let silent = silent_ranges(text);
-    let is_silent = |offset: usize| silent.iter().any(|range| range.contains(&offset));
-    let found = candidates.find(|(offset, _)| !is_silent(*offset));
+    let mut silent = silent_ranges(text).into_iter().peekable();
+    let found = candidates.find(|(offset, _)| {
+        while silent.next_if(|range| range.end <= *offset).is_some() {}
+        !silent.peek().is_some_and(|range| range.contains(offset))
+    });
     found.map(|(_, rest)| rest)
 }
 
@@ -125,8 +127,8 @@ fn line_starts(text: &str) -> impl Iterator<Item = usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1))
 }
 
-/// Returns the ranges in which no line counts as text: code blocks, code spans and HTML comments. Quotes need no range:
-/// a quoted line starts with `>`, never with the word.
+/// Returns the ranges in which no line counts as text, in order: code blocks, code spans and HTML comments. Quotes need
+/// no range: a quoted line starts with `>`, never with the word.
 fn silent_ranges(text: &str) -> Vec<Range<usize>> {
     Parser::new(text)
         .into_offset_iter()

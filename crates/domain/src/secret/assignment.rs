@@ -67,12 +67,15 @@ pub(super) fn find(text: &[u8], place: Where, spans: &mut Vec<Span>) {
         }
         let rest = text.get(found.end()..).unwrap_or_default();
         let rest = rest.get(..MAX_LINE).unwrap_or(rest);
-        let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let name = line.iter().take_while(|byte| in_name(**byte)).count();
-        if name > MAX_NAME || is_harmless(line.get(..name).unwrap_or_default()) {
+        let name = rest
+            .iter()
+            .take(MAX_NAME + 1)
+            .take_while(|byte| in_name(**byte))
+            .count();
+        if name > MAX_NAME || is_harmless(rest.get(..name).unwrap_or_default()) {
             continue;
         }
-        let Some((start, length)) = value(line, name, place) else {
+        let Some((start, length)) = value(rest, name, place) else {
             continue;
         };
         let at = found.end() + start..found.end() + start + length;
@@ -89,7 +92,8 @@ fn is_harmless(rest_of_name: &[u8]) -> bool {
     HARMLESS.split(' ').any(|word| has_word(rest_of_name, word))
 }
 
-/// Returns the start and the length of the value in `line`, if it is a credential. The name ends at `from`.
+/// Returns the start and the length of the value in the first line of `line`, if it is a credential. The name ends at
+/// `from`.
 fn value(line: &[u8], from: usize, place: Where) -> Option<(usize, usize)> {
     let mut at = from;
     let mut given = false;
@@ -116,7 +120,7 @@ fn value(line: &[u8], from: usize, place: Where) -> Option<(usize, usize)> {
         (at, quote) = typed;
     }
     let rest = line.get(at..)?;
-    let length = rest.iter().take_while(|byte| in_value(**byte)).count();
+    let length = rest.iter().take(MOST + 1).take_while(|byte| in_value(**byte)).count();
     let value = rest.get(..length)?;
     let next = rest.get(length).copied();
     let ends = match quote {

@@ -21,6 +21,8 @@ const MAX_TOKEN: usize = 1_000;
 const MAX_KEY: usize = 24 * 1024;
 /// The number of characters that are decoded first. If they are not text, the match is dropped.
 const GLANCE: usize = 28;
+/// The number of characters that are decoded then: enough for the shortest credential of each form.
+const FIRST: usize = 400;
 
 /// The encoding of a beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,19 +105,34 @@ fn look(text: &[u8], start: usize, encoded: Encoded) -> Option<Span> {
     if !glance.iter().all(is_text) {
         return None;
     }
-    let (characters, places) = characters(text, code, encoded.most);
-    let decoded = decoded(&characters, encoded)?;
+    // Most credentials are short, and what only looks like one must not cost as much as the longest key.
+    let mut most = FIRST;
+    loop {
+        let (characters, places) = characters(text, code, most);
+        let decoded = decoded(&characters, encoded)?;
+        let span = starting(&decoded)?;
+        let is_key = encoded.beginning == KEY && decoded.iter().all(|byte| shapes::is_in_key(*byte));
+        let goes_on = is_key || span.at.end == decoded.len();
+        if goes_on && most < encoded.most && characters.len() == most {
+            most = most.saturating_mul(2).min(encoded.most);
+            continue;
+        }
+        let used = match code {
+            Code::Base64 { after } => ((after + span.at.end) * 8).div_ceil(6) - before(after),
+            Code::Base16 => span.at.end * 2,
+        };
+        let last = places.get(used.min(places.len()).checked_sub(1)?)?;
+        let at = start..start + last + 1;
+        return Some(Span { at, ..span });
+    }
+}
+
+/// Returns the credential that a decoded text begins with.
+fn starting(decoded: &[u8]) -> Option<Span> {
     let mut spans = Vec::new();
-    forms::find(&decoded, &mut spans);
-    shapes::find(&decoded, &mut spans);
-    let span = spans.into_iter().find(|span| span.at.start == 0)?;
-    let used = match code {
-        Code::Base64 { after } => ((after + span.at.end) * 8).div_ceil(6) - before(after),
-        Code::Base16 => span.at.end * 2,
-    };
-    let last = places.get(used.min(places.len()).checked_sub(1)?)?;
-    let at = start..start + last + 1;
-    Some(Span { at, ..span })
+    forms::find(decoded, &mut spans);
+    shapes::find(decoded, &mut spans);
+    spans.into_iter().find(|span| span.at.start == 0)
 }
 
 /// Returns the encoded characters and their positions, without the line ends between them.

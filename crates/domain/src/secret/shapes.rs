@@ -70,10 +70,16 @@ fn position(text: &[u8], needle: &[u8]) -> Option<usize> {
     text.windows(needle.len()).position(|window| window == needle)
 }
 
+/// Returns the text before the next mark. No key contains another one, so no byte is looked at for two of them.
+fn before_next<'a>(rest: &'a [u8], mark: &str) -> &'a [u8] {
+    let next = position(rest, mark.as_bytes());
+    next.and_then(|next| rest.get(..next)).unwrap_or(rest)
+}
+
 /// Finds a key up to its last line or, if it was cut off, up to the last line that looks like part of one. A first line
 /// alone is not a key: programs that read keys contain it too.
 fn private_key(rest: &[u8]) -> Option<Shape> {
-    let rest = rest.get(..MAX_KEY).unwrap_or(rest);
+    let rest = before_next(rest.get(..MAX_KEY).unwrap_or(rest), PEM);
     let title = position(rest.get(..60).unwrap_or(rest), b"-----")?;
     let named = rest.get(..title)?;
     if !(named.ends_with(b"PRIVATE KEY") || named.ends_with(b"PRIVATE KEY BLOCK")) {
@@ -81,8 +87,7 @@ fn private_key(rest: &[u8]) -> Option<Shape> {
     }
     let start = title + 5;
     let body = rest.get(start..)?;
-    let in_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=:,- \t\r\n\\\"'|>".contains(byte);
-    let last = position(body, b"-----END ").filter(|at| body.iter().take(*at).all(in_key));
+    let last = position(body, b"-----END ").filter(|at| body.iter().take(*at).all(|byte| is_in_key(*byte)));
     let (inside, whole) = match last {
         Some(at) => {
             let close = position(body.get(at + 9..)?, b"-----").map_or(body.len(), |close| at + 9 + close + 5);
@@ -104,6 +109,11 @@ fn private_key(rest: &[u8]) -> Option<Shape> {
     )
 }
 
+/// `true` if a byte may stand before the last line of a key.
+pub(super) fn is_in_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/=:,- \t\r\n\\\"'|>".contains(&byte)
+}
+
 /// Returns the length of the lines that may belong to a key. The first one is the rest of the title's line.
 fn key_lines(body: &[u8]) -> usize {
     let in_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=:,- \r\\\"'".contains(byte);
@@ -123,7 +133,7 @@ fn key_lines(body: &[u8]) -> usize {
 }
 
 fn putty(rest: &[u8]) -> Option<Shape> {
-    let rest = rest.get(..MAX_KEY).unwrap_or(rest);
+    let rest = before_next(rest.get(..MAX_KEY).unwrap_or(rest), PUTTY);
     let at = position(rest, b"Private-Lines:")?;
     let end = position(rest, b"Private-MAC:").unwrap_or(rest.len());
     shape(SecretKind::PrivateKey, 0..end.max(at), Sure::Yes)
