@@ -42,3 +42,6 @@ pub use journal::Activity;
 pub use record::{Record, Replaced};
 pub use run::{RunError, RunSpec};
 pub use script::ScriptMistake;
+
+#[cfg(test)]
+mod tests;

@@ -52,3 +52,6 @@ pub use run::context::{CheckoutLocks, Deadlines, GateContext, GateError};
 pub use subject::{Subject, WaveSubject};
 pub use verify::verify;
 pub use wave::{blame, verify_wave};
+
+#[cfg(test)]
+mod tests;

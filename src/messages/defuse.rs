@@ -9,6 +9,9 @@ const CLOSING_WORDS: [&str; 9] = [
     "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
 ];
 
+/// The most bytes of a target that are searched for what makes it one; no owner's and repository's names are longer.
+const LONGEST_TARGET: usize = 200;
+
 /// Returns the places for breaks in `line`: ascending byte offsets at which an invisible character makes the text
 /// ineffective.
 pub(super) fn breaks(line: &str) -> Vec<usize> {
@@ -69,6 +72,9 @@ fn is_closing_word(text: &str) -> bool {
     }
     let target = after.trim_start_matches([' ', ':', '\t']);
     let target = target.split_whitespace().next().unwrap_or_default();
+    let target = target
+        .get(..target.floor_char_boundary(LONGEST_TARGET))
+        .unwrap_or(target);
     target.contains('#') || target.contains("://") || starts_with_word(target, "gh-")
 }
 

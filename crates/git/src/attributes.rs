@@ -147,14 +147,14 @@ pub(crate) async fn rules(
 }
 
 /// Returns the names whose presence on a line gives `name`: its own, and macros that contain it.
-fn macros<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
+fn macros<'a>(text: &'a str, name: &str) -> BTreeSet<&'a str> {
     let lines = text.lines().filter_map(|line| line.trim().strip_prefix("[attr]"));
-    let mut found: Vec<&str> = Vec::new();
+    let mut found: BTreeSet<&str> = BTreeSet::new();
     for line in lines {
         let mut words = line.split_ascii_whitespace();
         let Some(own) = words.next() else { continue };
         if words.any(|word| named(word) == name || found.contains(&named(word))) {
-            found.push(own);
+            found.insert(own);
         }
     }
     found
@@ -178,7 +178,7 @@ pub(crate) fn lines_with(text: &str, name: &str) -> Vec<(usize, String)> {
 }
 
 /// Returns the last matching line of the nearest folder that has one.
-fn rule(files: &[(RepoPath, String)], path: &RepoPath, name: &str, macros: &[&str]) -> Option<AttributeRule> {
+fn rule(files: &[(RepoPath, String)], path: &RepoPath, name: &str, macros: &BTreeSet<&str>) -> Option<AttributeRule> {
     let concerns = |word: &str| named(word) == name || macros.contains(&named(word));
     let mut above: Vec<RepoPath> = path.folders().collect();
     above.insert(0, RepoPath::new(Vec::new()));

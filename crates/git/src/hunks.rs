@@ -2,7 +2,7 @@
 
 use crate::{error::GitError, mirror::Mirror, names::RepoPath, quote::unquoted};
 use domain::ids::Sha;
-use std::{collections::BTreeMap, ops::RangeInclusive};
+use std::{collections::BTreeMap, mem, ops::RangeInclusive};
 
 /// The number of bytes of the patch that are read. Files after it count as not shown.
 const PATCH_CAP: usize = 32 << 20;
@@ -78,6 +78,9 @@ struct Reader {
     files: BTreeMap<RepoPath, Vec<RangeInclusive<u32>>>,
     added: BTreeMap<RepoPath, BTreeMap<u32, String>>,
     file: Option<RepoPath>,
+    /// The lines that the current file adds, and the ranges that it shows.
+    lines: BTreeMap<u32, String>,
+    ranges: Vec<RangeInclusive<u32>>,
     /// The number of the next line of the new version.
     next: u32,
     old_left: u32,
@@ -88,6 +91,7 @@ impl Reader {
     fn of(patch: &[u8]) -> Self {
         let mut reader = Self::default();
         patch.split(|byte| *byte == b'\n').for_each(|line| reader.line(line));
+        reader.next_file(None);
         reader
     }
 
@@ -95,11 +99,25 @@ impl Reader {
         if self.old_left > 0 || self.new_left > 0 {
             self.content(line);
         } else if let Some(name) = line.strip_prefix(b"+++ ") {
-            self.file = new_name(name);
+            self.next_file(new_name(name));
         } else if line.starts_with(b"diff --git ") {
-            self.file = None;
+            self.next_file(None);
         } else if line.starts_with(b"@@ ") {
             self.hunk(line);
+        }
+    }
+
+    /// Ends the current file and begins another.
+    fn next_file(&mut self, next: Option<RepoPath>) {
+        let (lines, ranges) = (mem::take(&mut self.lines), mem::take(&mut self.ranges));
+        let Some(file) = mem::replace(&mut self.file, next) else {
+            return;
+        };
+        if !lines.is_empty() {
+            self.added.entry(file.clone()).or_default().extend(lines);
+        }
+        if !ranges.is_empty() {
+            self.files.entry(file).or_default().extend(ranges);
         }
     }
 
@@ -107,10 +125,8 @@ impl Reader {
         match line.first() {
             Some(b'+') => {
                 self.new_left = self.new_left.saturating_sub(1);
-                if let (Some(file), Some(text)) = (&self.file, line.get(1..)) {
-                    let text = String::from_utf8_lossy(text).into_owned();
-                    self.added.entry(file.clone()).or_default().insert(self.next, text);
-                }
+                let text = line.get(1..).unwrap_or_default();
+                self.lines.insert(self.next, String::from_utf8_lossy(text).into_owned());
                 self.next = self.next.saturating_add(1);
             }
             Some(b'-') => self.old_left = self.old_left.saturating_sub(1),
@@ -132,9 +148,9 @@ impl Reader {
             return;
         };
         (self.old_left, self.new_left, self.next) = (old_count, count, start);
-        if let (Some(file), true) = (&self.file, count > 0) {
+        if count > 0 {
             let end = start.saturating_add(count).saturating_sub(1);
-            self.files.entry(file.clone()).or_default().push(start..=end);
+            self.ranges.push(start..=end);
         }
     }
 }
@@ -159,6 +175,21 @@ fn new_name(name: &[u8]) -> Option<RepoPath> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use effort::{Reader, Text, assert_linear};
+
+    #[test]
+    fn eight_times_the_patch_is_eight_times_the_work() {
+        assert_linear(&[Reader {
+            name: "patch",
+            read: &|text| drop(AddedLines::of_patch(text.as_bytes())),
+            own: &[
+                Text("+++ b/", "a", "\n@@ -1 +{n} @@\n+x"),
+                Text("+++ b/", "a", "\n@@ -1,9999999 +1,9999999 @@\n+x{n}\n+y"),
+                Text("", "", "diff --git a/a{n} b/b\n+++ b/a{n}\n@@ -0,0 +1 @@\n+x\n"),
+                Text("+++ \"b/", "", "\\303"),
+            ],
+        }]);
+    }
 
     #[test]
     fn only_lines_inside_hunks_are_shown() {

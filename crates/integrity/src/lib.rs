@@ -37,3 +37,6 @@ pub fn inspect(change: &Change<'_>) -> Vec<IntegrityFinding> {
     findings.truncate(MOST);
     findings
 }
+
+#[cfg(test)]
+mod tests;

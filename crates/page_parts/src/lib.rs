@@ -47,6 +47,28 @@ pub fn boxed(id: Option<&str>, kind: &str, head: &Markup, body: &Markup) -> Mark
 #[cfg(test)]
 mod tests {
     use super::*;
+    use effort::{Reader, Text, assert_linear};
+
+    #[test]
+    fn eight_times_the_text_is_eight_times_the_work() {
+        let reader = |name, read, own| Reader { name, read, own };
+        assert_linear(&[
+            reader("sentence", &|text| drop(sentence(text)), &[]),
+            reader(
+                "page",
+                &|text| drop(markdown::render(text)),
+                &[
+                    Text("", "", "- [ ] a\n"),
+                    Text("", "", "<details>"),
+                    Text("", "", "| a | b |\n|--|--|\n"),
+                    Text("| a |\n|--|\n", "", "| b |\n"),
+                    Text("", "", "# a\n"),
+                    Text("", "", "```mermaid\nflowchart\n```\n"),
+                    Text("", "", "~~a*b_c"),
+                ],
+            ),
+        ]);
+    }
 
     #[test]
     fn code_in_a_sentence_is_shown_as_code() {

@@ -1,5 +1,6 @@
 use super::{Measured, Sum, ranges, spelled};
 use domain::evidence::{Evidence, Weight};
+use effort::{Reader, Text, assert_linear};
 
 fn hits(measured: &Measured, path: &str) -> Vec<(u32, u64)> {
     let lines = measured.of(path, "/build").unwrap();
@@ -143,4 +144,25 @@ fn cobertura_is_read_in_utf_16_and_wherever_its_sources_stand() {
     for bytes in [text.as_bytes(), &wide] {
         assert_eq!(hits(&Measured::read(bytes).unwrap(), "src/a.py"), [(1, 3), (2, 0)]);
     }
+}
+
+#[test]
+fn eight_times_the_file_is_eight_times_the_work() {
+    let read: &dyn Fn(&str) = &|text| drop(Measured::read(text.as_bytes()));
+    assert_linear(&[Reader {
+        name: "coverage",
+        read,
+        own: &[
+            Text("SF:a\n", "", "DA:{n},1\n"),
+            Text("", "", "SF:f{n}\nDA:1,1\n"),
+            Text("<coverage><class filename='a'>", "", "<line number='{n}' hits='1'/>"),
+            Text("<coverage>", "", "<class filename='a{n}'/>"),
+            Text(
+                "{\"data\":[{\"files\":[",
+                "",
+                "{\"filename\":\"a{n}\",\"segments\":[]},",
+            ),
+            Text("mode: set\n", "", "a.go:{n}.1,{n}.2 1 1\n"),
+        ],
+    }]);
 }

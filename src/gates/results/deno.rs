@@ -3,7 +3,7 @@
 use crate::gates::results::{
     numbers::before,
     runner::Runner,
-    tally::{Outcome, Tally},
+    tally::{Outcome, Tally, joined},
 };
 
 /// Deno names every test without being asked.
@@ -21,7 +21,7 @@ fn deno(text: &str) -> Option<Tally> {
     };
     let mut tally = Tally::default();
     let mut has_summary = false;
-    let mut file = String::new();
+    let mut file = "";
     for line in text.lines() {
         if is_summary(&line) {
             has_summary = true;
@@ -39,19 +39,19 @@ fn deno(text: &str) -> Option<Tally> {
         } else if let Some((_, path)) = line.strip_prefix("running ").and_then(|rest| rest.split_once(" from ")) {
             file = own_path(path);
         } else if let Some(path) = line.strip_prefix("Uncaught error from ") {
-            tally.mention(&own_path(path.trim_end_matches("FAILED")));
+            tally.mention(own_path(path.trim_end_matches("FAILED")));
         } else if let Some((name, outcome)) = result(line) {
             // With `--parallel`, each line names its file itself.
             let own = name.split_once(" => ").filter(|_| file.is_empty());
-            let (file, name) = own.map_or((file.clone(), name), |(path, name)| (own_path(path), name));
-            tally.test(&format!("{file} > {name}"), outcome);
+            let (file, name) = own.map_or((file, name), |(path, name)| (own_path(path), name));
+            tally.test(&joined([file].into_iter(), " > ", name), outcome);
         }
     }
     has_summary.then_some(tally)
 }
 
-fn own_path(path: &str) -> String {
-    path.trim().trim_start_matches("./").to_owned()
+fn own_path(path: &str) -> &str {
+    path.trim().trim_start_matches("./")
 }
 
 fn result(line: &str) -> Option<(&str, Outcome)> {

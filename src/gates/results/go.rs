@@ -3,7 +3,7 @@
 use crate::gates::results::{
     failures::is_text,
     runner::{Arguments, Naming, Runner, Select, any_of, escaped},
-    tally::{Outcome, Tally},
+    tally::{Outcome, Tally, joined},
 };
 
 pub(super) static GO_TEST: Runner = Runner {
@@ -59,7 +59,7 @@ pub(super) fn test(text: &str) -> Option<Tally> {
         }
         has_tests |= !package.is_empty() || word == "ok" && !rest.contains("[no tests to run]");
         for (name, outcome) in package.drain(..) {
-            tally.counted(&format!("{path}.{name}"), outcome);
+            tally.counted(&joined([path].into_iter(), ".", name), outcome);
         }
     }
     tally.has_uncounted = has_tests && !is_verbose;

@@ -4,7 +4,7 @@ use crate::gates::results::{
     failures::{Layout, is_text},
     numbers::{before, without_time},
     runner::{Arguments, Naming, Runner, Select, any_of, escaped},
-    tally::{Outcome, Tally},
+    tally::{Outcome, Tally, joined},
 };
 use std::collections::BTreeSet;
 
@@ -114,8 +114,7 @@ pub(super) fn jest(text: &str) -> Option<Tally> {
                 Outcome::Failed,
             );
         } else if let Some(name) = trimmed.strip_prefix("● ").filter(|name| name.contains(" › ")) {
-            let file = file.map(|file| format!("{file} › ")).unwrap_or_default();
-            tally.mention(&format!("{file}{name}"));
+            tally.mention(&joined(file.into_iter(), " › ", name));
         } else if let Some(file) = file.filter(|_| !trimmed.is_empty()) {
             verbose((line, trimmed), file, &mut titles, &mut tally);
         }
@@ -142,8 +141,8 @@ fn verbose<'a>((line, trimmed): (&'a str, &'a str), file: &str, titles: &mut Vec
     }
     .unwrap_or(title);
     let groups = titles.iter().map(|(_, title)| *title);
-    let parts = [file].into_iter().chain(groups).chain([without_time(title, "s)")]);
-    tally.test(&parts.collect::<Vec<_>>().join(" › "), outcome);
+    let groups = [file].into_iter().chain(groups);
+    tally.test(&joined(groups, " › ", without_time(title, "s)")), outcome);
 }
 
 /// Reads `Tests  1 failed | 2 passed | 1 skipped (4)`; with the verbose reporter, one line per test before it.
@@ -252,8 +251,7 @@ fn spec<'a>(line: &'a str, titles: &mut Vec<(usize, &'a str)>, tally: &mut Tally
         },
     };
     let suites = titles.iter().map(|(_, title)| *title);
-    let parts = suites.chain([without_time(title, "ms)")]);
-    tally.test(&parts.collect::<Vec<_>>().join(" "), outcome);
+    tally.test(&joined(suites, " ", without_time(title, "ms)")), outcome);
 }
 
 /// Reads a listed failure: `1) suite`, then each inner title on its own line, the last one with a colon.

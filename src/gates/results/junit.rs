@@ -46,7 +46,7 @@ pub(crate) fn read_all(reports: &[Option<Vec<u8>>]) -> Option<Read> {
 /// Returns the results of every report in a command's output.
 pub(super) fn printed(text: &str) -> Option<Tally> {
     const END: &str = "</testsuites>";
-    let mut tallies: Option<Tally> = None;
+    let mut tallies = Vec::new();
     let mut rest = text;
     while let Some((_, from)) = rest.split_once("<testsuites") {
         let Some((inside, after)) = from.split_once(END) else {
@@ -55,14 +55,11 @@ pub(super) fn printed(text: &str) -> Option<Tally> {
         let mut report = Report::default();
         let xml = format!("<testsuites{inside}{END}");
         if xml::read(xml.as_bytes(), |part| report.take(part)).is_ok() && report.has_suites {
-            tallies = Some(match tallies {
-                Some(known) => known.plus(report.tally),
-                None => report.tally,
-            });
+            tallies.push(report.tally);
         }
         rest = after;
     }
-    tallies
+    Tally::sum_of(tallies)
 }
 
 /// The part of the report that was read so far.

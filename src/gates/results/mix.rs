@@ -4,7 +4,7 @@ use crate::gates::results::{
     failures::{Layout, is_text},
     numbers::before,
     runner::{Naming, Runner},
-    tally::{Outcome, Tally},
+    tally::{Outcome, Tally, joined},
 };
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ fn exunit(text: &str) -> Option<Tally> {
             match name.strip_prefix("  * ") {
                 Some(test) => {
                     let (test, end) = test.rsplit_once(" (").unwrap_or((test, ""));
-                    let name = format!("{module}.{test}");
+                    let name = joined([module].into_iter(), ".", test);
                     let outcome = match end {
                         "skipped)" | "excluded)" => Outcome::Skipped,
                         _ if failures.contains(&name) => Outcome::Failed,
@@ -81,5 +81,5 @@ fn failure(line: &str) -> Option<String> {
     let (number, rest) = line.trim_start().split_once(") ")?;
     number.parse::<u32>().ok()?;
     let (test, module) = rest.strip_suffix(')')?.rsplit_once(" (")?;
-    Some(format!("{module}.{test}"))
+    Some(joined([module].into_iter(), ".", test))
 }

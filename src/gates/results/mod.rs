@@ -66,7 +66,7 @@ pub(crate) fn read(stdout: &str, stderr: &str) -> Read {
     if tallies.is_empty() {
         tallies.extend(tap::plain(&text));
     }
-    match tallies.into_iter().reduce(Tally::plus) {
+    match Tally::sum_of(tallies) {
         Some(sum) => sum.read(),
         None => Read {
             counts: Counts::Unknown,

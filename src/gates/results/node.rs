@@ -4,7 +4,7 @@ use crate::gates::results::{
     failures::{Layout, is_text},
     numbers::without_time,
     runner::{ArgumentPosition, Arguments, Asked, Runner, Select, any_of, escaped},
-    tally::{Outcome, Tally},
+    tally::{Outcome, Tally, joined},
     tap::{directive, split_remark, unescaped},
 };
 use std::collections::BTreeSet;
@@ -122,8 +122,8 @@ impl<'a> Tree<'a> {
     fn result(&mut self, depth: usize, title: &'a str, outcome: Outcome) {
         let inner = self.open.iter().filter(|(outer, _)| *outer > depth).count();
         self.open.retain(|(outer, _)| *outer < depth);
-        let titles = self.open.iter().map(|(_, title)| *title).chain([title]);
-        let name = unescaped(&titles.collect::<Vec<_>>().join(" > "));
+        let groups = self.open.iter().map(|(_, title)| *title);
+        let name = unescaped(&joined(groups, " > ", title));
         let below = format!("{name} > ");
         let is_parent = inner > 0 || self.found.last().is_some_and(|last| last.name.starts_with(&below));
         self.found.push(Entry {

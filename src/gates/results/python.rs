@@ -6,7 +6,10 @@ use crate::gates::results::{
     runner::{Arguments, Asked, Runner, Select},
     tally::{Outcome, Tally},
 };
-use std::collections::{BTreeSet, HashSet};
+use std::{
+    collections::{BTreeSet, HashSet},
+    ops::Bound,
+};
 
 /// pytest. Environment variables make it name its tests, so `naming` is not set.
 pub(super) static PYTEST: Runner = Runner {
@@ -98,11 +101,15 @@ pub(super) fn pytest(text: &str) -> Option<Tally> {
 /// Reads one line per test with `-v`, and the lists at the end.
 fn results(text: &str, tally: &mut Tally) {
     let mut seen: HashSet<String> = HashSet::new();
+    let mut failures: BTreeSet<String> = BTreeSet::new();
     let mut at_end = false;
     for line in text.lines() {
         if line.contains(" short test summary info ") {
             at_end = true;
         } else if let Some((name, outcome)) = progress(line).filter(|_| !at_end) {
+            if outcome == Outcome::Failed {
+                failures.insert(name.to_owned());
+            }
             match seen.insert(name.to_owned()) {
                 true => tally.test(name, outcome),
                 // The test itself passed, but its teardown failed.
@@ -115,9 +122,12 @@ fn results(text: &str, tally: &mut Tally) {
             }
         } else if let Some(name) = failed(line) {
             // A parameter may contain the separator between name and message: then the name is cut short.
-            let is_known = tally.named(Outcome::Failed).any(|known| known.starts_with(name));
-            if !is_known {
+            let next = failures
+                .range::<str, _>((Bound::Included(name), Bound::Unbounded))
+                .next();
+            if !next.is_some_and(|known| known.starts_with(name)) {
                 tally.test(name, Outcome::Failed);
+                failures.insert(name.to_owned());
             }
         }
     }

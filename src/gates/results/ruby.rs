@@ -4,7 +4,7 @@ use crate::gates::results::{
     failures::{Layout, is_text},
     numbers::before,
     runner::{Naming, Runner},
-    tally::{Outcome, Tally},
+    tally::{Outcome, Tally, joined},
 };
 
 /// Rake hands the variable on to minitest and to test-unit.
@@ -147,7 +147,7 @@ fn test_unit(text: &str) -> Option<Tally> {
         } else if let Some((test, rest)) = line.strip_prefix("  ").and_then(|line| line.split_once(":\t")) {
             let mark = rest.trim_start().get(..1).unwrap_or_default();
             if let Some(outcome) = letter(mark) {
-                listed.counted(&format!("{class}#{}", test.trim()), outcome);
+                listed.counted(&joined([class].into_iter(), "#", test.trim()), outcome);
             }
         } else if let Some(name) = line.strip_suffix(": ") {
             class = name.trim();
@@ -230,6 +230,6 @@ fn documented_test(groups: &[(usize, &str)], title: &str, tally: &mut Tally) {
         (None, Some((title, _))) => (title, Outcome::Skipped),
         (None, None) => (title, Outcome::Passed),
     };
-    let names: Vec<&str> = groups.iter().map(|(_, name)| *name).chain([title]).collect();
-    tally.counted(&names.join(" "), outcome);
+    let groups = groups.iter().map(|(_, name)| *name);
+    tally.counted(&joined(groups, " ", title), outcome);
 }

@@ -23,6 +23,9 @@ const MOST_FAILING: usize = 100;
 /// The most characters of a failure's first line, and of its test, that are kept.
 const LONGEST_TEXT: usize = 500;
 
+/// The most bytes of the titles of groups in a test's name.
+const LONGEST_GROUPS: usize = 1_000;
+
 /// Counts and names of tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
@@ -108,18 +111,25 @@ impl Tally {
         self.tests.iter().filter(of).map(|(name, _)| name.as_str())
     }
 
-    pub(super) fn plus(mut self, other: Self) -> Self {
-        // One runner may name all its failures while the other only mentions them: only the mentions contain both.
-        let mentioned = self.failing().into_iter().chain(other.failing());
-        self.sum(other.passed, other.failed, other.skipped);
-        self.has_uncounted |= other.has_uncounted;
-        self.tests.extend(other.tests);
-        self.texts.extend(other.texts);
-        self.mentioned = Vec::new();
-        for name in mentioned {
-            self.mention(&name);
+    /// Adds up the tallies of several runners; `None` if there are none.
+    pub(super) fn sum_of(tallies: Vec<Self>) -> Option<Self> {
+        let mut tallies = tallies.into_iter();
+        let first = tallies.next()?;
+        if tallies.len() == 0 {
+            return Some(first);
         }
-        self
+        let mut sum = Self::default();
+        for tally in [first].into_iter().chain(tallies) {
+            // One runner may name all its failures while another only mentions them: only the mentions contain both.
+            for name in tally.failing() {
+                sum.mention(&name);
+            }
+            sum.sum(tally.passed, tally.failed, tally.skipped);
+            sum.has_uncounted |= tally.has_uncounted;
+            sum.tests.extend(tally.tests);
+            sum.texts.extend(tally.texts);
+        }
+        Some(sum)
     }
 
     /// Returns the failing tests for people, each once.
@@ -158,6 +168,19 @@ impl Tally {
             texts: self.texts,
         }
     }
+}
+
+/// Joins a test's title with those of its groups, outermost first. The groups are left out if the whole would be longer
+/// than any name, so that one long title does not become a part of a million names.
+pub(super) fn joined<'a>(groups: impl Iterator<Item = &'a str> + Clone, separator: &str, title: &'a str) -> String {
+    let length: usize = groups
+        .clone()
+        .map(|group| group.len().saturating_add(separator.len()))
+        .sum();
+    if length > LONGEST_GROUPS {
+        return title.to_owned();
+    }
+    groups.chain([title]).collect::<Vec<_>>().join(separator)
 }
 
 /// Gives each test a unique name: the second test of a name becomes `name ⟨2⟩`, and so on, in the runner's order. No

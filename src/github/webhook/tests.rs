@@ -1,6 +1,7 @@
 use super::*;
 use crate::github::model::{ActorKind, Conversation, OpenState, ReviewState};
 use domain::ids::{AppId, InstallationId, IssueNumber, Millis, PullNumber, RepoId, User, UserId};
+use effort::{Reader, Text, assert_linear};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -581,4 +582,17 @@ proptest! {
         newer.pointer_mut(&found[place.index(found.len())]).unwrap()["field_of_tomorrow"] = value;
         prop_assert_eq!(read(event, payload), read(event, &newer));
     }
+}
+
+#[test]
+fn eight_times_the_payload_is_eight_times_the_work() {
+    assert_linear(&[Reader {
+        name: "payload",
+        read: &|text| drop(parse("issues", text.as_bytes())),
+        own: &[
+            Text("{\"action\":\"", "", "opened"),
+            Text("{\"action\":\"labeled\",\"a\":[", "", "1,"),
+            Text("{", "", "\"a{n}\":{},"),
+        ],
+    }]);
 }

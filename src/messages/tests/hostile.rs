@@ -18,6 +18,7 @@ use domain::{
     mistake::SettingsMistake,
     task,
 };
+use effort::{Reader, Text, assert_linear};
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::{collections::BTreeMap, iter, sync::LazyLock};
@@ -452,4 +453,31 @@ fn prose_keeps_its_code_and_reads_as_it_was_written() {
     }
     assert_eq!(untrusted::cell("use `a|b`|", 200), "use `a\\|b`\\|");
     assert_eq!(untrusted::cell(" \n", 200), "–");
+}
+
+#[test]
+fn eight_times_the_text_is_eight_times_the_work() {
+    let acted_on = [
+        Text("", "", "fix."),
+        Text("", "", "closes "),
+        Text("", "", ":a"),
+        Text("", "", "@a #1 gh-1 www.a "),
+        Text("", "", "/autobuild help\n"),
+        Text("", "", "<!--"),
+        Text("", "", "`a` _b_ "),
+    ];
+    let reader = |name, read| Reader {
+        name,
+        read,
+        own: &acted_on,
+    };
+    assert_linear(&[
+        reader("inline", &|text| drop(untrusted::inline(text, usize::MAX))),
+        reader("cell", &|text| drop(untrusted::cell(text, 1_000))),
+        reader("code", &|text| drop(untrusted::code(text, usize::MAX))),
+        reader("quote", &|text| drop(untrusted::quote(text, usize::MAX))),
+        reader("fence", &|text| drop(untrusted::fence(text, "", 60_000))),
+        reader("plain", &|text| drop(untrusted::plain(text, usize::MAX))),
+        reader("without commands", &|text| drop(messages::without_commands(text))),
+    ]);
 }

@@ -9,7 +9,8 @@
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// A text of any size: how it starts, what fills its first half, and what repeats to its end.
+/// A text of any size: how it starts, what fills its first half, and what repeats to its end, numbered where it says
+/// `{n}`.
 #[derive(Clone, Copy, Debug)]
 pub struct Text(pub &'static str, pub &'static str, pub &'static str);
 
@@ -46,7 +47,9 @@ impl Text {
         let Self(start, filler, unit) = self;
         let times = |part: &str, size: usize| size.checked_div(part.len()).unwrap_or(0);
         let filler = filler.repeat(times(filler, size / 2));
-        let units = unit.repeat(times(unit, size - filler.len()));
+        let units: String = (0..times(unit, size - filler.len()))
+            .map(|number| unit.replace("{n}", &number.to_string()))
+            .collect();
         [start, &filler, &units].concat()
     }
 }

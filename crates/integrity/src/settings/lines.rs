@@ -11,6 +11,7 @@ use crate::{
     rules::rule::{Violation, at, at_line, in_file},
 };
 use domain::integrity::Detail;
+use std::collections::BTreeSet;
 
 /// Words that make CI ignore failures, or not run at all, with commas between them.
 const TOLERANT: &str = "\
@@ -35,7 +36,7 @@ pub(super) fn scripts(reading: &Reading<'_>) -> Vec<Violation> {
 
 /// Returns the lines of `one` that `other` does not have, with their numbers; layout and comments do not count.
 pub(super) fn more<'l>(one: &'l str, other: &str) -> Vec<(u32, &'l str)> {
-    let known: std::collections::BTreeSet<&str> = other.lines().map(plain).collect();
+    let known: BTreeSet<&str> = other.lines().map(plain).collect();
     (1_u32..)
         .zip(one.lines())
         .filter(|(_, line)| !plain(line).is_empty() && !known.contains(plain(line)))
@@ -69,7 +70,7 @@ fn in_ci(file: &ChangedFile<'_>, moved_to: &[String]) -> Vec<Violation> {
         found.extend(is_gone.then(|| in_file(file.path, Detail::Nothing)));
         return found;
     }
-    let others: Vec<&str> = moved_to.iter().flat_map(|text| text.lines()).map(plain).collect();
+    let others: BTreeSet<&str> = moved_to.iter().flat_map(|text| text.lines()).map(plain).collect();
     let runs = |line: &str, what: fn(&str) -> bool| what(plain(line)) && !line.contains("name:");
     let is_lost = |line: &&str| runs(line, runs_checks) && !others.contains(&plain(line));
     let lost: Vec<&str> = gone.iter().map(|(_, line)| *line).filter(is_lost).collect();
