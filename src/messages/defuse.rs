@@ -71,10 +71,10 @@ fn is_closing_word(text: &str) -> bool {
         return false;
     }
     let target = after.trim_start_matches([' ', ':', '\t']);
-    let target = target.split_whitespace().next().unwrap_or_default();
     let target = target
         .get(..target.floor_char_boundary(LONGEST_TARGET))
         .unwrap_or(target);
+    let target = target.split_whitespace().next().unwrap_or_default();
     target.contains('#') || target.contains("://") || starts_with_word(target, "gh-")
 }
 
