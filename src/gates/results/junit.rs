@@ -40,7 +40,7 @@ pub(crate) fn read_all(reports: &[Option<Vec<u8>>]) -> Option<Read> {
         report.tally.has_uncounted = !matches!(read, Some(Ok(()))) || !report.has_suites;
         report.tally
     };
-    Some(reports.iter().map(one).reduce(Tally::plus)?.read())
+    Tally::sum_of(reports.iter().map(one).collect()).map(Tally::read)
 }
 
 /// Returns the results of every report in a command's output.
