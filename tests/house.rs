@@ -17,8 +17,8 @@ use std::{
 const MAP: [(&str, &[&str]); 9] = [
     ("messages", &["domain"]),
     ("store", &["domain"]),
-    ("github", &["domain"]),
-    ("config", &["domain"]),
+    ("github", &["domain", "uplink"]),
+    ("config", &["domain", "uplink"]),
     ("agents", &["domain", "sandbox", "config"]),
     ("gates", &["domain", "sandbox", "config", "git", "integrity"]),
     (
@@ -36,7 +36,7 @@ const MAP: [(&str, &[&str]); 9] = [
             "telemetry",
         ],
     ),
-    ("telemetry", &["domain"]),
+    ("telemetry", &["domain", "uplink"]),
     (
         "web",
         &[
@@ -47,12 +47,13 @@ const MAP: [(&str, &[&str]); 9] = [
             "github",
             "messages",
             "store",
+            "uplink",
         ],
     ),
 ];
 
 /// The crates that rooms of `src` use by name.
-const CRATES: [&str; 6] = ["page_parts", "domain", "integrity", "sandbox", "git", "forge"];
+const CRATES: [&str; 7] = ["page_parts", "domain", "integrity", "sandbox", "git", "forge", "uplink"];
 
 /// The room that may import everything, and that nobody imports.
 const COMMANDS: &str = "cli";

@@ -26,7 +26,10 @@ use domain::{
     task::Origin,
 };
 use git::Mirror;
-use sandbox::{Sandbox, SandboxOptions, egress::Ceiling};
+use sandbox::{
+    Sandbox, SandboxOptions,
+    egress::{Ceiling, Refusals},
+};
 use std::{
     fmt::Display,
     fs,
@@ -57,7 +60,9 @@ impl Running {
             network: Ceiling {
                 hosts: network.allow,
                 pinned: network.pinned,
+                uplink: network.uplink,
             },
+            refusals: Refusals::default(),
             folder: folder.join("checkouts"),
             caches: folder.join("caches"),
             secrets: Secrets::default(),

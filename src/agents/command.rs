@@ -138,7 +138,7 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
         }
         exit @ (Exit::Exited(_) | Exit::Signalled(_)) => failed(with_complaint(&outcome::ended(exit), spec, finished)),
         Exit::OverLimit(limit) => failed(format!("it was stopped: it used {limit}")),
-        exit @ Exit::Escaped => failed(outcome::ended(exit)),
+        exit @ (Exit::Escaped | Exit::HostRefused) => failed(outcome::ended(exit)),
         Exit::TimedOut => AgentFailure::TimedOut {
             seconds: spec.deadline.as_secs(),
         },

@@ -49,7 +49,10 @@ pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<
         (None, Exit::OverLimit(limit)) => Some(Cut::Failed(AgentFailure::Failed {
             how: format!("it used {limit}"),
         })),
-        (None, Exit::TimedOut | Exit::Idle | Exit::Exited(_) | Exit::Signalled(_) | Exit::Escaped) => None,
+        (
+            None,
+            Exit::TimedOut | Exit::Idle | Exit::HostRefused | Exit::Exited(_) | Exit::Signalled(_) | Exit::Escaped,
+        ) => None,
     }
 }
 
@@ -73,9 +76,12 @@ pub(crate) fn ended(exit: Exit) -> String {
         Exit::Exited(code) => format!("exit code {code}"),
         Exit::Signalled(signal) => format!("ended by signal {signal}"),
         Exit::Escaped => "it killed the process that watched it".to_owned(),
-        Exit::TimedOut | Exit::Idle | Exit::Cancelled | Exit::TooMuchOutput | Exit::OverLimit(_) => {
-            "it was stopped".to_owned()
-        }
+        Exit::TimedOut
+        | Exit::Idle
+        | Exit::HostRefused
+        | Exit::Cancelled
+        | Exit::TooMuchOutput
+        | Exit::OverLimit(_) => "it was stopped".to_owned(),
     }
 }
 

@@ -19,13 +19,18 @@ use domain::{
     secret::Secrets,
 };
 use git::{ForgeAccess, Mirrors};
-use sandbox::{Sandbox, SandboxOptions};
+use sandbox::{
+    Sandbox, SandboxOptions,
+    egress::{Caps as DoorCaps, Door, Rules},
+};
 use secrecy::SecretString;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
+use uplink::Uplink;
+use url::Url;
 
 /// The agents that the server offers.
 pub struct Agents {
@@ -105,6 +110,9 @@ pub struct Blueprint {
     pub isolation: Bounds,
 }
 
+/// The file of all trusted certificates, in the data folder.
+const CERTIFICATES_FILE: &str = "certificates.pem";
+
 /// The end of something that never ends.
 pub const NEVER: Millis = Millis(i64::MAX);
 
@@ -115,11 +123,15 @@ pub fn clock() -> Millis {
 }
 
 /// Starts to send spans to a collector, if one is configured.
-pub fn telemetry(collector: Option<TelemetrySettings>, instance: &str, secrets: Secrets) -> anyhow::Result<Telemetry> {
+pub fn telemetry(
+    collector: Option<TelemetrySettings>,
+    instance: &str,
+    secrets: Secrets,
+    uplink: &Uplink,
+) -> anyhow::Result<Telemetry> {
     match collector {
-        Some(collector) => {
-            Telemetry::start(collector, instance, secrets).context("preparing calls to the OpenTelemetry collector")
-        }
+        Some(collector) => Telemetry::start(collector, instance, secrets, uplink)
+            .context("preparing calls to the OpenTelemetry collector"),
         None => Ok(Telemetry::default()),
     }
 }
@@ -145,7 +157,8 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
 
 /// Builds the engine in a data folder that this process has already taken.
 pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
-    let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?;
+    let uplink = blueprint.settings.network.uplink.clone();
+    let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?.through(&uplink);
     let secrets = blueprint.secrets;
     let autobuild = app(&blueprint.app).context("the AutoBuild App")?;
     let autobuild = Client::new(&autobuild, &urls, clock)?
@@ -153,9 +166,17 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         .pausing(blueprint.settings.read_pauses);
     let coach = blueprint.coach.as_ref().map(app).transpose().context("the Coach App")?;
     let coach = coach.map(|coach| autobuild.beside(&coach));
-    let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;
+    let certificates = certificates(&uplink, &blueprint.data_dir)?;
+    let git_door = git_door(&uplink, &blueprint.web_url, &blueprint.data_dir).await?;
+    let proxy = git_door.as_ref().map(|door| door.proxy_url(Level::L0).into());
+    let forge = ForgeAccess::new(&blueprint.web_url)?.through(proxy, certificates.clone());
+    let mirrors = Mirrors::new(&blueprint.data_dir, forge)?;
     mirrors.sweep_leftovers(clock())?;
-    let sandbox = isolation(blueprint.sandbox, &blueprint.data_dir, blueprint.isolation).await?;
+    let options = SandboxOptions {
+        certificates,
+        ..blueprint.sandbox
+    };
+    let sandbox = isolation(options, &blueprint.data_dir, blueprint.isolation).await?;
     let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir).await?;
     let gap = u32::try_from(blueprint.settings.write_spacing_ms).unwrap_or(u32::MAX);
     let url = secrecy::ExposeSecret::expose_secret(&blueprint.database_url).to_owned();
@@ -176,8 +197,40 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         coach_installations: CoachInstallations::default(),
         running: Running::default(),
         checkout_locks: CheckoutLocks::default(),
+        git_door,
         data_folder,
     }))
+}
+
+/// Writes a file of all trusted certificates, for programs that take one, if the settings name more than the machine's.
+fn certificates(uplink: &Uplink, data_dir: &Path) -> anyhow::Result<Option<PathBuf>> {
+    let Some(authorities) = uplink.authorities() else {
+        return Ok(None);
+    };
+    let file = data_dir.join(CERTIFICATES_FILE);
+    std::fs::write(&file, authorities.with_machines())
+        .with_context(|| format!("writing the certificates to {}", file.display()))?;
+    Ok(Some(file))
+}
+
+/// Opens a door for git, which leads to GitHub through the organisation's proxy. So git never gets its credentials.
+async fn git_door(uplink: &Uplink, web_url: &str, data_dir: &Path) -> anyhow::Result<Option<Door>> {
+    let url: Url = web_url.parse()?;
+    let host = url.host_str().unwrap_or_default();
+    if uplink.proxy_for(host).is_none() {
+        return Ok(None);
+    }
+    let rules = Rules {
+        uplink: uplink.clone(),
+        port: url.port(),
+        caps: DoorCaps {
+            bytes: u64::MAX,
+            ..DoorCaps::default()
+        },
+        ..Rules::hosts([host.parse()?])
+    };
+    let door = Door::open(rules, &data_dir.join("doors")).await;
+    Ok(Some(door.context("opening a way for git")?))
 }
 
 /// Describes the opening of a database for error messages. Only a file is named: other addresses may hold a password.

@@ -476,7 +476,7 @@ fn blueprint(
     secrets: &Secrets,
 ) -> anyhow::Result<Blueprint> {
     let mut engine = EngineSettings::service(assemble::worker_name(), settings.data_dir.clone(), assemble::clock);
-    engine.telemetry = assemble::telemetry(collector, &engine.worker, secrets.clone())?;
+    engine.telemetry = assemble::telemetry(collector, &engine.worker, secrets.clone(), &settings.network.uplink)?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
     engine.budget = settings.budget;
     let [setup, test] = settings.longest;

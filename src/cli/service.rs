@@ -21,6 +21,7 @@ pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
     let mut all: Vec<SecretString> = app.chain(coach).chain(others).cloned().collect();
     all.extend(assemble::agents_secrets(&settings.agent_environment));
     all.extend(Access::service(settings.models.clone()).keys());
+    all.extend(settings.network.uplink.proxy().iter().flat_map(|proxy| proxy.secrets()));
     all
 }
 
@@ -48,6 +49,7 @@ pub(super) fn ceiling(settings: &NetworkCeiling) -> Ceiling {
     Ceiling {
         hosts: settings.allow.clone(),
         pinned: settings.pinned.clone(),
+        uplink: settings.uplink.clone(),
     }
 }
 

@@ -49,6 +49,7 @@ pub(super) fn open(
         random: unguessable,
         secrets: secrets.clone(),
         github: (!settings.github.is_usual()).then(|| settings.github.clone()),
+        uplink: settings.network.uplink.clone(),
         public_url: settings.public_url.clone(),
     })?;
     let leading = match setup.is_open() {

@@ -1,24 +1,30 @@
 //! The server's settings on which hosts foreign programs may reach.
 
+use crate::config::server_parse::Parser;
 use domain::{
     network::{HostName, HostRule},
     registries,
 };
+use secrecy::SecretString;
 use std::{
     collections::BTreeMap,
     net::{IpAddr, SocketAddr},
 };
+use uplink::{Authorities, Exceptions, Proxy, Uplink};
+use url::Url;
 
 const MAX_HOSTS: usize = 500;
 const HTTPS: u16 = 443;
 
 /// The hosts that foreign programs may reach at most.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct NetworkCeiling {
     /// Hosts that a repository's `network.allow` may open, and registries that set-up may reach.
     pub allow: Vec<HostRule>,
     /// The addresses of internal hosts; they take precedence over DNS.
     pub pinned: BTreeMap<HostName, SocketAddr>,
+    /// How the service itself reaches other machines.
+    pub uplink: Uplink,
 }
 
 impl Default for NetworkCeiling {
@@ -26,6 +32,7 @@ impl Default for NetworkCeiling {
         Self {
             allow: registries::public(),
             pinned: BTreeMap::new(),
+            uplink: Uplink::default(),
         }
     }
 }
@@ -72,6 +79,44 @@ pub(crate) fn pinned(text: &str) -> Result<BTreeMap<HostName, SocketAddr>, Strin
     match pinned.len() {
         0..=MAX_HOSTS => Ok(pinned),
         _ => Err(format!("names more than {MAX_HOSTS} hosts")),
+    }
+}
+
+/// Reads the address of the organisation's proxy.
+fn proxy(text: &str) -> Result<Url, String> {
+    let url = text.parse::<Url>();
+    let url = url.map_err(|_| "is not an address such as http://proxy.example.com:3128".to_owned())?;
+    Proxy::check(&url).map_err(|why| why.to_string())?;
+    Ok(url)
+}
+
+/// Checks credentials: a user name and a password.
+fn credentials(text: &str) -> Result<SecretString, &'static str> {
+    let is_plain = !text.chars().any(char::is_control);
+    match text.split_once(':') {
+        Some((user, _)) if !user.is_empty() && is_plain => Ok(text.to_owned().into()),
+        Some(_) | None => Err("must be user:password"),
+    }
+}
+
+impl Parser {
+    /// Reads the settings on the network; mistakes are collected.
+    pub(crate) fn network(&mut self) -> NetworkCeiling {
+        let usual = NetworkCeiling::default();
+        NetworkCeiling {
+            allow: self.parse("NETWORK_ALLOW", allow).unwrap_or(usual.allow),
+            pinned: self.parse("NETWORK_PINNED", pinned).unwrap_or_default(),
+            uplink: self.uplink(),
+        }
+    }
+
+    fn uplink(&mut self) -> Uplink {
+        let url = self.parse("NETWORK_PROXY", proxy);
+        let credentials = self.parse("NETWORK_PROXY_CREDENTIALS", credentials);
+        let exceptions = self.parse("NETWORK_NO_PROXY", str::parse::<Exceptions>);
+        let authorities = self.parse("NETWORK_CA", Authorities::from_pem);
+        let proxy = url.and_then(|url| Proxy::new(url, credentials, exceptions.unwrap_or_default()).ok());
+        Uplink::new(proxy, authorities)
     }
 }
 

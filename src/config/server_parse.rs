@@ -4,8 +4,6 @@ use crate::config::{
     agent::AgentCommand,
     credentials::{App, AppKey, OAuthClient},
     github_address::{GithubAddress, safe_address, web_address},
-    network,
-    network::NetworkCeiling,
     role::ByRole,
     server::{AppsFrom, LogFormat, ServerSettings},
     shapes::seconds,
@@ -119,14 +117,6 @@ impl Parser {
 
     pub(crate) fn secret(&self, name: &'static str) -> Option<SecretString> {
         self.text(name).map(|value| SecretString::from(value.text))
-    }
-
-    pub(crate) fn network(&mut self) -> NetworkCeiling {
-        let usual = NetworkCeiling::default();
-        NetworkCeiling {
-            allow: self.parse("NETWORK_ALLOW", network::allow).unwrap_or(usual.allow),
-            pinned: self.parse("NETWORK_PINNED", network::pinned).unwrap_or_default(),
-        }
     }
 
     fn github(&mut self) -> Option<GithubAddress> {

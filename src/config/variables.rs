@@ -92,6 +92,11 @@ pub static VARIABLES: &[Variable] = variables! {
     "NETWORK_ALLOW": Plain, Value("registries"),
         "Hosts that sandboxes may reach at most: `example.com`, `*.example.com`, `registries` or `none`.";
     "NETWORK_PINNED": Plain, Nothing, "Addresses of internal hosts: `host=address` or `host=address:port`.";
+    "NETWORK_PROXY": Plain, Nothing,
+        "Your organisation's proxy, such as `http://proxy.example.com:3128`: the service reaches everything through it.";
+    "NETWORK_PROXY_CREDENTIALS": Secret, Nothing, "`user:password` for that proxy.";
+    "NETWORK_NO_PROXY": Plain, Nothing, "Hosts that are reached without it, as in `NO_PROXY`.";
+    "NETWORK_CA": Secret, Nothing, "More certificate authorities to trust, in PEM form.";
     "WRITE_SPACING_MS": Plain, Value("1000"), "Milliseconds between two writes to GitHub, for each installation.";
     "BUDGET_USD_PER_MONTH": Plain, Value("0"),
         "US dollars for each calendar month (UTC). In all budgets, 0 means no limit.";

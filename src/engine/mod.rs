@@ -44,7 +44,7 @@ use domain::{
     secret::Secrets,
 };
 use git::Mirrors;
-use sandbox::Sandbox;
+use sandbox::{Sandbox, egress::Door};
 
 /// Everything that the work needs. There is one per process.
 pub struct Engine {
@@ -72,6 +72,8 @@ pub struct Engine {
     pub running: Running,
     /// The folder of each repository in which commands run without isolation. Only one holder uses it at a time.
     pub checkout_locks: CheckoutLocks,
+    /// The way of git to GitHub through the organisation's proxy, if there is one. Kept open with the engine.
+    pub git_door: Option<Door>,
     /// The permits to ask GitHub about labels that may not be ours.
     pub label_looks: LabelLooks,
     /// The proof that no other process uses the data folder.

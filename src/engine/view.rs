@@ -242,6 +242,7 @@ impl Engine {
             estimate: None,
             waiting: waiting.collect(),
             at_work: self.store.at_work(key).await?,
+            refused: self.store.refused(key).await?,
         })
     }
 

@@ -70,7 +70,7 @@ pub async fn preflight(
     }
     Ok(Baseline {
         commit: commit.clone(),
-        setup: ready.setup.clone(),
+        setup: ready.setup.clone().map(|setup| setup.without_hosts(&ready.refused)),
         tests,
         rewritten: ready.touched.rewritten.clone(),
         additions,

@@ -1,7 +1,7 @@
-//! One request and its answer, on top of octocrab.
+//! One request and its answer.
 //!
-//! Requests use only paths, never absolute URLs, which octocrab sends without credentials. octocrab's own retries are
-//! off. A read is retried here twice, a write never.
+//! Requests use only paths, never absolute URLs, so credentials go to GitHub alone. A read is retried here twice, a write
+//! never.
 
 use super::{
     app::App,
@@ -14,20 +14,20 @@ use domain::{
     ids::{AppId, Millis},
     secret::Secrets,
 };
-use http::{HeaderMap, Method, StatusCode};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http::{
+    HeaderMap, HeaderValue, Method, Request, StatusCode,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
+};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use jsonwebtoken::EncodingKey;
-use octocrab::{Octocrab, service::middleware::retry::RetryConfig};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::{error::Error, time::Duration};
+use std::time::Duration;
+use uplink::{Connector, NoAuthorities, Uplink};
 
-const CONNECT: Duration = Duration::from_secs(10);
-const WRITE: Duration = Duration::from_secs(30);
-
-/// The time limit of the whole exchange. octocrab's read time-out is useless: for a pooled connection it also counts
-/// the time before the request, and would interrupt a new request.
+/// The time limit of the whole exchange.
 const WHOLE_CALL: Duration = Duration::from_secs(60);
 
 /// The largest answer in bytes. A page of a hundred of the longest comments fits.
@@ -103,8 +103,8 @@ impl Reply {
 /// The connections of one App to one GitHub. Several Apps may share them, since each request has its own credentials.
 #[derive(Clone)]
 pub(super) struct Wire {
-    rest: Octocrab,
-    graphql: Octocrab,
+    rest: Api,
+    graphql: Api,
     app: AppId,
     key: EncodingKey,
     clock: Clock,
@@ -115,12 +115,12 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Prepares the connections. Must be called within a tokio runtime, because octocrab starts a task.
-    pub(super) fn new(urls: &GithubUrls, app: &App, clock: Clock) -> octocrab::Result<Self> {
-        let rest = connect(urls.api())?;
-        let graphql = match urls.graphql_base() {
-            base if base == urls.api() => rest.clone(),
-            base => connect(base)?,
+    /// Prepares the connections.
+    pub(super) fn new(urls: &GithubUrls, app: &App, clock: Clock) -> Result<Self, NoAuthorities> {
+        let rest = Api::new(urls.api(), urls.uplink())?;
+        let graphql = Api {
+            base: urls.graphql_base().to_owned(),
+            ..rest.clone()
         };
         Ok(Self {
             rest,
@@ -153,7 +153,7 @@ impl Wire {
 
     /// Returns the headers of an answer to a request without credentials, whatever its status.
     pub(super) async fn headers_for_anyone(&self, path: &str) -> Result<HeaderMap, GithubError> {
-        Ok(timed(&self.rest, &Call::get(path), None).await?.headers)
+        Ok(timed(&self.rest, &Call::get(path), None, None).await?.headers)
     }
 
     /// Makes a call to either API.
@@ -182,10 +182,9 @@ impl Wire {
         } else {
             &self.rest
         };
-        let crab = api.user_access_token(token).map_err(malformed)?;
         // Every call passes here, so a secret that was overlooked before is masked.
         let body = call.body.map(|body| self.secrets.mask_json(body.clone()));
-        let reply = timed(&crab, call, body.as_ref()).await?;
+        let reply = timed(api, call, Some(&token), body.as_ref()).await?;
         tracing::debug!(method = %call.method, path = call.path, status = reply.status.as_u16(), "GitHub answered");
         if reply.status.is_success() {
             Ok(reply)
@@ -200,22 +199,34 @@ fn malformed(error: impl std::error::Error + Send + Sync + 'static) -> GithubErr
 }
 
 /// Makes a call without credentials of its own; the call contains everything needed.
-pub(super) async fn anonymous(base: &str, call: &Call<'_>, now: Millis) -> Result<Reply, GithubError> {
-    let crab = connect(base).map_err(malformed)?;
-    let reply = timed(&crab, call, call.body).await?;
+pub(super) async fn anonymous(
+    (base, uplink): (&str, &Uplink),
+    call: &Call<'_>,
+    now: Millis,
+) -> Result<Reply, GithubError> {
+    let api = Api::new(base, uplink).map_err(malformed)?;
+    let reply = timed(&api, call, None, call.body).await?;
     match reply.status.is_success() {
         true => Ok(reply),
         false => Err(refusal(&reply, call.intent, now)),
     }
 }
 
-fn connect(base: &str) -> octocrab::Result<Octocrab> {
-    Octocrab::builder()
-        .base_uri(base)?
-        .add_retry_config(RetryConfig::None)
-        .set_connect_timeout(Some(CONNECT))
-        .set_write_timeout(Some(WRITE))
-        .build()
+/// The connections to one API.
+#[derive(Clone)]
+struct Api {
+    /// The address that paths follow, without a slash at the end.
+    base: String,
+    client: Client<Connector, Full<Bytes>>,
+}
+
+impl Api {
+    fn new(base: &str, uplink: &Uplink) -> Result<Self, NoAuthorities> {
+        Ok(Self {
+            base: base.to_owned(),
+            client: Client::builder(TokioExecutor::new()).build(uplink.connector()?),
+        })
+    }
 }
 
 /// Why there is no answer.
@@ -245,28 +256,31 @@ impl Failure {
 }
 
 /// Makes one exchange within its time limit.
-async fn timed(crab: &Octocrab, call: &Call<'_>, body: Option<&Value>) -> Result<Reply, GithubError> {
-    let exchanged = match tokio::time::timeout(WHOLE_CALL, exchange(crab, call, body)).await {
+async fn timed(
+    api: &Api,
+    call: &Call<'_>,
+    token: Option<&SecretString>,
+    body: Option<&Value>,
+) -> Result<Reply, GithubError> {
+    let exchanged = match tokio::time::timeout(WHOLE_CALL, exchange(api, call, token, body)).await {
         Ok(exchanged) => exchanged,
         Err(late) => Err(Failure::InFlight(late.into())),
     };
     exchanged.map_err(|failure| failure.into_error(call.intent))
 }
 
-async fn exchange(crab: &Octocrab, call: &Call<'_>, body: Option<&Value>) -> Result<Reply, Failure> {
-    let unsent = |error: octocrab::Error| Failure::Unsent(error.into());
-    let request = http::request::Builder::new()
-        .method(call.method.clone())
-        .uri(call.path)
-        .header(http::header::ACCEPT, "application/json");
-    let request = crab.build_request(request, body).map_err(unsent)?;
-    let response = crab
-        .execute(request)
-        .await
-        .map_err(|error| match never_connected(&error) {
-            true => Failure::Unsent(error.into()),
-            false => Failure::InFlight(error.into()),
-        })?;
+async fn exchange(
+    api: &Api,
+    call: &Call<'_>,
+    token: Option<&SecretString>,
+    body: Option<&Value>,
+) -> Result<Reply, Failure> {
+    let request = request(api, call, token, body).map_err(|error| Failure::Unsent(error.into()))?;
+    let response = api.client.request(request).await;
+    let response = response.map_err(|error| match error.is_connect() {
+        true => Failure::Unsent(error.into()),
+        false => Failure::InFlight(error.into()),
+    })?;
     let (head, body) = response.into_parts();
     let body = Limited::new(body, MAX_ANSWER).collect().await;
     let body = body.map_err(|error| match error.is::<LengthLimitError>() {
@@ -280,15 +294,27 @@ async fn exchange(crab: &Octocrab, call: &Call<'_>, body: Option<&Value>) -> Res
     })
 }
 
-fn never_connected(error: &octocrab::Error) -> bool {
-    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(error) = cause {
-        if let Some(client) = error.downcast_ref::<hyper_util::client::legacy::Error>() {
-            return client.is_connect();
-        }
-        cause = error.source();
+fn request(
+    api: &Api,
+    call: &Call<'_>,
+    token: Option<&SecretString>,
+    body: Option<&Value>,
+) -> http::Result<Request<Full<Bytes>>> {
+    let mut request = Request::builder()
+        .method(call.method.clone())
+        .uri(format!("{}{}", api.base, call.path))
+        .header(ACCEPT, "application/json")
+        .header(USER_AGENT, concat!("autobuild/", env!("CARGO_PKG_VERSION")));
+    if let Some(token) = token {
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose_secret()))?;
+        value.set_sensitive(true);
+        request = request.header(AUTHORIZATION, value);
     }
-    false
+    let Some(body) = body else {
+        return request.body(Full::default());
+    };
+    let request = request.header(CONTENT_TYPE, "application/json");
+    request.body(Full::new(Bytes::from(body.to_string())))
 }
 
 /// Masks our token in the answer, so that it cannot get into an error.

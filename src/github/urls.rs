@@ -1,12 +1,14 @@
 //! The addresses of GitHub: github.com, an Enterprise Server, or a local forge.
 
+use uplink::Uplink;
 use url::{Host, Url};
 
 /// The addresses of one GitHub.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct GithubUrls {
     api: Url,
     web: Url,
+    uplink: Uplink,
 }
 
 /// Why an address is refused.
@@ -30,7 +32,20 @@ impl GithubUrls {
         Ok(Self {
             api: plain(api)?,
             web: plain(web)?,
+            uplink: Uplink::default(),
         })
+    }
+
+    /// Sets how these addresses are reached.
+    #[must_use]
+    pub fn through(self, uplink: &Uplink) -> Self {
+        let uplink = uplink.clone();
+        Self { uplink, ..self }
+    }
+
+    /// Returns how these addresses are reached.
+    pub fn uplink(&self) -> &Uplink {
+        &self.uplink
     }
 
     /// Returns the base of the REST API, without a slash at the end.

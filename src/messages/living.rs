@@ -5,7 +5,7 @@ use crate::messages::{
     links::Links,
     measure::{Measure, Yaml, bullets, codes, fitting, folded, listed, sections, titled},
     plan_file::{plan_file, plan_file_path},
-    progress, reasons, unsaid, untrusted,
+    progress, reasons, refused_host, unsaid, untrusted,
     waived::Waived,
     words,
     words::count,
@@ -49,6 +49,7 @@ fn head(feature: &Feature, details: String, spending: &Spending, links: &Links, 
         suspended(feature),
         unsaid::lines(feature, links, measure),
         at_work(spending, measure),
+        refused_host::refused(spending, measure),
         waiting(spending, measure),
     ]
 }

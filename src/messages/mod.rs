@@ -29,6 +29,7 @@ mod plan_file;
 mod progress;
 mod reasons;
 mod refusal;
+mod refused_host;
 mod remedy;
 mod reply;
 mod review;
@@ -67,6 +68,7 @@ pub use plan_file::{
 };
 pub use reasons::{machine_note, settings_mistake, step};
 pub use refusal::lacks_criteria;
+pub use refused_host::refused_host;
 pub use reply::reply;
 pub use review::{Inline, Review, Shown, fold_inline, review};
 pub use rules::{about as about_rule, word_findings};

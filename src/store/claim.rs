@@ -29,7 +29,7 @@ statements! {
     // row may have been cancelled meanwhile.
     // CAST: with a bare parameter and a partial index on `lane`, SQLite plans the statement again for every value.
     CLAIM = concat!(
-        "UPDATE effect SET state = 'running', worker = $2, lease_until = $3, fence = fence + 1 WHERE seq = (",
+        "UPDATE effect SET state = 'running', worker = $2, lease_until = $3, fence = fence + 1, refused = NULL WHERE seq = (",
         "WITH RECURSIVE waiting (installation_id) AS (",
         " SELECT MIN(e.installation_id) FROM effect e WHERE e.state = 'ready' AND e.lane = CAST($1 AS TEXT)",
         " UNION ALL",

@@ -19,27 +19,28 @@ pub struct Migration {
 }
 
 macro_rules! migrations {
-    ($($number:literal $name:literal;)*) => {
+    ($($number:literal $digits:literal $name:literal;)*) => {
         /// All migrations, oldest first.
         pub const MIGRATIONS: &[Migration] = &[$(Migration {
             number: $number,
             name: $name,
-            sqlite: include_str!(concat!("../../migrations/sqlite/000", $number, "_", $name, ".sql")),
-            postgres: include_str!(concat!("../../migrations/postgres/000", $number, "_", $name, ".sql")),
+            sqlite: include_str!(concat!("../../migrations/sqlite/", $digits, "_", $name, ".sql")),
+            postgres: include_str!(concat!("../../migrations/postgres/", $digits, "_", $name, ".sql")),
         }),*];
     };
 }
 
 migrations! {
-    1 "initial";
-    2 "baseline";
-    3 "run";
-    4 "progress";
-    5 "repository_settings";
-    6 "calls";
-    7 "queue";
-    8 "dashboard";
-    9 "most_of_a_run";
+    1 "0001" "initial";
+    2 "0002" "baseline";
+    3 "0003" "run";
+    4 "0004" "progress";
+    5 "0005" "repository_settings";
+    6 "0006" "calls";
+    7 "0007" "queue";
+    8 "0008" "dashboard";
+    9 "0009" "most_of_a_run";
+    10 "0010" "refused";
 }
 
 /// The table of applied migrations. It is created before it is read.

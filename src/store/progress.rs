@@ -6,14 +6,15 @@ use crate::store::{
     effect,
     effect::NewEffect,
     error::StoreError,
-    hold::{Fenced, Hold, written},
+    hold::{Fenced, Hold, held, written},
     row::Row,
-    sql::{args, statements},
+    sql::{Tx, args, statements},
     store::Store,
 };
 use domain::{
     at_work::{AtWork, Doing, Seen},
     ids::{FeatureKey, Millis, TurnNumber},
+    refused_host::RefusedHost,
 };
 use std::collections::BTreeMap;
 
@@ -23,6 +24,8 @@ statements! {
     CALLS = "UPDATE run SET calls = $5 WHERE id = $1 AND state = 'running' \
              AND EXISTS (SELECT 1 FROM effect e WHERE e.id = $2 AND e.worker = $3 AND e.fence = $4 AND e.state = 'running')";
     CALLS_OF = "SELECT id, calls FROM run WHERE feature_id = $1 AND state = 'running' AND calls IS NOT NULL";
+    REFUSED = concat!("UPDATE effect SET refused = $4", held!());
+    REFUSED_OF = "SELECT refused FROM effect WHERE feature_id = $1 AND state = 'running' AND refused IS NOT NULL ORDER BY seq";
     WAITS = "SELECT id FROM effect WHERE feature_id = $1 AND kind = $2 AND state = 'ready' LIMIT 1";
     AT_WORK = "SELECT task, turn, role, tool_calls, waiting, seen_at FROM run WHERE feature_id = $1 AND state = 'running' \
                AND seen_at IS NOT NULL AND EXISTS (SELECT 1 FROM effect e WHERE e.id = run.effect_id \
@@ -52,15 +55,58 @@ impl Store {
             tx.rollback().await?;
             return Ok(Fenced::Lost);
         }
+        self.commit_showing(tx, show).await?;
+        Ok(Fenced::Written)
+    }
+
+    /// Commits together with an effect that shows the progress, unless one of its kind waits already.
+    async fn commit_showing(&self, mut tx: Tx, show: &NewEffect) -> Result<(), StoreError> {
         let feature = show.feature.map(|key| key.to_string());
         match tx.row(WAITS, args![feature.as_deref(), &show.kind]).await? {
-            Some(_) => tx.commit().await?,
+            Some(_) => tx.commit().await,
             None => {
                 effect::insert_all(&mut tx, &[show]).await?;
-                self.db.publish(tx).await?;
+                self.db.publish(tx).await
             }
         }
+    }
+
+    /// Stores the hosts that the programs of a running effect did not reach so far. Also stores the effect `show`, as
+    /// for a run.
+    pub async fn saw_refused(
+        &self,
+        hold: &Hold,
+        hosts: &[RefusedHost],
+        show: &NewEffect,
+    ) -> Result<Fenced, StoreError> {
+        effect::check(show)?;
+        let hosts = match hosts.is_empty() {
+            true => None,
+            false => serde_json::to_string(hosts).ok(),
+        };
+        let arguments = args![&hold.effect, &hold.worker, hold.fence, hosts.as_deref()];
+        let mut tx = self.db.write().await?;
+        if tx.run(REFUSED, arguments).await? == 0 {
+            tx.rollback().await?;
+            return Ok(Fenced::Lost);
+        }
+        self.commit_showing(tx, show).await?;
         Ok(Fenced::Written)
+    }
+
+    /// Returns the hosts that the running programs of a Feature did not reach, each once.
+    pub async fn refused(&self, feature: &FeatureKey) -> Result<Vec<RefusedHost>, StoreError> {
+        let rows = self.db.rows(REFUSED_OF, args![&feature.to_string()]).await?;
+        let mut all: Vec<RefusedHost> = Vec::new();
+        for row in &rows {
+            let hosts: Vec<RefusedHost> = serde_json::from_str(&row.text("refused")?).unwrap_or_default();
+            for host in hosts {
+                if !all.contains(&host) {
+                    all.push(host);
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// Stores the last tool calls of the run `id`, for people who watch it.

@@ -26,6 +26,7 @@ use std::{
     time::Duration,
 };
 use tokio::sync::{mpsc, oneshot};
+use uplink::{NoAuthorities, Uplink};
 
 /// The most spans that wait to be sent. Further ones are lost and counted.
 const WAITING: usize = 4_096;
@@ -120,9 +121,14 @@ impl Telemetry {
     /// # Errors
     ///
     /// Fails if TLS cannot be set up.
-    pub fn start(settings: TelemetrySettings, instance: &str, secrets: Secrets) -> std::io::Result<Self> {
+    pub fn start(
+        settings: TelemetrySettings,
+        instance: &str,
+        secrets: Secrets,
+        uplink: &Uplink,
+    ) -> Result<Self, NoAuthorities> {
         let (orders, waiting) = mpsc::channel(WAITING);
-        let sender = sender::Sender::new(settings, instance)?;
+        let sender = sender::Sender::new(settings, instance, uplink)?;
         tokio::spawn(sender.work(waiting));
         let lost = AtomicU64::new(0);
         Ok(Self(Some(Arc::new(Open { orders, lost, secrets }))))

@@ -4,16 +4,13 @@ use crate::telemetry::{Span, TelemetrySettings, otlp};
 use bytes::Bytes;
 use http::{Method, Request, StatusCode, header::CONTENT_TYPE};
 use http_body_util::Full;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
-    rt::TokioExecutor,
-};
+use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use std::time::Duration;
 use tokio::{
     sync::{mpsc, oneshot},
     time::Instant,
 };
+use uplink::{Connector, NoAuthorities, Uplink};
 
 /// The most spans in one request.
 const BATCH: usize = 512;
@@ -36,7 +33,7 @@ pub(super) enum Order {
 pub(super) struct Sender {
     settings: TelemetrySettings,
     instance: String,
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: Client<Connector, Full<Bytes>>,
     /// Whether a failure was logged already. It is logged once, not for every batch.
     has_complained: bool,
 }
@@ -62,16 +59,11 @@ impl NotTaken {
 }
 
 impl Sender {
-    pub(super) fn new(settings: TelemetrySettings, instance: &str) -> std::io::Result<Self> {
-        let https = HttpsConnectorBuilder::new()
-            .with_provider_and_native_roots(rustls::crypto::aws_lc_rs::default_provider())?
-            .https_or_http()
-            .enable_http1()
-            .build();
+    pub(super) fn new(settings: TelemetrySettings, instance: &str, uplink: &Uplink) -> Result<Self, NoAuthorities> {
         Ok(Self {
             settings,
             instance: instance.to_owned(),
-            client: Client::builder(TokioExecutor::new()).build(https),
+            client: Client::builder(TokioExecutor::new()).build(uplink.connector()?),
             has_complained: false,
         })
     }

@@ -8,6 +8,7 @@ use axum::{
 use domain::{ids::Millis, secret::Secrets};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
+use uplink::Uplink;
 
 type Arrived = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
 
@@ -51,7 +52,13 @@ async fn spans_arrive_with_their_ids_times_and_facts() {
         ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),
         ("OTEL_EXPORTER_OTLP_HEADERS", "x-api-key=a%20b, x-two = 2"),
     ];
-    let telemetry = Telemetry::start(settings(&variables).unwrap().unwrap(), "here", Secrets::default()).unwrap();
+    let telemetry = Telemetry::start(
+        settings(&variables).unwrap().unwrap(),
+        "here",
+        Secrets::default(),
+        &Uplink::default(),
+    )
+    .unwrap();
     let run = Span::new(
         path(&["7/1/1", "TASK-001", "1", "run"]),
         "player",
@@ -100,7 +107,13 @@ async fn a_collector_that_refuses_or_is_gone_costs_only_the_spans() {
     let (refusing, arrived) = collector(StatusCode::BAD_REQUEST).await;
     for address in [refusing.as_str(), "http://127.0.0.1:1"] {
         let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", address)];
-        let telemetry = Telemetry::start(settings(&variables).unwrap().unwrap(), "here", Secrets::default()).unwrap();
+        let telemetry = Telemetry::start(
+            settings(&variables).unwrap().unwrap(),
+            "here",
+            Secrets::default(),
+            &Uplink::default(),
+        )
+        .unwrap();
         for number in 0..10_000 {
             telemetry.send(Span::new(
                 path(&["7/1/1", &number.to_string()]),

@@ -22,7 +22,10 @@ use domain::{
     secret::Secrets,
 };
 use git::{ForgeAccess, Mirror, Mirrors};
-use sandbox::{Sandbox, SandboxOptions, egress::Ceiling};
+use sandbox::{
+    Sandbox, SandboxOptions,
+    egress::{Ceiling, Refusals},
+};
 use std::{
     collections::BTreeMap,
     fs,
@@ -135,6 +138,7 @@ impl Stage {
                 .await
                 .unwrap(),
             network: Ceiling::default(),
+            refusals: Refusals::default(),
             folder: folder.path().join("gates"),
             caches: folder.path().join("caches"),
             secrets: Secrets::default(),

@@ -1,7 +1,11 @@
 //! What commands of the Gates may reach: set-up its registries, everything else what the settings allow.
 
 use crate::stage::{Case, Stage, finding};
-use domain::{evidence::Baseline, plan::TaskType};
+use domain::{
+    evidence::{Absence, Baseline, Evidence},
+    plan::TaskType,
+    refused_host::{HostRefusal, RefusedHost},
+};
 use sandbox::egress::Ceiling;
 use std::net::TcpListener;
 
@@ -27,6 +31,7 @@ async fn preflight(ceiling: &[&str], settings: &str) -> Baseline {
     stage.context.network = Ceiling {
         hosts: ceiling.iter().map(|host| host.parse().unwrap()).collect(),
         pinned: hosts.iter().map(|host| (host.parse().unwrap(), address)).collect(),
+        ..Ceiling::default()
     };
     let files = [("package.json", Some("{}")), ("reach.py", Some(REACH))];
     let commit = stage.commit(None, &files);
@@ -65,9 +70,12 @@ async fn what_lies_above_the_servers_ceiling_stays_closed() {
     assert_eq!(found.tests.word(), "failed");
     assert!(finding(&found.tests).output.contains("no way out"));
     let found = preflight(&["own.test"], settings).await;
-    assert_eq!(
-        found.setup.unwrap().word(),
-        "failed",
-        "set-up is held to the ceiling as well"
-    );
+    let Some(Evidence::Absent(Absence::HostRefused { hosts, .. })) = found.setup else {
+        panic!("set-up is held to the ceiling as well: {:?}", found.setup)
+    };
+    let registry = RefusedHost {
+        host: "registry.npmjs.org".to_owned(),
+        why: HostRefusal::AboveCeiling,
+    };
+    assert_eq!(hosts, [registry]);
 }

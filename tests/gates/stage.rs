@@ -15,7 +15,10 @@ use domain::{
     task::Origin,
 };
 use git::{ForgeAccess, Mirror, Mirrors};
-use sandbox::{Sandbox, SandboxOptions, egress::Ceiling};
+use sandbox::{
+    Sandbox, SandboxOptions,
+    egress::{Ceiling, Refusals},
+};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -61,6 +64,7 @@ impl Stage {
                 .await
                 .unwrap(),
             network: Ceiling::default(),
+            refusals: Refusals::default(),
             folder: dir.path().join("homes"),
             caches: dir.path().join("caches"),
             secrets: Secrets::new(&["own-secret-value".into()]),

@@ -5,9 +5,15 @@
 mod egress;
 mod steering;
 
-use domain::isolation::{Bounds, Level, Limit, Limits};
-use sandbox::{Exit, Finished, Live, OutputCap, Sandbox, SandboxOptions, Spec, StartError};
-use std::{ffi::OsString, fs, path::Path, time::Duration};
+use domain::{
+    isolation::{Bounds, Level, Limit, Limits},
+    refused_host::{HostRefusal, RefusedHost},
+};
+use sandbox::{
+    Exit, Finished, Live, OutputCap, Sandbox, SandboxOptions, Spec, StartError,
+    egress::{Door, Rules},
+};
+use std::{ffi::OsString, fs, path::Path, sync::Arc, time::Duration};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 

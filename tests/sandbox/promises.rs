@@ -449,3 +449,24 @@ async fn a_program_that_reads_nothing_is_stopped_in_the_middle_of_its_input() {
     assert_eq!(finished.unwrap().exit, Exit::TimedOut);
     assert_eq!(alive(&mark("deaf")), Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn a_program_that_only_waits_for_a_refused_host_is_ended() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
+    let folder = folder();
+    let rules = Rules::hosts(["fine.example".parse().unwrap()]);
+    let door = Door::open(rules, folder.path()).await.unwrap();
+    let mut spec = shell(folder.path(), "curl -s https://refused.example; sleep 300");
+    spec.env.extend(door.environment(LEVEL));
+    spec.confine.door = Some(Arc::new(door));
+    spec.refused = Some(Duration::from_millis(300));
+    assert_eq!(run(&spec).await.exit, Exit::HostRefused);
+    let refused = spec.confine.door.unwrap().refused_hosts();
+    let expected = RefusedHost {
+        host: "refused.example".to_owned(),
+        why: HostRefusal::AboveCeiling,
+    };
+    assert_eq!(refused, [expected]);
+}

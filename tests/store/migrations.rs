@@ -29,6 +29,7 @@ const SAMPLES: &[&str] = &[
     include_str!("../data/migrations/0007.sql"),
     include_str!("../data/migrations/0008.sql"),
     include_str!("../data/migrations/0009.sql"),
+    include_str!("../data/migrations/0010.sql"),
 ];
 
 struct Both {

@@ -3,6 +3,7 @@
 use crate::{
     at_work::AtWork,
     ids::{Millis, TaskId},
+    refused_host::RefusedHost,
     usage::{Tokens, known_sum},
 };
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,8 @@ pub struct Spending {
     pub waiting: Vec<Waiting>,
     /// The runs of agents that have not ended.
     pub at_work: Vec<AtWork>,
+    /// The hosts that programs at work did not reach.
+    pub refused: Vec<RefusedHost>,
 }
 
 impl Spending {

@@ -56,6 +56,7 @@ topics! {
     OwnRepository = "this repository", "On a laptop: is there a repository with a commit here?";
     Isolation = "isolation", "Which isolation level does this machine offer, and what keeps it from more?";
     Agent = "agent", "Is each agent's program installed and new enough? Is its key set?";
+    Proxy = "proxy", "If your organisation has a proxy: does it connect the service with GitHub?";
     App = "App", "Does GitHub accept the App's id and key? Does the App ask for every permission and event?";
     CoachApp = "Coach App", "The same for the Coach App.";
     Clock = "clock", "How far is this machine's clock from GitHub's?";

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use domain::ids::RepoName;
 use secrecy::{ExposeSecret, SecretString};
-use std::fmt;
+use std::{fmt, path::PathBuf};
 use url::{Host, Url};
 
 /// Why an address cannot be the forge's.
@@ -21,6 +21,10 @@ pub enum NotAForgeUrl {
 #[derive(Clone, Debug)]
 pub struct ForgeAccess {
     base: Url,
+    /// The proxy's address, which may hold a token.
+    proxy: Option<SecretString>,
+    /// A file of all certificates to trust.
+    certificates: Option<PathBuf>,
 }
 
 impl ForgeAccess {
@@ -41,10 +45,28 @@ impl ForgeAccess {
             None => return Err(wrong()),
         };
         match base.scheme() {
-            "https" => Ok(Self { base }),
-            "http" if loopback => Ok(Self { base }),
+            "https" => Ok(Self::direct(base)),
+            "http" if loopback => Ok(Self::direct(base)),
             "http" => Err(NotAForgeUrl::ClearText(base_url.to_owned())),
             _ => Err(wrong()),
+        }
+    }
+
+    fn direct(base: Url) -> Self {
+        Self {
+            base,
+            proxy: None,
+            certificates: None,
+        }
+    }
+
+    /// Sets the proxy through which the forge is reached, and a file of all certificates to trust.
+    #[must_use]
+    pub fn through(self, proxy: Option<SecretString>, certificates: Option<PathBuf>) -> Self {
+        Self {
+            proxy,
+            certificates,
+            ..self
         }
     }
 
@@ -56,6 +78,8 @@ impl ForgeAccess {
             url: format!("{base}/{}/{}.git", name.owner, name.name),
             protocol: if self.base.scheme() == "http" { "http" } else { "https" },
             token,
+            proxy: self.proxy.clone(),
+            certificates: self.certificates.clone(),
         }
     }
 }
@@ -66,6 +90,8 @@ pub struct Remote {
     url: String,
     protocol: &'static str,
     token: Option<SecretString>,
+    proxy: Option<SecretString>,
+    certificates: Option<PathBuf>,
 }
 
 impl Remote {
@@ -80,22 +106,32 @@ impl Remote {
         self.protocol
     }
 
-    /// Returns git settings, to be passed in the environment, that send the token to this URL only.
+    /// Returns git settings, to be passed in the environment, that send the token to this URL only, and lead through the
+    /// proxy.
     pub(crate) fn config(&self) -> Vec<(String, SecretString)> {
-        let Some(token) = &self.token else {
-            return Vec::new();
-        };
-        let header = format!("Authorization: Basic {}", basic(token));
-        vec![(format!("http.{}.extraHeader", self.url), SecretString::from(header))]
+        let header = self.token.as_ref().map(|token| {
+            let header = format!("Authorization: Basic {}", basic(token));
+            (format!("http.{}.extraHeader", self.url), SecretString::from(header))
+        });
+        let proxy = self.proxy.clone().map(|proxy| ("http.proxy".to_owned(), proxy));
+        let certificates = self.certificates.as_ref().map(|file| {
+            let file = SecretString::from(file.display().to_string());
+            ("http.sslCAInfo".to_owned(), file)
+        });
+        header.into_iter().chain(proxy).chain(certificates).collect()
     }
 
-    /// Returns `text` without the token, both plain and in base64.
+    /// Returns `text` without the proxy's address and the token, both plain and in base64.
     pub(crate) fn mask(&self, text: &str) -> String {
+        let text = match &self.proxy {
+            Some(proxy) => text.replace(proxy.expose_secret(), "***"),
+            None => text.to_owned(),
+        };
         match &self.token {
             Some(token) if !token.expose_secret().is_empty() => {
                 text.replace(token.expose_secret(), "***").replace(&basic(token), "***")
             }
-            _ => text.to_owned(),
+            _ => text,
         }
     }
 }

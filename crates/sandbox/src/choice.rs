@@ -25,6 +25,8 @@ pub struct SandboxOptions {
     pub bubblewrap: PathBuf,
     /// Folders that no program sees unless they are given to it by name, such as the service's own.
     pub hidden: Vec<PathBuf>,
+    /// A file of all certificates to trust, which every program gets; `None` for what the service's environment names.
+    pub certificates: Option<PathBuf>,
     /// The limits for each program together with everything that it starts.
     pub limits: Limits,
 }
@@ -47,6 +49,7 @@ impl SandboxOptions {
             launcher: launcher.into(),
             bubblewrap: found.unwrap_or_else(|| Path::new("/usr/bin").join(BUBBLEWRAP)),
             hidden: Vec::new(),
+            certificates: None,
             limits: Limits::default(),
         }
     }
@@ -113,6 +116,12 @@ impl Sandbox {
     #[must_use]
     pub fn around(&self, path: &Path) -> Vec<PathBuf> {
         visible::around(path, &self.options.hidden)
+    }
+
+    /// Returns the virtual environment of Python that a path lies in, with its Python; nothing if it lies in none.
+    #[must_use]
+    pub fn virtual_environment(&self, path: &Path) -> Vec<PathBuf> {
+        visible::virtual_environment(path, &self.options.hidden)
     }
 
     /// Returns the isolation level. Programs run at exactly this level or are not started.

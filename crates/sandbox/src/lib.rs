@@ -24,6 +24,7 @@ mod process_table;
 mod protocol;
 mod run;
 mod spec;
+mod stall;
 mod strays;
 mod visible;
 

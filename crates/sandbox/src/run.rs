@@ -3,6 +3,7 @@
 use crate::{
     cgroup::Group,
     choice::Sandbox,
+    environment::CERTIFICATES,
     launcher::LAUNCHER_COMMAND,
     live,
     live::Live,
@@ -10,10 +11,11 @@ use crate::{
     process_table::Process,
     protocol::{Confinement, Order, Report, STOP},
     spec::{Exit, Finished, Spec, StartError},
+    stall,
     strays::{Entry, sweep},
 };
 use domain::isolation::Limit;
-use std::{os::fd::OwnedFd, process::Stdio, sync::Arc, time::Duration};
+use std::{borrow::Cow, os::fd::OwnedFd, process::Stdio, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader},
     net::UnixStream,
@@ -37,7 +39,21 @@ impl Sandbox {
     /// Does the same as [`Sandbox::run`], while the caller reads the output and may send input. The program waits for a
     /// caller that reads slowly.
     pub async fn run_live(&self, spec: &Spec, live: Live, cancel: &CancellationToken) -> Result<Finished, StartError> {
+        let spec = &*self.with_certificates(spec);
         self.run_confined(spec, live, self.confinement(spec), cancel).await
+    }
+
+    /// Lets a program trust the certificates of the settings.
+    fn with_certificates<'a>(&self, spec: &'a Spec) -> Cow<'a, Spec> {
+        let Some(file) = &self.options.certificates else {
+            return Cow::Borrowed(spec);
+        };
+        let mut spec = spec.clone();
+        spec.env
+            .retain(|(name, _)| !CERTIFICATES.iter().any(|known| name == known));
+        spec.env.extend(CERTIFICATES.map(|name| (name.into(), file.into())));
+        spec.confine.read.push(file.clone());
+        Cow::Owned(spec)
     }
 
     /// Runs the canary, which is our own binary with the spec's arguments.
@@ -124,6 +140,7 @@ impl Sandbox {
         ];
         Ok(Running {
             since: Process::of(entry.pid()).map_or(0, |process| process.started),
+            launcher: entry.pid(),
             lifeline: UnixStream::from_std(ours)?,
             said: live.said,
             _entry: entry,
@@ -142,6 +159,7 @@ fn ungrouped(error: std::io::Error) -> std::io::Error {
 /// One running launcher.
 struct Running {
     since: u64,
+    launcher: i32,
     lifeline: UnixStream,
     said: Option<mpsc::Receiver<Vec<u8>>>,
     /// Held until the launcher's exit status has been collected.
@@ -168,7 +186,7 @@ impl Running {
             let ordering = async {
                 // If the launcher is gone, the closed socket already shows it to the reader.
                 let _ = writing.write_all(frame).await;
-                let watching = watch(spec, &self.pipes, cancel);
+                let watching = watch(spec, &self.pipes, self.launcher, cancel);
                 let reason = live::feed(&mut writing, self.said.as_mut(), watching).await;
                 let _ = writing.write_all(&[STOP]).await;
                 // If the launcher was within a piece of input, it takes the end of the socket as the order to stop.
@@ -222,7 +240,7 @@ async fn listen(reading: impl AsyncRead + Unpin, reports: &mut Vec<Report>) {
 }
 
 /// Waits until there is a reason to stop the program, and returns it.
-async fn watch(spec: &Spec, pipes: &Pipes, cancel: &CancellationToken) -> Exit {
+async fn watch(spec: &Spec, pipes: &Pipes, launcher: i32, cancel: &CancellationToken) -> Exit {
     let silence = async {
         let Some(idle) = spec.idle else {
             return std::future::pending().await;
@@ -241,5 +259,6 @@ async fn watch(spec: &Spec, pipes: &Pipes, cancel: &CancellationToken) -> Exit {
         () = pipes.too_much.cancelled() => Exit::TooMuchOutput,
         () = tokio::time::sleep(spec.deadline) => Exit::TimedOut,
         () = silence => Exit::Idle,
+        () = stall::only_waits(spec, launcher) => Exit::HostRefused,
     }
 }

@@ -24,6 +24,9 @@ pub struct Spec {
     pub deadline: Duration,
     /// The time without output after which it is stopped; `None` for no such limit.
     pub idle: Option<Duration>,
+    /// The time for which it may wait for a host that its door refused, without an allowed connection; `None` for no such
+    /// limit.
+    pub refused: Option<Duration>,
     /// The part of standard output that is kept.
     pub stdout: OutputCap,
     /// The part of standard error that is kept.
@@ -47,6 +50,7 @@ impl Spec {
             stdin: Vec::new(),
             deadline: Duration::from_secs(600),
             idle: None,
+            refused: None,
             stdout: OutputCap::default(),
             stderr: OutputCap::default(),
             grace: Duration::from_secs(2),
@@ -73,6 +77,8 @@ pub enum Exit {
     TimedOut,
     /// Stopped because it had been silent for too long.
     Idle,
+    /// Stopped because it only waited for a host that its door refused.
+    HostRefused,
     /// Stopped because the caller cancelled.
     Cancelled,
     /// Stopped because it printed more than the hard cap.

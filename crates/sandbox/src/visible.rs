@@ -7,6 +7,7 @@ use crate::{environment::CERTIFICATES, spec::Spec};
 use std::{
     ffi::{OsStr, OsString},
     fs,
+    io::Read,
     path::{Component, Path, PathBuf},
 };
 
@@ -20,9 +21,12 @@ const SYSTEM: &[&str] = &[
     "/lib64",
     "/libx32",
     "/nix/store",
+    "/etc/R",
     "/etc/alternatives",
     "/etc/ca-certificates",
     "/etc/ca-certificates.conf",
+    "/etc/chromium",
+    "/etc/chromium.d",
     "/etc/crypto-policies",
     "/etc/debian_version",
     "/etc/fonts",
@@ -41,11 +45,13 @@ const SYSTEM: &[&str] = &[
     "/etc/nsswitch.conf",
     "/etc/os-release",
     "/etc/passwd",
+    "/etc/perl",
     "/etc/php",
     "/etc/pki/ca-trust",
     "/etc/pki/java",
     "/etc/pki/tls/cert.pem",
     "/etc/pki/tls/certs",
+    "/etc/postgresql-common",
     "/etc/protocols",
     "/etc/resolv.conf",
     "/etc/services",
@@ -56,7 +62,7 @@ const SYSTEM: &[&str] = &[
     "/etc/timezone",
 ];
 /// Settings in `/etc` whose names carry a version, by how they begin.
-const VERSIONED: &[&str] = &["java-", "python3"];
+const VERSIONED: &[&str] = &["ImageMagick-", "java-", "python3"];
 /// Names of folders with programs. The folder above one of these belongs to the same tool.
 const PROGRAM_FOLDERS: &[&str] = &["bin", "sbin", ".bin", "shims"];
 /// Environment variables that name the home of a tool.
@@ -113,6 +119,7 @@ pub fn around(path: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
         return Vec::new();
     };
     let mut all = vec![path.to_path_buf(), file.clone()];
+    all.extend(virtual_environment(path, hidden));
     let package = file
         .ancestors()
         .find(|above| above.file_name().is_some_and(|name| name == "node_modules"));
@@ -122,6 +129,40 @@ pub fn around(path: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
         (None, None) => {}
     }
     all
+}
+
+/// The file that marks the root of a virtual environment of Python.
+const PYVENV: &str = "pyvenv.cfg";
+/// The longest such file that is read, in bytes.
+const MAX_PYVENV: u64 = 64 * 1024;
+
+/// Returns the virtual environment of Python that a path lies in, and the installation from which it was made; nothing
+/// if it lies in none.
+#[must_use]
+pub fn virtual_environment(path: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let is_plain = path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
+    let root = path.ancestors().find(|above| above.join(PYVENV).is_file());
+    let Some(root) = root.filter(|root| is_plain && !holds_more(root, hidden)) else {
+        return Vec::new();
+    };
+    let mut text = String::new();
+    let read = fs::File::open(root.join(PYVENV)).and_then(|file| file.take(MAX_PYVENV).read_to_string(&mut text));
+    let home = read.ok().and_then(|_| python_home(&text));
+    let mut all = without_credentials_in(root);
+    all.extend(home.into_iter().flat_map(|home| folder_of_programs(&home, hidden)));
+    if let Ok(python) = fs::canonicalize(root.join("bin/python"))
+        && let Some(folder) = python.parent()
+    {
+        all.extend(folder_of_programs(folder, hidden));
+    }
+    all
+}
+
+/// Returns the folder with the Python from which a virtual environment was made.
+fn python_home(pyvenv: &str) -> Option<PathBuf> {
+    let mut pairs = pyvenv.lines().filter_map(|line| line.split_once('='));
+    let (_, home) = pairs.find(|(key, _)| key.trim() == "home")?;
+    Some(PathBuf::from(home.trim())).filter(|home| home.is_absolute())
 }
 
 fn versioned() -> Vec<PathBuf> {
@@ -164,20 +205,29 @@ fn is_wide(folder: &Path, hidden: &[PathBuf]) -> bool {
         .components()
         .filter(|part| matches!(part, Component::Normal(_)))
         .count();
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let holds = |path: &PathBuf| path.starts_with(folder);
     let below_homes = depth < 3 && folder.starts_with("/home");
     let is_shared = |name: &OsStr| name == ".local" || ACCOUNTS.iter().any(|account| name == *account);
     let shared = folder.file_name().is_some_and(is_shared);
-    depth < 2 || below_homes || shared || home.iter().chain(hidden).any(holds)
+    depth < 2 || below_homes || shared || holds_more(folder, hidden)
+}
+
+/// `true` if the user's home or a hidden path lies in a folder.
+fn holds_more(folder: &Path, hidden: &[PathBuf]) -> bool {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let holds = |path: &PathBuf| path.starts_with(folder);
+    home.iter().chain(hidden).any(holds)
 }
 
 /// Returns the folder itself; if it contains credentials, everything else in it.
 fn without_credentials(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
-    let is_secret = |name: &OsStr| CREDENTIALS.iter().any(|secret| name == *secret);
-    if is_wide(folder, hidden) {
-        return Vec::new();
+    match is_wide(folder, hidden) {
+        true => Vec::new(),
+        false => without_credentials_in(folder),
     }
+}
+
+fn without_credentials_in(folder: &Path) -> Vec<PathBuf> {
+    let is_secret = |name: &OsStr| CREDENTIALS.iter().any(|secret| name == *secret);
     if !CREDENTIALS.iter().any(|name| folder.join(name).exists()) {
         return vec![folder.to_path_buf()];
     }
@@ -207,6 +257,35 @@ mod tests {
         for wide in ["/", "/tmp", "/home/mona", "/opt"] {
             assert_eq!(folder_of_programs(Path::new(wide), &[]), Vec::<PathBuf>::new());
         }
+    }
+
+    #[test]
+    fn a_virtual_environment_comes_as_a_whole_with_its_python() {
+        let folder = tempfile::tempdir().unwrap();
+        let (venv, python) = (folder.path().join("venv"), folder.path().join("python"));
+        for bin in [venv.join("bin"), python.join("bin")] {
+            fs::create_dir_all(bin).unwrap();
+        }
+        fs::write(python.join("bin/python3"), "").unwrap();
+        std::os::unix::fs::symlink(python.join("bin/python3"), venv.join("bin/python")).unwrap();
+        let program = venv.join("bin/python");
+        assert_eq!(virtual_environment(&program, &[]), Vec::<PathBuf>::new());
+        let home = python.join("bin");
+        fs::write(venv.join(PYVENV), format!("version = 3\nhome = {}\n", home.display())).unwrap();
+        let seen = virtual_environment(&program, &[]);
+        assert!(seen.contains(&venv) && seen.contains(&python), "{seen:?}");
+        assert!(around(&program, &[]).contains(&venv));
+        assert_eq!(virtual_environment(&venv.join("bin/activate"), &[]), seen);
+        assert_eq!(
+            virtual_environment(&program, &[venv.join("data")]),
+            Vec::<PathBuf>::new()
+        );
+        assert_eq!(
+            virtual_environment(Path::new("venv/bin/python"), &[]),
+            Vec::<PathBuf>::new()
+        );
+        let outside = venv.join("bin/../../python/bin/python3");
+        assert_eq!(virtual_environment(&outside, &[]), Vec::<PathBuf>::new());
     }
 
     #[test]

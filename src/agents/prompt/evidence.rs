@@ -140,7 +140,10 @@ fn shown(what: &str, uncounted: &str, evidence: &Evidence, max: usize) -> String
         Evidence::Passed(finding) => ran(what, "passed", uncounted, finding, max),
         Evidence::Failed(finding) => ran(what, "FAILED", uncounted, finding, max),
         Evidence::Absent(absence) => match absence {
-            Absence::CouldNotStart { .. } | Absence::Unreadable { .. } | Absence::Unfinished { .. } => {
+            Absence::CouldNotStart { .. }
+            | Absence::HostRefused { .. }
+            | Absence::Unreadable { .. }
+            | Absence::Unfinished { .. } => {
                 format!("\n{what}: absent.\n\n{}\n", fenced("reason", &absence.sentence(), max))
             }
             Absence::NoCommand

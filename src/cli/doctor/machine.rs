@@ -21,6 +21,8 @@ use git::{InstalledGit, UnusableGit};
 use sandbox::{Sandbox, SandboxOptions};
 use secrecy::ExposeSecret;
 use std::path::Path;
+use uplink::UplinkError;
+use url::Url;
 
 /// The suffix that Linux adds to the path of a program whose file is gone.
 const REPLACED: &str = " (deleted)";
@@ -145,7 +147,7 @@ pub(super) async fn foreign_programs(look: &Look<'_>) -> Vec<Row> {
             &probed_now
         }
     };
-    let mut rows = vec![isolation(sandbox.level(), sandbox.missing())];
+    let mut rows = vec![isolation(sandbox.level(), sandbox.missing(), user())];
     rows.extend(check_agents(&agents, sandbox).await);
     rows
 }
@@ -162,10 +164,33 @@ pub(super) async fn probed(options: SandboxOptions, bounds: domain::isolation::B
     Err(Row::broken(Topic::Isolation, found, remedy))
 }
 
-pub(super) fn isolation(level: Level, missing: &str) -> Row {
+/// The user that programs run as at levels without namespaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum User {
+    Root,
+    Ordinary,
+}
+
+pub(super) fn user() -> User {
+    match rustix::process::geteuid().is_root() {
+        true => User::Root,
+        false => User::Ordinary,
+    }
+}
+
+pub(super) fn isolation(level: Level, missing: &str, user: User) -> Row {
     let found = format!("{level}: {}", level.means());
     let more = format!("for more: {missing}");
     match level {
+        Level::L0 | Level::L1 if user == User::Root => {
+            let found =
+                format!("{found}; programs run as root, and PostgreSQL, Chromium, Elasticsearch and others refuse to");
+            Row::warning(
+                Topic::Isolation,
+                found,
+                format!("run AutoBuild as an ordinary user; {more}"),
+            )
+        }
         Level::L0 => Row::warning(Topic::Isolation, found, more),
         Level::L1 | Level::L2 => Row {
             remedy: Some(more),
@@ -173,6 +198,40 @@ pub(super) fn isolation(level: Level, missing: &str) -> Row {
         },
         Level::L3 => Row::ok(Topic::Isolation, found),
     }
+}
+
+/// Returns the row of the organisation's proxy, if the settings name one.
+pub(super) async fn proxy(settings: &ServerSettings) -> Option<Row> {
+    let uplink = &settings.network.uplink;
+    let proxy = uplink.proxy()?;
+    let api = &settings.github.api;
+    let (host, port) = (api.host_str()?, api.port_or_known_default()?);
+    if uplink.proxy_for(host).is_none() {
+        let found = format!("{}; {host} is reached without it", proxy.url());
+        return Some(Row::ok(Topic::Proxy, found));
+    }
+    let tried = tokio::time::timeout(PATIENCE, uplink.tunnel(proxy, host, port)).await;
+    let tried = tried.unwrap_or(Err(UplinkError::Late));
+    Some(tunnel(proxy.url(), host, tried.err().as_ref()))
+}
+
+fn tunnel(proxy: &Url, host: &str, failed: Option<&UplinkError>) -> Row {
+    let Some(error) = failed else {
+        return Row::ok(Topic::Proxy, format!("{proxy} connects to {host}"));
+    };
+    let remedy = match error {
+        UplinkError::Credentials => {
+            "correct AUTOBUILD_NETWORK_PROXY_CREDENTIALS, user:password for Basic authentication".to_owned()
+        }
+        UplinkError::Refused(_) => format!("let the proxy pass {host}:443, or name it in AUTOBUILD_NETWORK_NO_PROXY"),
+        UplinkError::Unreachable(_) | UplinkError::Malformed | UplinkError::Late => {
+            "correct AUTOBUILD_NETWORK_PROXY; if the proxy itself speaks https, name its authority in \
+             AUTOBUILD_NETWORK_CA_FILE"
+                .to_owned()
+        }
+        UplinkError::NoAuthorities(_) => "install the package ca-certificates".to_owned(),
+    };
+    Row::broken(Topic::Proxy, format!("{proxy}: {error}"), remedy)
 }
 
 async fn check_agents(agents: &Agents, sandbox: &Sandbox) -> Vec<Row> {
@@ -250,6 +309,7 @@ mod tests {
         };
         let no_folder = NoDataFolder::InUse(PathBuf::from("/data"));
         let none = || anyhow::anyhow!("no connection");
+        let at_proxy = || "http://proxy.corp:3128".parse().unwrap();
         let table = [
             (program(Path::new("/bin/autobuild")), Standing::Ok, None),
             (
@@ -283,16 +343,32 @@ mod tests {
                 Some("docs/restore.md"),
             ),
             (
-                isolation(Level::L0, "no user namespaces"),
+                isolation(Level::L1, "no user namespaces", User::Root),
+                Standing::Warning,
+                Some("as an ordinary user; for more: no user namespaces"),
+            ),
+            (
+                isolation(Level::L0, "no user namespaces", User::Ordinary),
                 Standing::Warning,
                 Some("for more: no user namespaces"),
             ),
             (
-                isolation(Level::L2, "no cgroups"),
+                isolation(Level::L2, "no cgroups", User::Root),
                 Standing::Ok,
                 Some("for more: no cgroups"),
             ),
-            (isolation(Level::L3, ""), Standing::Ok, None),
+            (isolation(Level::L3, "", User::Root), Standing::Ok, None),
+            (tunnel(&at_proxy(), "api.github.com", None), Standing::Ok, None),
+            (
+                tunnel(&at_proxy(), "api.github.com", Some(&UplinkError::Credentials)),
+                Standing::Broken,
+                Some("AUTOBUILD_NETWORK_PROXY_CREDENTIALS"),
+            ),
+            (
+                tunnel(&at_proxy(), "api.github.com", Some(&UplinkError::Refused(403))),
+                Standing::Broken,
+                Some("AUTOBUILD_NETWORK_NO_PROXY"),
+            ),
             (agent("claude", &Ok(())), Standing::Ok, None),
             (agent("claude", &Err(none())), Standing::Broken, Some("AUTOBUILD_AGENT")),
         ];

@@ -53,7 +53,7 @@ pub(super) async fn doctor(command: DoctorCommand) -> ExitCode {
     let read = ServerSettings::of_process(&[("AUTOBUILD_CONFIG", command.config)]);
     let secrets = secrets(&read);
     let rows = match &read {
-        Ok(settings) if settings.app.is_none() => on_a_laptop(command.repo.as_ref()).await,
+        Ok(settings) if settings.app.is_none() => on_a_laptop(settings, command.repo.as_ref()).await,
         read => of_a_start(read, command.repo.as_ref()).await,
     };
     shown("doctor", &rows, &secrets, command.json)
@@ -130,12 +130,13 @@ async fn program_and_git() -> Vec<Row> {
 }
 
 async fn with(look: &Look<'_>) -> Vec<Row> {
-    let (memory, programs, apps) = tokio::join!(
+    let (memory, programs, proxy, apps) = tokio::join!(
         Box::pin(machine::memory(look)),
         Box::pin(machine::foreign_programs(look)),
+        Box::pin(machine::proxy(look.settings)),
         Box::pin(on_github(look)),
     );
-    memory.into_iter().chain(programs).chain(apps).collect()
+    memory.into_iter().chain(programs).chain(proxy).chain(apps).collect()
 }
 
 async fn on_github(look: &Look<'_>) -> Vec<Row> {
@@ -183,14 +184,21 @@ async fn of_clients(look: &Look<'_>, main: &Client, coach: Option<&Client>) -> V
 
 fn client(settings: &ServerSettings, key: &AppKey) -> anyhow::Result<Client> {
     let urls = GithubUrls::new(settings.github.api.as_str(), settings.github.web.as_str())?;
+    let urls = urls.through(&settings.network.uplink);
     let app = App::new(key.id, &key.private_key)?;
     Ok(Client::new(&app, &urls, assemble::clock)?)
 }
 
 /// Returns the rows for `run` and its like, if no App is set up.
-async fn on_a_laptop(repo: Option<&RepoName>) -> Vec<Row> {
-    let (git, front, programs) = tokio::join!(InstalledGit::look(), repository::in_front(), own_programs());
+async fn on_a_laptop(settings: &ServerSettings, repo: Option<&RepoName>) -> Vec<Row> {
+    let (git, front, programs, proxy) = tokio::join!(
+        InstalledGit::look(),
+        repository::in_front(),
+        own_programs(),
+        machine::proxy(settings)
+    );
     let mut rows = vec![machine::this_program(), machine::git(&git)];
+    rows.extend(proxy);
     rows.extend(front);
     rows.extend(programs);
     let set_up = "autobuild serve shows a page, /setup, that makes it in a few clicks (see docs/organisation.md)";
@@ -216,7 +224,7 @@ async fn own_programs() -> Vec<Row> {
         Ok(sandbox) => sandbox,
         Err(row) => return vec![row],
     };
-    let isolation = machine::isolation(sandbox.level(), sandbox.missing());
+    let isolation = machine::isolation(sandbox.level(), sandbox.missing(), machine::user());
     let agent = match own_agent::agent(None) {
         Ok(agent) => agent,
         Err(error) => {

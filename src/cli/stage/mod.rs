@@ -391,8 +391,9 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
     };
     let collector = TelemetrySettings::of(|name| std::env::var(name).ok())?;
     let worker = assemble::worker_name();
+    let network = service::own_ceiling()?;
     let settings = EngineSettings {
-        telemetry: assemble::telemetry(collector, &worker, secrets.clone())?,
+        telemetry: assemble::telemetry(collector, &worker, secrets.clone(), &network.uplink)?,
         write_spacing_ms: 0,
         // A person watches, so retries come soon.
         backoff: Backoff {
@@ -401,7 +402,7 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
         },
         grace: Duration::from_secs(2),
         ci: CiTimes::AT_ONCE,
-        network: service::own_ceiling()?,
+        network,
         ..EngineSettings::service(worker, data_dir.clone(), assemble::clock)
     };
     Ok(Blueprint {

@@ -18,6 +18,7 @@ use domain::{
     ids::{Millis, Sha, TaskId, TurnNumber},
 };
 use git::{Checkout, Mirror, RepoPath};
+use sandbox::egress::Rules;
 use serde_json::Value;
 use std::{path::Path, time::Duration};
 
@@ -162,7 +163,10 @@ impl EffectContext<'_> {
                 most_usd_micros: start.opened.share.most_usd_micros,
                 tokens: start.opened.share.tokens,
                 time: Some(Duration::from_millis(start.opened.share.ms)),
-                network: self.engine.settings.network.rules(&settings.network.allow),
+                network: Rules {
+                    refusals: self.refusals.clone(),
+                    ..self.engine.settings.network.rules(&settings.network.allow)
+                },
                 activity: None,
                 secrets: self.engine.secrets.clone(),
                 request: self.job.effect.id.clone(),

@@ -19,6 +19,7 @@ use domain::{
     task::Task,
 };
 use git::{Mirror, Remote};
+use sandbox::egress::Refusals;
 use std::{sync::atomic::Ordering, time::Duration};
 
 /// How long a later write of an effect may wait in its worker, in milliseconds. If it must wait longer, the effect is
@@ -30,6 +31,8 @@ pub(super) struct EffectContext<'a> {
     pub(super) engine: &'a Engine,
     pub(super) job: &'a Job,
     pub(super) feature: Feature,
+    /// The hosts that its programs did not reach.
+    pub(super) refusals: Refusals,
 }
 
 /// Reads the effect from the job's payload.

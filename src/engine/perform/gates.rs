@@ -101,6 +101,7 @@ impl EffectContext<'_> {
         GateContext {
             sandbox: self.engine.sandbox.clone(),
             network: self.engine.settings.network.clone(),
+            refusals: self.refusals.clone(),
             folder: data.join("gates"),
             caches: data.join("caches"),
             secrets: self.engine.secrets.clone(),

@@ -27,6 +27,7 @@ mod provider;
 mod pulls;
 mod push;
 mod records;
+mod refused;
 mod review;
 mod say;
 mod sign;
@@ -45,6 +46,7 @@ use domain::{
     effect::{Effect, TaskWork},
     ids::{Emission, TaskId},
 };
+use sandbox::egress::Refusals;
 use std::pin::Pin;
 
 /// Moves a future to the heap. Otherwise the matches below would reserve stack for the futures of all arms at once, half a
@@ -67,26 +69,36 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, EffectEr
     let Some(feature) = engine.feature(&key).await? else {
         return Err(EffectError::defect(Defect::NoFeature { key }));
     };
-    let context = EffectContext { engine, job, feature };
+    let context = EffectContext {
+        engine,
+        job,
+        feature,
+        refusals: Refusals::default(),
+    };
+    let performing = on_heap(|| perform_for_feature(&context, effect));
+    refused::shown_during(&context, performing).await
+}
+
+async fn perform_for_feature(context: &EffectContext<'_>, effect: Effect) -> Result<Done, EffectError> {
     match effect {
-        Effect::React { on, reaction } => on_heap(|| say::react(&context, on, reaction)).await,
-        Effect::Reply { thread, reply, .. } => on_heap(|| say::reply(&context, thread, &reply)).await,
-        Effect::Living { emission } => on_heap(|| say::living(&context, emission)).await,
-        Effect::PostFeatureBlocked { .. } => on_heap(|| say::feature_blocked(&context)).await,
-        Effect::AskPerson { wait, .. } => on_heap(|| waits::ask_person(&context, &wait)).await,
-        Effect::Plan { emission } => on_heap(|| plan::plan(&context, emission)).await,
+        Effect::React { on, reaction } => on_heap(|| say::react(context, on, reaction)).await,
+        Effect::Reply { thread, reply, .. } => on_heap(|| say::reply(context, thread, &reply)).await,
+        Effect::Living { emission } => on_heap(|| say::living(context, emission)).await,
+        Effect::PostFeatureBlocked { .. } => on_heap(|| say::feature_blocked(context)).await,
+        Effect::AskPerson { wait, .. } => on_heap(|| waits::ask_person(context, &wait)).await,
+        Effect::Plan { emission } => on_heap(|| plan::plan(context, emission)).await,
         Effect::PreFlight { emission, commit } => {
-            on_heap(|| preflight::pre_flight(&context, emission, commit.as_ref())).await
+            on_heap(|| preflight::pre_flight(context, emission, commit.as_ref())).await
         }
-        Effect::CompareDefault { .. } => on_heap(|| sync::compare_default(&context)).await,
-        Effect::OpenIntegration { emission } => on_heap(|| branches::open_integration(&context, emission)).await,
-        Effect::MergeDefault { emission } => on_heap(|| branches::merge_default(&context, emission)).await,
-        Effect::CleanUp { .. } => on_heap(|| branches::clean_up(&context)).await,
-        Effect::WaveGate { emission } => on_heap(|| wave_gate::wave_gate(&context, emission)).await,
-        Effect::OpenFeaturePull { emission } => on_heap(|| pulls::open_feature_pull(&context, emission)).await,
-        Effect::CloseFeaturePull { pull, .. } => on_heap(|| pulls::close_feature_pull(&context, pull)).await,
-        Effect::PublishWaveCheck { on, .. } => on_heap(|| checks::publish_wave_check(&context, on.as_ref())).await,
-        Effect::Task { task, emission, work } => on_heap(|| perform_for_task(&context, task, emission, work)).await,
+        Effect::CompareDefault { .. } => on_heap(|| sync::compare_default(context)).await,
+        Effect::OpenIntegration { emission } => on_heap(|| branches::open_integration(context, emission)).await,
+        Effect::MergeDefault { emission } => on_heap(|| branches::merge_default(context, emission)).await,
+        Effect::CleanUp { .. } => on_heap(|| branches::clean_up(context)).await,
+        Effect::WaveGate { emission } => on_heap(|| wave_gate::wave_gate(context, emission)).await,
+        Effect::OpenFeaturePull { emission } => on_heap(|| pulls::open_feature_pull(context, emission)).await,
+        Effect::CloseFeaturePull { pull, .. } => on_heap(|| pulls::close_feature_pull(context, pull)).await,
+        Effect::PublishWaveCheck { on, .. } => on_heap(|| checks::publish_wave_check(context, on.as_ref())).await,
+        Effect::Task { task, emission, work } => on_heap(|| perform_for_task(context, task, emission, work)).await,
     }
 }
 

@@ -10,9 +10,16 @@ use crate::gates::{
     shell::{Question, Shell},
     test_line::Invocation,
 };
-use domain::{evidence::Evidence, ids::Sha, isolation::Level, network::HostRule, shell_command::ShellCommand};
+use domain::{
+    evidence::Evidence, ids::Sha, isolation::Level, network::HostRule, refused_host::RefusedHost,
+    shell_command::ShellCommand,
+};
 use git::{Checkout, Mirror, blocking};
-use sandbox::{Exit, OutputCap, Spec, StartError, egress::Door, environment};
+use sandbox::{
+    Exit, OutputCap, Spec, StartError,
+    egress::{Door, Rules},
+    environment,
+};
 use std::{
     collections::BTreeSet,
     ffi::OsString,
@@ -60,6 +67,8 @@ pub(crate) struct Order<'a> {
     /// The line to run: the command as written, or with arguments that make its runner name the tests.
     pub(crate) as_line: &'a Invocation,
     pub(crate) deadline: Duration,
+    /// The time for which it may wait for a host that it does not reach; `None` for no such limit.
+    pub(crate) refused: Option<Duration>,
     /// The path of the results file that the command writes.
     pub(crate) report: Option<&'a str>,
     /// The folders in which the command may store results without being asked.
@@ -152,6 +161,28 @@ impl SandboxedCheckout {
 
     /// Runs one command to its end.
     pub(crate) async fn run(&self, order: &Order<'_>) -> Result<Evidence, GateError> {
+        let rules = self.rules(order.reaches);
+        let door = match rules.hosts.is_empty() {
+            true => None,
+            false => Some(self.door(rules).await?),
+        };
+        self.run_behind(door.as_ref(), order).await
+    }
+
+    /// Runs set-up to its end. Also returns the hosts that it did not reach.
+    pub(crate) async fn set_up(&self, order: &Order<'_>) -> Result<(Evidence, Vec<RefusedHost>), GateError> {
+        let rules = self.rules(order.reaches);
+        let door = match (rules.hosts.is_empty(), self.context.sandbox.level()) {
+            // The kernel may not be able to limit connections.
+            (true, Level::L0 | Level::L1) => None,
+            // Behind a door that leads nowhere, the host that set-up asks for is known.
+            (true, Level::L2 | Level::L3) | (false, _) => Some(self.door(rules).await?),
+        };
+        let evidence = self.run_behind(door.as_ref(), order).await?;
+        Ok((evidence, door.map(|door| door.refused_hosts()).unwrap_or_default()))
+    }
+
+    async fn run_behind(&self, door: Option<&Arc<Door>>, order: &Order<'_>) -> Result<Evidence, GateError> {
         let command = order.command.text();
         if let Some(path) = order.report
             && let Err(reason) = files::clear(self.path(), path)
@@ -173,10 +204,11 @@ impl SandboxedCheckout {
         spec.env
             .extend(variables.map(|(name, value)| (name.into(), value.into())));
         spec.deadline = order.deadline;
-        let door = self.door(order.reaches).await?;
+        spec.refused = order.refused;
         let level = self.context.sandbox.level();
-        spec.env.extend(door.iter().flat_map(|door| door.environment(level)));
-        spec.confine.door.clone_from(&door);
+        spec.env
+            .extend(door.into_iter().flat_map(|door| door.environment(level)));
+        spec.confine.door = door.cloned();
         let finished = match self.context.sandbox.run(&spec, &self.cancel).await {
             Ok(finished) => finished,
             Err(error) => return not_started(error).map(|reason| could_not_start(command, reason)),
@@ -184,7 +216,7 @@ impl SandboxedCheckout {
         let (exit, line) = (&finished.exit, self.context.secrets.mask(&order.as_line.line));
         tracing::debug!(took = ?finished.duration, ?exit, line, "a command of the Gates ended");
         let evidence = self.ended(order, &finished).await?;
-        let evidence = explained(evidence, door.as_deref());
+        let evidence = explained(evidence, door.map(Arc::as_ref));
         if missing.is_empty() || matches!(evidence, Evidence::Absent(_)) {
             return Ok(evidence);
         }
@@ -236,6 +268,7 @@ impl SandboxedCheckout {
                 Exit::Signalled(_)
                 | Exit::TimedOut
                 | Exit::Idle
+                | Exit::HostRefused
                 | Exit::TooMuchOutput
                 | Exit::OverLimit(_)
                 | Exit::Escaped => None,
@@ -250,14 +283,17 @@ impl SandboxedCheckout {
         Ok(Err("there is no shell: neither bash nor sh was found".to_owned()))
     }
 
-    /// Opens a door to these hosts, within the server's limits; `None` if none of them remains.
-    async fn door(&self, hosts: &[HostRule]) -> Result<Option<Arc<Door>>, GateError> {
-        let rules = self.context.network.rules(hosts);
-        if rules.hosts.is_empty() {
-            return Ok(None);
+    /// Returns the rules of a door to these hosts, within the server's limits.
+    fn rules(&self, hosts: &[HostRule]) -> Rules {
+        Rules {
+            refusals: self.context.refusals.clone(),
+            ..self.context.network.rules(hosts)
         }
+    }
+
+    async fn door(&self, rules: Rules) -> Result<Arc<Door>, GateError> {
         let door = Door::open(rules, &self.context.folder).await;
-        Ok(Some(Arc::new(door.map_err(host("opening a way to the network"))?)))
+        Ok(Arc::new(door.map_err(host("opening a way to the network"))?))
     }
 
     /// Describes the start of a program in the checkout, with the private home and without network.
@@ -271,6 +307,10 @@ impl SandboxedCheckout {
         spec.confine
             .read
             .extend(programs.flat_map(|program| self.context.sandbox.around(program)));
+        let environments = question.paths();
+        spec.confine
+            .read
+            .extend(environments.flat_map(|path| self.context.sandbox.virtual_environment(path)));
         spec.confine.mounts = vec![(self.checkout.home().to_path_buf(), self.seen.clone())];
         spec
     }

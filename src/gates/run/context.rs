@@ -2,7 +2,10 @@
 
 use domain::secret::Secrets;
 use git::{GitError, blocking};
-use sandbox::{Sandbox, egress::Ceiling};
+use sandbox::{
+    Sandbox,
+    egress::{Ceiling, Refusals},
+};
 use std::{
     collections::BTreeMap,
     io,
@@ -18,6 +21,8 @@ pub struct GateContext {
     pub sandbox: Sandbox,
     /// The most that commands may ever reach.
     pub network: Ceiling,
+    /// The list to which hosts that commands do not reach are added.
+    pub refusals: Refusals,
     /// The folder for prepared checkouts; it may be emptied while no Gate runs.
     pub folder: PathBuf,
     /// The folder for build caches and cached test results.

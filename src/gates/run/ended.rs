@@ -38,6 +38,7 @@ impl SandboxedCheckout {
             Exit::Signalled(_)
             | Exit::TimedOut
             | Exit::Idle
+            | Exit::HostRefused
             | Exit::TooMuchOutput
             | Exit::OverLimit(_)
             | Exit::Escaped => None,
@@ -76,7 +77,9 @@ impl SandboxedCheckout {
                 }
                 Evidence::Failed(finding)
             }
-            Exit::Exited(_) | Exit::Cancelled | Exit::TooMuchOutput | Exit::Escaped => Evidence::Failed(finding),
+            Exit::Exited(_) | Exit::HostRefused | Exit::Cancelled | Exit::TooMuchOutput | Exit::Escaped => {
+                Evidence::Failed(finding)
+            }
         })
     }
 
@@ -145,10 +148,21 @@ impl SandboxedCheckout {
     }
 }
 
-/// Appends the limit that ended the command, if one did.
+/// Appends why AutoBuild ended the command, if the rest of the evidence does not say it.
 fn with_limit(output: String, exit: Exit) -> String {
-    let Exit::OverLimit(limit) = exit else { return output };
-    format!("{output}\nAutoBuild stopped it: it used {limit}")
+    match exit {
+        Exit::OverLimit(limit) => format!("{output}\nAutoBuild stopped it: it used {limit}"),
+        Exit::HostRefused => {
+            format!("{output}\nAutoBuild stopped it: it only waited for a host that it does not reach")
+        }
+        Exit::Exited(_)
+        | Exit::Signalled(_)
+        | Exit::TimedOut
+        | Exit::Idle
+        | Exit::Cancelled
+        | Exit::TooMuchOutput
+        | Exit::Escaped => output,
+    }
 }
 
 /// Adds the refused hosts to a failure, since programs rarely report a refusal clearly.
@@ -158,7 +172,7 @@ pub(super) fn explained(mut evidence: Evidence, door: Option<&Door>) -> Evidence
     };
     let decisions = door.map(Door::log).unwrap_or_default();
     let refused = decisions.into_iter().filter_map(|decision| match decision.outcome {
-        Outcome::Refused(why) if why.is_of_the_rules() => Some((format!("{}: {why}", decision.host), decision.host)),
+        Outcome::Refused(why) if why.concerns_host() => Some((format!("{}: {why}", decision.host), decision.host)),
         Outcome::Refused(_) | Outcome::Allowed => None,
     });
     for (line, host) in refused.take(MAX_NAMED) {

@@ -49,6 +49,9 @@ const SHORTEST: Duration = Duration::from_secs(10);
 /// The least time limit of a run on the base: a test that takes longer is assumed never to end there.
 const SHORTEST_ON_BASE: Duration = Duration::from_secs(20);
 
+/// The time for which set-up may wait for a host that it does not reach.
+const WAITS_FOR_HOST: Duration = Duration::from_secs(10);
+
 /// A commit with its commands; set-up happens at the first run.
 pub(crate) struct Prepared<'a> {
     context: &'a GateContext,
@@ -618,6 +621,7 @@ impl<'a> Prepared<'a> {
             chosen: Arc::clone(&self.chosen),
             coverage_file: self.settings.coverage.file.as_deref(),
             setup: None,
+            refused: Vec::new(),
             touched: Touched::default(),
             laid: overlay
                 .into_iter()
@@ -682,12 +686,15 @@ impl<'a> Prepared<'a> {
                 command,
                 as_line: &Invocation::plain(command.text()),
                 deadline: self.context.deadlines.setup,
+                refused: Some(WAITS_FOR_HOST),
                 report: None,
                 report_folders: &[],
                 reaches: &self.chosen.setup_reaches,
             };
             let before = put_back::before(&ready.checkout, overlay).await?;
-            ready.setup = Some(ready.checkout.run(&order).await?);
+            let (said, refused) = ready.checkout.set_up(&order).await?;
+            ready.setup = Some(said.without_network(&refused));
+            ready.refused = refused;
             let of = (self.mirror, ready.checkout.head());
             ready.touched = before.put_back(&ready.checkout, of).await?;
         }

@@ -16,6 +16,7 @@ use crate::gates::{
 };
 use domain::{
     evidence::{Absence, Additions, Evidence},
+    refused_host::RefusedHost,
     shell_command::ShellCommand,
 };
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
@@ -46,6 +47,8 @@ pub(crate) struct Ready<'a> {
     pub(super) coverage_file: Option<&'a str>,
     /// The evidence of set-up, if it ran.
     pub(crate) setup: Option<Evidence>,
+    /// The hosts that set-up did not reach.
+    pub(crate) refused: Vec<RefusedHost>,
     pub(crate) touched: Touched,
     /// The paths of the overlay's files.
     pub(super) laid: Vec<PathBuf>,
@@ -141,6 +144,7 @@ impl Ready<'_> {
             command,
             as_line: line,
             deadline: self.deadline,
+            refused: None,
             report: None,
             report_folders: &[],
             reaches: &self.chosen.reaches,

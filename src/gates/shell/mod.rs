@@ -68,6 +68,13 @@ impl Question {
         paths.filter(|path| path.is_absolute())
     }
 
+    /// Returns every absolute path that stands in the line, such as that of a script which it sources.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        let separates = |c: char| c.is_whitespace() || "|&;<>()`\"'=:".contains(c);
+        let words = self.line.split(separates).map(Path::new);
+        words.filter(|word| word.is_absolute())
+    }
+
     /// Returns the reason why this shell must not run the line, if there is one.
     pub(crate) fn refused(&self, shell: Shell) -> Option<String> {
         let why = "there is no bash here, and without it a failure before a pipe is lost: \

@@ -1,6 +1,9 @@
 //! The actions for a Gate that failed or could not run: one rule per Gate and reason.
 
-use crate::messages::remedy::{code, plain};
+use crate::messages::{
+    refused_host::refused_host,
+    remedy::{code, plain},
+};
 use domain::{
     decision::{Issue, Severity},
     evidence::{Absence, Evidence, Finding, Gate, GateReport, GateResult, Weight, repeats},
@@ -255,6 +258,10 @@ fn absence(source: Source, reason: &Absence) -> Option<String> {
             code(command),
             source.mend("name a quicker command")
         ),
+        Absence::HostRefused { hosts, .. } => {
+            let hosts: Vec<String> = hosts.iter().take(3).map(refused_host).collect();
+            format!("{}. Then resume", hosts.join(". "))
+        }
         Absence::Unreadable { path, reason } => format!(
             "Make the command write {}, or correct its name in `.github/autobuild.yml`, then resume: {}",
             code(path),

@@ -5,15 +5,16 @@ mod agents;
 mod faults;
 mod gates;
 
-use crate::messages::{measure::codes, reasons};
+use crate::messages::{measure::codes, reasons, refused_host::refused_host};
 use domain::{
     blocked::{
         BlockReason, PreFlightCause, PreFlightFault,
         report::{Approvable, BlockedReport},
     },
-    evidence::{Evidence, GateReport, Symptoms, SystemError},
+    evidence::{Absence, Evidence, GateReport, Symptoms, SystemError},
     ids::TaskId,
     plan::Criterion,
+    refused_host::RefusedHost,
 };
 use std::collections::BTreeSet;
 
@@ -129,6 +130,9 @@ fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
             ..
         }
     );
+    if let PreFlightCause::SetUp(Evidence::Absent(Absence::HostRefused { hosts, .. })) = what {
+        return refused_hosts(hosts);
+    }
     let mend = match fault {
         PreFlightFault::NoNames if !fail_unnamed => {
             "Set `test` in `.github/autobuild.yml` to the test runner itself, or `test_report` to the JUnit file that \
@@ -151,6 +155,13 @@ fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
         mend,
         "Then resume: AutoBuild tries again, and pays no model before this works".to_owned(),
     ]
+}
+
+/// Names the setting that lets each refused host through, and how to go on.
+fn refused_hosts(hosts: &[RefusedHost]) -> Vec<String> {
+    let mut actions: Vec<String> = hosts.iter().take(3).map(refused_host).collect();
+    actions.push("Then resume: AutoBuild tries again, and pays no model before this works".to_owned());
+    actions
 }
 
 /// Says what cures each cause for which tests of the base fail, and how to go on with the failures.

@@ -48,6 +48,7 @@ use std::{
 };
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
+use uplink::Uplink;
 use url::Url;
 
 /// The file of a set-up in progress.
@@ -74,6 +75,8 @@ pub struct SetupOptions {
     pub secrets: Secrets,
     /// The GitHub server that the settings name, if they do.
     pub github: Option<GithubAddress>,
+    /// How GitHub is reached.
+    pub uplink: Uplink,
     /// The service's public address, if the settings name it.
     pub public_url: Option<Url>,
 }
@@ -333,7 +336,7 @@ impl Setup {
     }
 
     fn client_of(&self, github: &GithubAddress, app: &KeptApp) -> anyhow::Result<Client> {
-        let urls = GithubUrls::new(github.api.as_str(), github.web.as_str())?;
+        let urls = GithubUrls::new(github.api.as_str(), github.web.as_str())?.through(&self.options.uplink);
         let app = App::new(AppId(app.id), &app.private_key)?;
         Ok(Client::new(&app, &urls, self.options.clock)?.masking(self.options.secrets.clone()))
     }

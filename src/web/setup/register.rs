@@ -157,6 +157,7 @@ impl Setup {
             return Ok(back());
         };
         let urls = GithubUrls::new(choice.github.api.as_str(), choice.github.web.as_str())?;
+        let urls = urls.through(&self.options.uplink);
         let result = match exchange(&urls, &code, self.options.clock).await {
             Ok(app) => self.came(&choice, which, app),
             Err(GithubError::NotFound | GithubError::Gone) => Err(CodeStanding::Lost),

@@ -13,4 +13,5 @@ mod hostile;
 mod models;
 mod programs;
 mod proxying;
+mod uplink;
 mod world;

@@ -17,7 +17,7 @@ use tokio_rustls::{
     },
 };
 
-fn data(name: &str) -> PathBuf {
+pub fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("tests/data/egress")
         .join(name)

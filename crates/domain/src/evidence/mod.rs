@@ -17,7 +17,7 @@ pub use crate::{
 
 pub(crate) use profile::{OpenGate, open_gates};
 
-use crate::shorten;
+use crate::{refused_host::RefusedHost, shorten};
 use serde::{Deserialize, Serialize};
 
 /// The outcome of one Gate on one commit.
@@ -40,6 +40,27 @@ impl Evidence {
             Self::Failed(_) => "failed",
             Self::Absent(_) => "absent",
         }
+    }
+
+    /// Returns the evidence of a command that did not reach these hosts: if it failed, they are the reason.
+    #[must_use]
+    pub fn without_hosts(self, hosts: &[RefusedHost]) -> Self {
+        match self {
+            Self::Failed(finding) if !hosts.is_empty() => Self::Absent(Absence::HostRefused {
+                command: finding.command,
+                hosts: hosts.to_vec(),
+                output: finding.output,
+            }),
+            evidence @ (Self::Passed(_) | Self::Failed(_) | Self::Absent(_)) => evidence,
+        }
+    }
+
+    /// Does the same for those hosts that the network kept it from. A change can choose hosts that the settings allow,
+    /// but not repair the network.
+    #[must_use]
+    pub fn without_network(self, hosts: &[RefusedHost]) -> Self {
+        let lost = hosts.iter().filter(|refused| refused.why.is_of_network());
+        self.without_hosts(&lost.cloned().collect::<Vec<_>>())
     }
 
     /// Returns the result of the command, if it ran.
@@ -123,6 +144,15 @@ pub enum Absence {
         /// The tests that had failed by then. After failed tests, a program often does not end either.
         #[serde(default)]
         failed: Vec<String>,
+    },
+    /// The command failed because it did not reach hosts.
+    HostRefused {
+        /// The command.
+        command: String,
+        /// The hosts, at least one.
+        hosts: Vec<RefusedHost>,
+        /// The command's output.
+        output: String,
     },
     /// An earlier Gate had to pass first, and did not.
     NotReached,
@@ -232,6 +262,14 @@ impl Absence {
                     .as_ref()
                     .map_or_else(String::new, |test| format!(", in `{test}`"));
                 format!("AutoBuild stopped `{command}` after {seconds} seconds{place}")
+            }
+            Self::HostRefused { command, hosts, .. } => {
+                let hosts: Vec<String> = hosts
+                    .iter()
+                    .take(NAMED_FAILURES)
+                    .map(|refused| format!("`{}`", refused.host))
+                    .collect();
+                format!("`{command}` did not reach {}", hosts.join(", "))
             }
             Self::NotReached => "not reached, because an earlier Gate did not pass".to_owned(),
             Self::NotInThisVersion => "not run in this version".to_owned(),

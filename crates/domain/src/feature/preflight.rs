@@ -146,6 +146,7 @@ fn apart(evidence: &Evidence) -> (Evidence, String) {
             finding.names = None;
             std::mem::take(&mut finding.output)
         }
+        Evidence::Absent(Absence::HostRefused { output, .. }) => std::mem::take(output),
         Evidence::Absent(_) => String::new(),
     };
     (evidence, output)

@@ -6,6 +6,7 @@ use domain::{
     registries,
 };
 use std::{collections::BTreeMap, net::SocketAddr};
+use uplink::Uplink;
 
 /// The most that any run may reach besides its model.
 #[derive(Clone, Debug)]
@@ -14,6 +15,8 @@ pub struct Ceiling {
     pub hosts: Vec<HostRule>,
     /// The addresses of internal hosts.
     pub pinned: BTreeMap<HostName, SocketAddr>,
+    /// How the service reaches other hosts.
+    pub uplink: Uplink,
 }
 
 impl Default for Ceiling {
@@ -22,6 +25,7 @@ impl Default for Ceiling {
         Self {
             hosts: registries::public(),
             pinned: BTreeMap::new(),
+            uplink: Uplink::default(),
         }
     }
 }
@@ -33,6 +37,8 @@ impl Ceiling {
         let (stays, _) = cut(asked, &self.hosts);
         Rules {
             pinned: self.pinned.clone(),
+            ceiling: self.hosts.clone(),
+            uplink: self.uplink.clone(),
             ..Rules::hosts(stays.into_iter().cloned())
         }
     }

@@ -20,11 +20,14 @@ use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::net::TcpStream;
+use uplink::{Proxy, Stream};
 
 /// The most addresses of one host that are tried.
 const MAX_ADDRESSES: usize = 8;
 /// The time limit for one address, so that one without an answer leaves time for the next.
 const PER_ADDRESS: Duration = Duration::from_secs(5);
+/// The time limit for looking up a name that the organisation's proxy looks up too.
+const LOOK_UP: Duration = Duration::from_secs(1);
 
 /// Answers a CONNECT request that carries the token.
 pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>, meter: Arc<Meter>) -> Response<Body> {
@@ -49,37 +52,59 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>, met
         Err(_) => return shared.refuse(host.as_str(), Refusal::Unreachable),
     };
     shared.log.note(host.as_str(), Outcome::Allowed);
+    meter.leads_out(&shared.flow);
     tokio::spawn(tunnel(request, upstream, Arc::clone(shared), meter));
     Response::new(errors::full(""))
 }
 
 fn check(host: &HostName, port: u16, rules: &Rules) -> Result<(), Refusal> {
-    match (port, rules.allow(host)) {
-        (_, false) => Err(Refusal::NotListed),
-        (PORT, true) => Ok(()),
-        (port, true) => Err(Refusal::Port(port)),
+    match rules.allow(host) {
+        false => Err(Refusal::NotListed),
+        true if port == rules.port.unwrap_or(PORT) => Ok(()),
+        true => Err(Refusal::Port(port)),
     }
 }
 
 /// Connects to exactly the address that was checked. A later change of the name's address has no effect (DNS
 /// rebinding).
-async fn connect(host: &HostName, rules: &Rules) -> Result<TcpStream, Refusal> {
-    for address in resolve(host, rules).await? {
+async fn connect(host: &HostName, rules: &Rules) -> Result<Stream, Refusal> {
+    if let Some(pinned) = rules.pinned.get(host) {
+        return to_first(&[*pinned]).await;
+    }
+    match rules.uplink.proxy_for(host.as_str()) {
+        Some(proxy) => through(proxy, host, rules).await,
+        None => to_first(&resolve(host, rules).await?).await,
+    }
+}
+
+async fn to_first(addresses: &[SocketAddr]) -> Result<Stream, Refusal> {
+    for address in addresses {
         let connecting = tokio::time::timeout(PER_ADDRESS, TcpStream::connect(address));
         if let Ok(Ok(stream)) = connecting.await {
             // Small messages of a handshake should not wait for each other.
             let _ = stream.set_nodelay(true);
-            return Ok(stream);
+            return Ok(Stream::Plain(stream));
         }
     }
     Err(Refusal::Unreachable)
 }
 
-async fn resolve(host: &HostName, rules: &Rules) -> Result<Vec<SocketAddr>, Refusal> {
-    if let Some(pinned) = rules.pinned.get(host) {
-        return Ok(vec![*pinned]);
+/// Connects through the organisation's proxy, which looks up the name. A name that leads to an address that is not
+/// public, as far as this machine knows, stays closed.
+async fn through(proxy: &Proxy, host: &HostName, rules: &Rules) -> Result<Stream, Refusal> {
+    if let Ok(Err(refusal @ Refusal::NotPublic(_))) = tokio::time::timeout(LOOK_UP, resolve(host, rules)).await {
+        return Err(refusal);
     }
-    let found = tokio::net::lookup_host((host.as_str(), PORT)).await;
+    let port = rules.port.unwrap_or(PORT);
+    let tunnel = rules.uplink.tunnel(proxy, host.as_str(), port).await;
+    tunnel.map_err(|error| {
+        tracing::warn!(%error, %host, "{host} is not reached through the proxy of AUTOBUILD_NETWORK_PROXY: {error}");
+        Refusal::Upstream
+    })
+}
+
+async fn resolve(host: &HostName, rules: &Rules) -> Result<Vec<SocketAddr>, Refusal> {
+    let found = tokio::net::lookup_host((host.as_str(), rules.port.unwrap_or(PORT))).await;
     let found: Vec<SocketAddr> = found.map_err(|_| Refusal::Unresolved)?.take(MAX_ADDRESSES).collect();
     let (public, special): (Vec<_>, Vec<_>) = found.into_iter().partition(|address| is_public(address.ip()));
     match (public.is_empty(), special.first()) {
@@ -90,7 +115,7 @@ async fn resolve(host: &HostName, rules: &Rules) -> Result<Vec<SocketAddr>, Refu
 }
 
 /// Copies in both directions until both sides have ended, a limit is reached or the door closes.
-async fn tunnel(request: Request<Incoming>, mut upstream: TcpStream, shared: Arc<Shared>, meter: Arc<Meter>) {
+async fn tunnel(request: Request<Incoming>, mut upstream: Stream, shared: Arc<Shared>, meter: Arc<Meter>) {
     let copying = async {
         let Ok(inside) = hyper::upgrade::on(request).await else {
             return;

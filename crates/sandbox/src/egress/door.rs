@@ -4,10 +4,11 @@ use crate::egress::{
     environment,
     log::{Decision, Log},
     meter::Allowance,
+    refusals::Refusals,
     rules::Rules,
     serve::{Shared, serve},
 };
-use domain::{isolation::Level, usage::Tokens};
+use domain::{isolation::Level, refused_host::RefusedHost, usage::Tokens};
 use rustix::fs::{Mode, OFlags};
 use secrecy::{ExposeSecret, SecretString};
 use std::{
@@ -25,6 +26,7 @@ use tempfile::TempDir;
 use tokio::{
     net::{TcpListener, TcpStream, UnixListener, UnixStream},
     sync::{OwnedSemaphorePermit, Semaphore},
+    time::Instant,
 };
 use tokio_util::{
     either::Either,
@@ -74,6 +76,8 @@ impl Door {
         let closed = CancellationToken::new();
         let shared = Arc::new(Shared {
             allowance: Arc::new(Allowance::new(rules.caps.bytes)),
+            flow: Arc::default(),
+            refused: Refusals::default(),
             tally: Arc::default(),
             places: Arc::default(),
             rules,
@@ -130,6 +134,22 @@ impl Door {
     #[must_use]
     pub fn log(&self) -> Vec<Decision> {
         self.shared.log.decisions()
+    }
+
+    /// Waits until a program was refused a host.
+    pub(crate) async fn refused(&self) {
+        self.shared.flow.refused.cancelled().await;
+    }
+
+    /// Returns when the last byte went through a connection to an allowed host.
+    pub(crate) fn last_allowed(&self) -> Option<Instant> {
+        self.shared.flow.allowed()
+    }
+
+    /// Returns the hosts that were not reached.
+    #[must_use]
+    pub fn refused_hosts(&self) -> Vec<RefusedHost> {
+        self.shared.refused.hosts()
     }
 
     /// Returns the tokens that the calls of models used so far, by the model's name.

@@ -1,5 +1,6 @@
 //! The decisions made at a door.
 
+use domain::refused_host::HostRefusal;
 use std::{
     fmt,
     net::IpAddr,
@@ -51,6 +52,8 @@ pub enum Refusal {
     Unresolved,
     /// The host does not answer.
     Unreachable,
+    /// The organisation's proxy does not connect to the host.
+    Upstream,
     /// The run has used up the bytes that it may send and receive.
     UsedUp,
     /// No route has that name, or its rules do not allow the path or method.
@@ -58,15 +61,37 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Returns `true` if the refusal comes from the rules, so that someone could want to change the settings.
+    /// Returns `true` if the refusal concerns a host, or the use of the network as a whole.
     #[must_use]
-    pub fn is_of_the_rules(self) -> bool {
-        match self {
-            Self::Plain | Self::NotATarget | Self::Port(_) | Self::NotListed | Self::NotPublic(_) | Self::UsedUp => {
-                true
-            }
-            Self::NoToken | Self::Unresolved | Self::Unreachable | Self::NoRoute => false,
-        }
+    pub fn concerns_host(self) -> bool {
+        self == Self::UsedUp || self.of_host(ByServer::Never).is_some()
+    }
+}
+
+/// Whether the server allows a host to any repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ByServer {
+    Allowed,
+    Never,
+}
+
+impl Refusal {
+    /// Returns why a host was not reached; `None` if the refusal does not concern a host.
+    pub(super) fn of_host(self, by_server: ByServer) -> Option<HostRefusal> {
+        Some(match self {
+            Self::NotListed => match by_server {
+                ByServer::Allowed => HostRefusal::NotAllowed,
+                ByServer::Never => HostRefusal::AboveCeiling,
+            },
+            Self::NotPublic(address) => HostRefusal::NotPublic(address),
+            Self::Unresolved => HostRefusal::Unresolved,
+            Self::Unreachable => HostRefusal::Unreachable,
+            Self::Upstream => HostRefusal::Upstream,
+            Self::Port(port) => HostRefusal::Port(port),
+            Self::Plain => HostRefusal::PlainHttp,
+            Self::NotATarget => HostRefusal::Address,
+            Self::NoToken | Self::UsedUp | Self::NoRoute => return None,
+        })
     }
 }
 
@@ -81,6 +106,7 @@ impl fmt::Display for Refusal {
             Self::NotPublic(address) => write!(f, "its address {address} is not a public one"),
             Self::Unresolved => write!(f, "the name leads nowhere"),
             Self::Unreachable => write!(f, "nobody answers there"),
+            Self::Upstream => write!(f, "the organisation's proxy does not connect to it"),
             Self::UsedUp => write!(f, "this run has sent and received as much as it may"),
             Self::NoRoute => write!(f, "there is nothing at this path"),
         }

@@ -6,7 +6,7 @@ use std::{
     io,
     pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     task::{Context, Poll},
@@ -16,6 +16,7 @@ use tokio::{
     sync::OwnedSemaphorePermit,
     time::Instant,
 };
+use tokio_util::sync::CancellationToken;
 
 /// The bytes that a whole run may still send and receive.
 #[derive(Debug)]
@@ -38,6 +39,25 @@ impl Allowance {
     }
 }
 
+/// Whether the programs of a run get anywhere.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    /// Fires when the first host is refused.
+    pub(super) refused: CancellationToken,
+    allowed: Mutex<Option<Instant>>,
+}
+
+impl Flow {
+    /// Returns when the last byte went through a connection to an allowed host.
+    pub(super) fn allowed(&self) -> Option<Instant> {
+        *self.allowed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn moves(&self) {
+        *self.allowed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+}
+
 /// One connection's clock, and its place among the door's connections.
 #[derive(Debug)]
 pub(super) struct Meter {
@@ -45,6 +65,8 @@ pub(super) struct Meter {
     _place: OwnedSemaphorePermit,
     opened: Instant,
     last: Mutex<Instant>,
+    /// Set once it leads to an allowed host.
+    flow: OnceLock<Arc<Flow>>,
 }
 
 impl Meter {
@@ -55,13 +77,22 @@ impl Meter {
             _place: place,
             opened: now,
             last: Mutex::new(now),
+            flow: OnceLock::new(),
         }
+    }
+
+    /// Counts its bytes from now on as those of a connection to an allowed host.
+    pub(super) fn leads_out(&self, flow: &Arc<Flow>) {
+        self.flow.get_or_init(|| Arc::clone(flow)).moves();
     }
 
     fn went(&self, bytes: usize) {
         if bytes > 0 {
             self.allowance.take(bytes);
             *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            if let Some(flow) = self.flow.get() {
+                flow.moves();
+            }
         }
     }
 

@@ -24,6 +24,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
 use secrecy::ExposeSecret;
 use std::sync::Arc;
+use uplink::Uplink;
 
 /// The message for a program whose model calls have used up their budget. Programs repeat it within their own messages.
 pub const SPENT: &str = "the calls of models in this run have cost as much as they may";
@@ -72,7 +73,7 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
         None => meter.forget(),
     }
     shared.log.note(&logged, Outcome::Allowed);
-    let answered = forward(request, &rest, route, meter).await;
+    let answered = forward(request, &rest, (route, &shared.rules.uplink), meter).await;
     answered.unwrap_or_else(NoAnswer::response)
 }
 
@@ -94,7 +95,7 @@ fn is_allowed(path: &str, allowed: &[String]) -> bool {
 async fn forward(
     request: Request<Incoming>,
     rest: &str,
-    route: &ModelRoute,
+    (route, uplink): (&ModelRoute, &Uplink),
     mut meter: CallMeter,
 ) -> Result<Response<Body>, NoAnswer> {
     let (head, body) = request.into_parts();
@@ -119,7 +120,7 @@ async fn forward(
         meter.forget();
         return Ok(out_of_reach(RequestRefusal::Unreadable));
     }
-    let asked = upstream::ask(outward).await;
+    let asked = upstream::ask(outward, uplink).await;
     if let Some(why) = broken_off.get() {
         meter.forget();
         return Ok(out_of_reach(*why));

@@ -1,5 +1,6 @@
 //! The rules for what a run may reach.
 
+use crate::egress::refusals::Refusals;
 use domain::network::{HostName, HostRule};
 use http::HeaderName;
 use secrecy::SecretString;
@@ -9,9 +10,10 @@ use std::{
     sync::{Arc, OnceLock},
     time::Duration,
 };
+use uplink::Uplink;
 use url::{Host, Url};
 
-/// The one port that the proxy connects to.
+/// The usual port that the proxy connects to.
 pub(super) const PORT: u16 = 443;
 
 const MAX_ROUTE_NAME: usize = 64;
@@ -24,6 +26,14 @@ pub struct Rules {
     /// Fixed addresses of some hosts, which override DNS: an organisation's internal hosts, whose addresses are not
     /// public. This allows nothing by itself; `hosts` must cover the host as well.
     pub pinned: BTreeMap<HostName, SocketAddr>,
+    /// Every host that the server allows to any repository.
+    pub ceiling: Vec<HostRule>,
+    /// The list to which hosts that were not reached are added.
+    pub refusals: Refusals,
+    /// How the service reaches hosts that are not pinned.
+    pub uplink: Uplink,
+    /// The one port that the proxy connects to, if it is not 443.
+    pub port: Option<u16>,
     /// Model APIs behind the reverse proxy.
     pub models: Vec<ModelRoute>,
     /// The limits on its use.

@@ -4,13 +4,15 @@ use crate::egress::{
     call_slots::CallSlots,
     connect, errors,
     errors::Body,
-    log::{Log, Outcome, Refusal},
-    meter::{Allowance, Meter, Metered},
+    log::{ByServer, Log, Outcome, Refusal},
+    meter::{Allowance, Flow, Meter, Metered},
     models,
+    refusals::Refusals,
     rules::Rules,
     tally::Tally,
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use domain::{network::HostName, refused_host::RefusedHost};
 use http::{HeaderMap, Method, Request, Response, header::PROXY_AUTHORIZATION};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -34,6 +36,9 @@ pub(super) struct Shared {
     pub(super) token: SecretString,
     pub(super) log: Log,
     pub(super) allowance: Arc<Allowance>,
+    pub(super) flow: Arc<Flow>,
+    /// The hosts that this door refused.
+    pub(super) refused: Refusals,
     pub(super) tally: Arc<Tally>,
     pub(super) places: Arc<CallSlots>,
     /// Fires when the door closes.
@@ -50,7 +55,28 @@ impl Shared {
 
     pub(super) fn refuse(&self, host: &str, refusal: Refusal) -> Response<Body> {
         self.log.note(host, Outcome::Refused(refusal));
+        if let Some(refused) = self.refused_host(host, refusal) {
+            self.flow.refused.cancel();
+            self.rules.refusals.add(refused.clone());
+            self.refused.add(refused);
+        }
         errors::refused(&self.rules, refusal)
+    }
+}
+
+/// The longest name of a host that is shown.
+const MAX_HOST: usize = 253;
+
+impl Shared {
+    fn refused_host(&self, host: &str, refusal: Refusal) -> Option<RefusedHost> {
+        let is_allowed = |name: HostName| self.rules.ceiling.iter().any(|rule| rule.covers(&name));
+        let by_server = match host.parse().is_ok_and(is_allowed) {
+            true => ByServer::Allowed,
+            false => ByServer::Never,
+        };
+        let why = refusal.of_host(by_server)?;
+        let host: String = host.chars().filter(|c| !c.is_control()).take(MAX_HOST).collect();
+        Some(RefusedHost { host, why })
     }
 }
 

@@ -3,16 +3,18 @@
 use crate::egress::{errors, errors::Body};
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
+    client::legacy::Client,
     rt::{TokioExecutor, TokioTimer},
 };
-use std::{sync::OnceLock, time::Duration};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+use uplink::{Connector, Uplink};
 
-type Upstream = Client<HttpsConnector<HttpConnector>, Body>;
+type Upstream = Client<Connector, Body>;
 
-const CONNECT: Duration = Duration::from_secs(15);
 /// The longest time until a model's answer begins.
 const ANSWER: Duration = Duration::from_secs(900);
 const IDLE: Duration = Duration::from_secs(60);
@@ -45,8 +47,8 @@ impl NoAnswer {
 }
 
 /// Sends a request and waits for the head of the answer. Redirects are not followed.
-pub(super) async fn ask(request: Request<Body>) -> Result<Response<Incoming>, NoAnswer> {
-    let asking = client()?.request(request);
+pub(super) async fn ask(request: Request<Body>, uplink: &Uplink) -> Result<Response<Incoming>, NoAnswer> {
+    let asking = client(uplink)?.request(request);
     match tokio::time::timeout(ANSWER, asking).await {
         Ok(Ok(response)) => Ok(response),
         Ok(Err(error)) => {
@@ -71,31 +73,21 @@ fn causes(error: &dyn std::error::Error) -> String {
     said
 }
 
-/// Returns the client. It is made at the first use, so that the machine's root certificates are read once.
-fn client() -> Result<&'static Upstream, NoAnswer> {
-    static CLIENT: OnceLock<Upstream> = OnceLock::new();
-    if let Some(client) = CLIENT.get() {
-        return Ok(client);
+/// Returns the client of an uplink. Each is made once, so that connections are used again.
+fn client(uplink: &Uplink) -> Result<Upstream, NoAnswer> {
+    static CLIENTS: Mutex<Vec<(Uplink, Upstream)>> = Mutex::new(Vec::new());
+    let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, client)) = clients.iter().find(|(known, _)| known.is(uplink)) {
+        return Ok(client.clone());
     }
-    let made = make().map_err(|error| {
+    let connector = uplink.connector().map_err(|error| {
         tracing::error!(%error, "the machine's root certificates cannot be read");
         NoAnswer::NoRoots
     })?;
-    Ok(CLIENT.get_or_init(|| made))
-}
-
-fn make() -> std::io::Result<Upstream> {
-    let mut http = HttpConnector::new();
-    http.enforce_http(false);
-    http.set_nodelay(true);
-    http.set_connect_timeout(Some(CONNECT));
-    let https = HttpsConnectorBuilder::new()
-        .with_provider_and_native_roots(rustls::crypto::aws_lc_rs::default_provider())?
-        .https_or_http()
-        .enable_http1()
-        .wrap_connector(http);
-    Ok(Client::builder(TokioExecutor::new())
+    let client = Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(IDLE)
-        .build(https))
+        .build(connector);
+    clients.push((uplink.clone(), Client::clone(&client)));
+    Ok(client)
 }
