@@ -31,7 +31,7 @@ pub fn refused_host(refused: &RefusedHost) -> String {
             "{host} is not among the hosts that this server allows. Add it to the server's `AUTOBUILD_NETWORK_ALLOW`, and \
              list it in `network.allow` of `.github/autobuild.yml` unless it is a registry of the repository's ecosystems"
         ),
-        HostRefusal::NotPublic(_) => format!(
+        HostRefusal::NotPublic => format!(
             "{host} leads to an address that is not public. If it is an internal host, set {} on the server",
             code(&pinned, 300)
         ),
@@ -73,7 +73,7 @@ mod tests {
         let reasons = [
             HostRefusal::NotAllowed,
             HostRefusal::AboveCeiling,
-            HostRefusal::NotPublic([10, 0, 0, 1].into()),
+            HostRefusal::NotPublic,
             HostRefusal::Unresolved,
             HostRefusal::Unreachable,
             HostRefusal::Upstream,

@@ -1,7 +1,6 @@
 //! Hosts that the proxy did not let a program reach, and when a program that waits for one is ended.
 
 use serde::{Deserialize, Serialize};
-use std::{net::IpAddr, time::Duration};
 
 /// A host that a program asked for and did not reach.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -21,7 +20,7 @@ pub enum HostRefusal {
     /// The server allows it to no repository.
     AboveCeiling,
     /// Its name leads to an address that is not public.
-    NotPublic(IpAddr),
+    NotPublic,
     /// Its name leads to no address.
     Unresolved,
     /// Nothing answers at its address.
@@ -43,7 +42,7 @@ impl HostRefusal {
             Self::Unresolved | Self::Unreachable | Self::Upstream => true,
             Self::NotAllowed
             | Self::AboveCeiling
-            | Self::NotPublic(_)
+            | Self::NotPublic
             | Self::Port(_)
             | Self::PlainHttp
             | Self::Address => false,
@@ -51,31 +50,31 @@ impl HostRefusal {
     }
 }
 
-/// The progress of a program, counted from its start.
+/// The progress of a program, in milliseconds from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pulse {
     /// The time.
-    pub now: Duration,
+    pub now: u64,
     /// The processor time that it and its child processes used.
-    pub processor: Duration,
+    pub processor: u64,
     /// The time at which the last byte went through an allowed connection.
-    pub allowed: Option<Duration>,
+    pub allowed: Option<u64>,
 }
 
 /// Finds the moment at which a program only waits for a host that it does not reach: no allowed connection moves, and
 /// it computes nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Stall {
-    patience: Duration,
+    patience: u64,
     still_since: Option<Pulse>,
 }
 
 /// A program that uses less than this part of one processor computes nothing.
-const IDLE_PART: u32 = 20;
+const IDLE_PART: u64 = 20;
 
 impl Stall {
-    /// Starts the watch with the first refusal.
-    pub fn new(patience: Duration) -> Self {
+    /// Starts the watch with the first refusal. The patience is in milliseconds.
+    pub fn new(patience: u64) -> Self {
         Self {
             patience,
             still_since: None,
@@ -104,16 +103,15 @@ impl Stall {
 #[cfg(test)]
 mod tests {
     use super::{Pulse, Stall};
-    use std::time::Duration;
 
     /// Returns the second at which a program is ended that was refused at second 0, if it is within five minutes.
     fn ended_at(processor: impl Fn(u64) -> u64, allowed: impl Fn(u64) -> Option<u64>) -> Option<u64> {
-        let mut stall = Stall::new(Duration::from_secs(10));
+        let mut stall = Stall::new(10_000);
         (0..300).find(|second| {
             stall.lasts(Pulse {
-                now: Duration::from_secs(*second),
-                processor: Duration::from_millis(processor(*second)),
-                allowed: allowed(*second).map(Duration::from_secs),
+                now: *second * 1_000,
+                processor: processor(*second),
+                allowed: allowed(*second).map(|second| second * 1_000),
             })
         })
     }

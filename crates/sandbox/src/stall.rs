@@ -18,14 +18,14 @@ pub(crate) async fn only_waits(spec: &Spec, launcher: i32) {
     };
     let started = Instant::now();
     door.refused().await;
-    let mut stall = Stall::new(patience);
+    let mut stall = Stall::new(millis(patience));
     loop {
         let allowed = door.last_allowed();
         let processor = tokio::task::spawn_blocking(move || processor_time(launcher)).await;
         let pulse = Pulse {
-            now: started.elapsed(),
+            now: millis(started.elapsed()),
             processor: processor.unwrap_or_default(),
-            allowed: allowed.map(|at| at.saturating_duration_since(started)),
+            allowed: allowed.map(|at| millis(at.saturating_duration_since(started))),
         };
         if stall.lasts(pulse) {
             return;
@@ -34,11 +34,15 @@ pub(crate) async fn only_waits(spec: &Spec, launcher: i32) {
     }
 }
 
-/// Returns the processor time of the launcher's descendants. The launcher itself is left out, because it looks at them
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Returns the processor time in milliseconds of the launcher's descendants. The launcher itself is left out, because it looks at them
 /// all the time.
-fn processor_time(launcher: i32) -> Duration {
+fn processor_time(launcher: i32) -> u64 {
     let family = Family::below(launcher).look().map(|(_, family)| family);
     let ticks = family.iter().flatten().map(|process: &Process| process.ticks);
     let per_second = rustix::param::clock_ticks_per_second().max(1);
-    Duration::from_millis(ticks.fold(0, u64::saturating_add).saturating_mul(1_000) / per_second)
+    ticks.fold(0, u64::saturating_add).saturating_mul(1_000) / per_second
 }

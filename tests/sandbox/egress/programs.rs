@@ -26,8 +26,16 @@ pub fn data(name: &str) -> PathBuf {
 /// A server for `registry.test`, whose certificate nobody vouches for but who is told to. It answers with what `body`
 /// makes of the head of a request, else with 404.
 pub async fn https(body: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> SocketAddr {
-    let certificate = CertificateDer::from_pem_file(data("cert.pem")).unwrap();
-    let key = PrivateKeyDer::from_pem_file(data("key.pem")).unwrap();
+    https_with(("cert.pem", "key.pem"), body).await
+}
+
+/// The same with another certificate and its key.
+pub async fn https_with(
+    (certificate, key): (&str, &str),
+    body: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+) -> SocketAddr {
+    let certificate = CertificateDer::from_pem_file(data(certificate)).unwrap();
+    let key = PrivateKeyDer::from_pem_file(data(key)).unwrap();
     let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()

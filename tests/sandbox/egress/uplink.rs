@@ -1,7 +1,7 @@
 //! An organisation's proxy, which wants credentials, behind the door and behind the service's own calls.
 
 use crate::egress::{
-    programs::{data, https},
+    programs::{data, https_with},
     world::{World, read_head, rules},
 };
 use bytes::Bytes;
@@ -58,7 +58,7 @@ fn through(proxy: SocketAddr, credentials: &str) -> Uplink {
     let url = format!("http://{proxy}").parse().unwrap();
     let exceptions = "direct.test".parse::<Exceptions>().unwrap();
     let proxy = Proxy::new(url, Some(credentials.to_owned().into()), exceptions).unwrap();
-    let pem = std::fs::read_to_string(data("cert.pem")).unwrap();
+    let pem = std::fs::read_to_string(data("authority.pem")).unwrap();
     Uplink::new(Some(proxy), Some(Authorities::from_pem(&pem).unwrap()))
 }
 
@@ -72,7 +72,7 @@ fn first_line(heads: &Heads) -> Vec<String> {
 
 #[tokio::test]
 async fn what_a_run_may_reach_goes_through_the_proxy_and_nothing_else_gets_to_it() {
-    let server = https(|_| Some("hello".to_owned())).await;
+    let server = https_with(("leaf.pem", "leaf-key.pem"), |_| Some("hello".to_owned())).await;
     let (address, heads) = proxy(server).await;
     let uplink = through(address, "ada:word");
     let allowed = rules(&["registry.test", "closed.test", "direct.test"], &[]);
@@ -103,7 +103,7 @@ async fn what_a_run_may_reach_goes_through_the_proxy_and_nothing_else_gets_to_it
 
 #[tokio::test]
 async fn the_services_own_calls_go_through_the_proxy_and_trust_the_organisation() {
-    let server = https(|_| Some("hello".to_owned())).await;
+    let server = https_with(("leaf.pem", "leaf-key.pem"), |_| Some("hello".to_owned())).await;
     let (address, heads) = proxy(server).await;
     let ask = async |uplink: Uplink| {
         let client = Client::builder(TokioExecutor::new()).build::<_, Empty<Bytes>>(uplink.connector().unwrap());

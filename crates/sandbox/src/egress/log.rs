@@ -83,7 +83,7 @@ impl Refusal {
                 ByServer::Allowed => HostRefusal::NotAllowed,
                 ByServer::Never => HostRefusal::AboveCeiling,
             },
-            Self::NotPublic(address) => HostRefusal::NotPublic(address),
+            Self::NotPublic(_) => HostRefusal::NotPublic,
             Self::Unresolved => HostRefusal::Unresolved,
             Self::Unreachable => HostRefusal::Unreachable,
             Self::Upstream => HostRefusal::Upstream,
