@@ -12,6 +12,12 @@ use uplink::Uplink;
 
 type Arrived = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
 
+/// Starts telemetry with these variables.
+fn started(variables: &[(&str, &str)]) -> Telemetry {
+    let settings = settings(variables).unwrap().unwrap();
+    Telemetry::start(settings, "here", Secrets::default(), &Uplink::default()).unwrap()
+}
+
 /// Starts a local collector that gives `answer` and stores the requests it receives.
 async fn collector(answer: StatusCode) -> (String, Arrived) {
     let arrived = Arrived::default();
@@ -52,13 +58,7 @@ async fn spans_arrive_with_their_ids_times_and_facts() {
         ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),
         ("OTEL_EXPORTER_OTLP_HEADERS", "x-api-key=a%20b, x-two = 2"),
     ];
-    let telemetry = Telemetry::start(
-        settings(&variables).unwrap().unwrap(),
-        "here",
-        Secrets::default(),
-        &Uplink::default(),
-    )
-    .unwrap();
+    let telemetry = started(&variables);
     let run = Span::new(
         path(&["7/1/1", "TASK-001", "1", "run"]),
         "player",
@@ -107,13 +107,7 @@ async fn a_collector_that_refuses_or_is_gone_costs_only_the_spans() {
     let (refusing, arrived) = collector(StatusCode::BAD_REQUEST).await;
     for address in [refusing.as_str(), "http://127.0.0.1:1"] {
         let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", address)];
-        let telemetry = Telemetry::start(
-            settings(&variables).unwrap().unwrap(),
-            "here",
-            Secrets::default(),
-            &Uplink::default(),
-        )
-        .unwrap();
+        let telemetry = started(&variables);
         for number in 0..10_000 {
             telemetry.send(Span::new(
                 path(&["7/1/1", &number.to_string()]),

@@ -163,10 +163,7 @@ impl EffectContext<'_> {
                 most_usd_micros: start.opened.share.most_usd_micros,
                 tokens: start.opened.share.tokens,
                 time: Some(Duration::from_millis(start.opened.share.ms)),
-                network: Rules {
-                    refusals: self.refusals.clone(),
-                    ..self.engine.settings.network.rules(&settings.network.allow)
-                },
+                network: self.network(settings),
                 activity: None,
                 secrets: self.engine.secrets.clone(),
                 request: self.job.effect.id.clone(),
@@ -197,6 +194,14 @@ impl EffectContext<'_> {
     fn wanted(&self, settings: &RepositorySettings, agent: &Backend, role: Role) -> Option<String> {
         let usual = self.engine.agents.definition(role).model;
         agent.model(settings.model.of(role).as_deref(), usual)
+    }
+
+    /// Returns what agents may reach. Hosts that they do not reach are listed.
+    fn network(&self, settings: &RepositorySettings) -> Rules {
+        Rules {
+            refusals: self.refusals.clone(),
+            ..self.engine.settings.network.rules(&settings.network.allow)
+        }
     }
 
     /// Shows the run on the dashboard of this process.

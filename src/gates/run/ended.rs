@@ -10,7 +10,7 @@ use crate::gates::{
     },
 };
 use domain::{
-    evidence::{Absence, Counts, Evidence, Finding, Symptoms, TestNames},
+    evidence::{Absence, Evidence, Finding, Symptoms, TestNames},
     shell_command::ShellCommand,
     shorten,
 };
@@ -48,8 +48,6 @@ impl SandboxedCheckout {
         let bare = Finding {
             command: command.text().to_owned(),
             exit_code: code,
-            counts: Counts::Unknown,
-            failing: Vec::new(),
             output: with_limit(output, finished.exit),
             ..Finding::default()
         };
