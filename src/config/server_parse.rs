@@ -78,7 +78,7 @@ impl Parser {
             longest,
             network,
             admin_token,
-            log: log.unwrap_or_else(|| "info,octocrab=off".to_owned()),
+            log: log.unwrap_or_else(|| "info".to_owned()),
             log_format: log_format.unwrap_or(LogFormat::Text),
             sandbox,
             agent_environment,

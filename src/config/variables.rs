@@ -107,7 +107,7 @@ pub static VARIABLES: &[Variable] = variables! {
     "BUDGET_HOURS_PER_INSTALLATION_MONTH": Plain, Value("0"), "The same, for each installation.";
     "ADMIN_TOKEN": Secret, Said("made and printed at start"),
         "The administrator's token for the dashboard and `/metrics`; at least 20 characters.";
-    "LOG": Plain, Value("info,octocrab=off"), "Filter of the log on standard error.";
+    "LOG": Plain, Value("info"), "Filter of the log on standard error.";
     "LOG_FORMAT": Plain, Value("text"), "`text` or `json`.";
 };
 

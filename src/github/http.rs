@@ -27,6 +27,9 @@ use serde_json::Value;
 use std::time::Duration;
 use uplink::{Connector, NoAuthorities, Uplink};
 
+/// The version of GitHub's REST API. Without it, GitHub would answer in whatever form it takes for usual at that time.
+const API_VERSION: &str = "2022-11-28";
+
 /// The time limit of the whole exchange.
 const WHOLE_CALL: Duration = Duration::from_secs(60);
 
@@ -304,6 +307,7 @@ fn request(
         .method(call.method.clone())
         .uri(format!("{}{}", api.base, call.path))
         .header(ACCEPT, "application/json")
+        .header("x-github-api-version", API_VERSION)
         .header(USER_AGENT, concat!("autobuild/", env!("CARGO_PKG_VERSION")));
     if let Some(token) = token {
         let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose_secret()))?;
