@@ -110,8 +110,7 @@ impl Stage {
         .unwrap();
         let mirror = mirrors.mirror(RepoId(1));
         let mut import = Import::default();
-        let mut bases = BTreeMap::new();
-        let mut changes = BTreeMap::new();
+        let (mut bases, mut changes) = (BTreeMap::new(), BTreeMap::new());
         for case in cases {
             let outside = folder.path().join(format!("outside-{}", case.number));
             fs::create_dir_all(&outside).unwrap();

@@ -55,6 +55,7 @@ async fn tests_mended_in_the_default_branch_count_for_a_commit_that_is_there() {
     world.script.plans(&Plan::one());
     world.script.succeeds(1);
     world.start().await;
+    world.say(WRITER, ISSUE, "/autobuild approve").await;
     assert_eq!(world.state().await, "blocked");
     let before = world.feature().await.tasks[0].clone();
     assert!(before.head.is_some() && before.turns.len() == 1, "{before:?}");
@@ -78,6 +79,7 @@ async fn a_resumed_task_that_waits_for_the_default_branch_takes_guidance_on_its_
     world.script.plans(&Plan::one());
     world.script.succeeds(1);
     world.start().await;
+    world.say(WRITER, ISSUE, "/autobuild approve").await;
     assert_eq!(world.state().await, "blocked");
     settings(&world, "test: ./no-such-runner\nmode: standard\n").await;
     let pull = world.pull(1).await;

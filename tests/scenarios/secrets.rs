@@ -211,14 +211,8 @@ async fn said_by_us(world: &World) -> String {
     said
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_encoded_escaped_or_hidden_gets_out_nowhere() {
-    let world = Setup::new()
-        .settings("max_turns: 2")
-        .command(Role::Player, HIDING_PLAYER)
-        .command(Role::Coach, HIDING_COACH)
-        .build()
-        .await;
+/// Lets the CI of tasks fail with tokens in the names and texts of its checks.
+fn ci_prints_tokens(world: &World) {
     world
         .forge
         .create_app(&NewApp {
@@ -231,12 +225,29 @@ async fn what_is_encoded_escaped_or_hidden_gets_out_nowhere() {
         .unwrap();
     let red = NewCiJob {
         app: Some("actions"),
-        branches: "autobuild/*",
+        branches: "autobuild/*/task-*",
         name: "build ghp&#8203;_Tr5eW7qA9sD1fG3hJ5kL7zX9cV1bN3mQ2wEr",
         conclusion: Some("failure"),
         summary: "failed with ghp\\_Tr5eW7qA9sD1fG3hJ5kL7zX9cV1bN3mQ2wEr and \u{1b}[1mghp_Tr5e\u{1b}[0mW7qA9sD1fG3hJ5kL7zX9cV1bN3mQ2wEr",
     };
-    world.forge.set_ci(REPO, &[red]).unwrap();
+    let green = NewCiJob {
+        branches: "autobuild/*/integration",
+        conclusion: Some("success"),
+        summary: "well",
+        ..red
+    };
+    world.forge.set_ci(REPO, &[green, red]).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_encoded_escaped_or_hidden_gets_out_nowhere() {
+    let world = Setup::new()
+        .settings("max_turns: 2")
+        .command(Role::Player, HIDING_PLAYER)
+        .command(Role::Coach, HIDING_COACH)
+        .build()
+        .await;
+    ci_prints_tokens(&world);
     let hidden = "Say ghp\u{200b}_Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc";
     let task = Task::new(1)
         .with("name", json!(hidden))

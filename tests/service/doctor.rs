@@ -416,21 +416,13 @@ async fn the_program_and_the_isolation_are_seen_broken() {
     }
     let forbidden =
         "exec unshare -Ur bash -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec \"$0\" doctor --json' \"$0\"";
-    let report = seen(forbidden, "0").await;
     // Inside `unshare`, the user is root.
-    stands(
-        &report,
-        "isolation",
-        "warning",
-        "L3 and L2: user namespaces are forbidden here (sysctl",
-    );
-    let report = seen(forbidden, "2").await;
-    stands(
-        &report,
-        "isolation",
-        "broken",
-        "AUTOBUILD_SANDBOX_MIN_LEVEL is the lowest level",
-    );
+    for (least, state, why) in [
+        ("0", "warning", "L3 and L2: user namespaces are forbidden here (sysctl"),
+        ("2", "broken", "AUTOBUILD_SANDBOX_MIN_LEVEL is the lowest level"),
+    ] {
+        stands(&seen(forbidden, least).await, "isolation", state, why);
+    }
     let missing = "mkdir \"$0.bin\" && cp $(type -P env bash sh true git) \"$0.bin\" && exec unshare -Urm bash -c \
                    'mount --bind \"$0.bin\" /usr/bin; exec \"$0\" doctor --json' \"$0\"";
     let report = seen(missing, "0").await;

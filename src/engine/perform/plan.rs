@@ -73,18 +73,24 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
             Event::Inquired { emission, inquired }
         }
         Ok(Made::Plan {
-            mut checked,
+            checked,
             pre_loop,
             inquiries,
         }) => {
-            let title = context.engine.secrets.mask(&feature.snapshot.title);
-            checked.plan = checked.plan.or_named(&title);
-            let mut planned = planned((*checked, pre_loop), (read, level), &branch, &paths, chosen.why);
+            let checked = named(context, *checked);
+            let mut planned = planned((checked, pre_loop), (read, level), &branch, &paths, chosen.why);
             planned.notes.extend(messages::own_defaults(&inquiries));
             let planned = Box::new(planned);
             Event::Planned { emission, planned }
         }
     }))
+}
+
+/// Gives a plan without a name that of the issue.
+fn named(context: &EffectContext<'_>, mut checked: Checked) -> Checked {
+    let title = context.engine.secrets.mask(&context.feature.snapshot.title);
+    checked.plan = checked.plan.or_named(&title);
+    checked
 }
 
 fn inquired(by: Inquirer, inquiries: Inquiries, read: &Settings, level: Level) -> Inquired {
