@@ -44,6 +44,9 @@ pub fn in_support_folder(path: &str) -> bool {
     folders(path).any(|folder| is_one_of(SUPPORT_FOLDERS, folder))
 }
 
+/// File extensions of tests: those of Perl's prove and of bats.
+const TESTS: &str = "t bats";
+
 /// File extensions of source code in languages that have no vocabulary here.
 const CODE: &str = "java kt kts scala rb php cs fs swift c cc cpp h hpp ex exs hs lua sh";
 
@@ -53,6 +56,9 @@ pub(super) fn by_name(path: &str) -> Role {
         return Role::Support;
     }
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    if is_one_of(TESTS, extension) {
+        return Role::Test;
+    }
     if !is_one_of(CODE, extension) {
         let stored = extension == "snap" || in_test_folder(path);
         return if stored { Role::Support } else { Role::Other };
@@ -115,6 +121,8 @@ mod tests {
             ("pkg/calc.go", Role::Source),
             ("src/test/java/CalcTest.java", Role::Test),
             ("tests/data/a.json", Role::Support),
+            ("t/adds.t", Role::Test),
+            ("check/install.bats", Role::Test),
             ("README.md", Role::Other),
             ("latest.md", Role::Other),
             ("contest.py", Role::Source),

@@ -2,7 +2,7 @@
 ((decorator) @skip
   (#match? @skip "^@(pytest\\.mark\\.|unittest\\.|mark\\.)?(skip|xfail|expectedFailure)(\\((reason ?= ?)?[\"'].*)?(\\(\\))?$"))
 ((decorator) @skip.conditional
-  (#match? @skip.conditional "(skipif|skipIf|skipUnless|skip_unless|xfail)\\([^\"']"))
+  (#match? @skip.conditional "(skipif|skipIf|skipUnless|skip_unless)\\(|xfail\\([^\"']"))
 
 ; A literal condition, such as `skipif(True)`.
 ((decorator (call
