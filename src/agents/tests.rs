@@ -5,7 +5,7 @@ use domain::secret::Secrets;
 use effort::{Reader, Text, assert_linear};
 use serde_json::json;
 
-/// What looks like an answer.
+/// Texts that look like an answer.
 const ANSWERS: [Text; 9] = [
     Text("", "", "{"),
     Text("", "", "}"),

@@ -98,7 +98,7 @@ pub enum CheckOrigin {
     Elsewhere(BeforeChange),
 }
 
-/// What a check says of the commits on which the change stands, which belong to no pull request.
+/// The check's result on the commits before the change, which belong to no pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeforeChange {
     /// They could not be read.
@@ -111,7 +111,7 @@ pub enum BeforeChange {
     Differs,
 }
 
-/// Whether a check's result points at files of the change.
+/// The relation of a check's result to the files of the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pointing {
     /// It names one, or has annotations.

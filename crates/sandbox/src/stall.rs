@@ -38,8 +38,8 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Returns the processor time in milliseconds of the launcher's descendants. The launcher itself is left out, because it looks at them
-/// all the time.
+/// Returns the processor time in milliseconds of the launcher's descendants. The launcher itself is left out, because it
+/// looks at them all the time.
 fn processor_time(launcher: i32) -> u64 {
     let family = Family::below(launcher).look().map(|(_, family)| family);
     let ticks = family.iter().flatten().map(|process: &Process| process.ticks);

@@ -58,7 +58,7 @@ pub struct Report {
     pub repository: Option<String>,
     /// The branches in that copy with work that is not in the result.
     pub unfinished: Vec<String>,
-    /// Whether the branch's history has commits with AutoBuild's records.
+    /// How long the branch's history keeps AutoBuild's records.
     pub records: Records,
     /// The order's wish when this report was written.
     pub wish: Option<Wish>,

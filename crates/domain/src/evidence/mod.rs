@@ -96,7 +96,7 @@ pub struct Finding {
     /// The results by name; `None` if neither the runner nor a results file names them.
     #[serde(default)]
     pub names: Option<TestNames>,
-    /// What its failures have in common.
+    /// The text and the hosts that its failures share.
     #[serde(default)]
     pub symptoms: Box<Symptoms>,
 }

@@ -1,4 +1,4 @@
-//! What the failures of a test run have in common: the same failure text, and the hosts that it was refused.
+//! The common signs of a test run's failures: the same failure text, and the hosts that it was refused.
 
 use crate::{shorten, words};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ const LONGEST_TEXT: usize = 300;
 /// A text with fewer words, such as `AssertionError: 1 != 2`, says that something differs but not why.
 const FEWEST_WORDS: usize = 2;
 
-/// What the failures of a test run have in common.
+/// The signs that the failures of a test run share.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symptoms {
     /// The texts with which more than one test failed, the most frequent first.

@@ -1,4 +1,4 @@
-//! What failing tests of the base show of this machine. A few failures are excused by name. Many of them, or several with
+//! Failing tests of the base, as signs of what this machine lacks. A few failures are excused by name. Many of them, or several with
 //! the same text, more likely show that the machine lacks what the tests need.
 
 use crate::{
@@ -20,7 +20,7 @@ pub struct BaseFailures {
     pub failed: usize,
     /// The number of tests that ran; 0 if it is unknown.
     pub ran: usize,
-    /// What the failures have in common.
+    /// The signs that the failures share.
     pub symptoms: Symptoms,
     /// What the repository's own CI says of the same commit.
     pub ci: CiOfBase,

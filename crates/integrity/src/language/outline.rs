@@ -287,7 +287,7 @@ struct Reader<'a> {
     classes: Vec<(At<'a>, Class)>,
     functions: Vec<(At<'a>, String)>,
     assertions: Vec<(At<'a>, Found<'a>)>,
-    /// What may keep tests from running, each with the code for which it does.
+    /// The conditions that may keep tests from running, each with the code that it guards.
     conditions: Vec<(At<'a>, Condition)>,
 }
 

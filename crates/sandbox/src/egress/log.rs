@@ -68,7 +68,7 @@ impl Refusal {
     }
 }
 
-/// Whether the server allows a host to any repository.
+/// The server's own rule for a host, before any repository's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ByServer {
     Allowed,

@@ -39,7 +39,7 @@ impl Allowance {
     }
 }
 
-/// Whether the programs of a run get anywhere.
+/// The progress of a run's programs on the network.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     /// Fires when the first host is refused.
