@@ -55,7 +55,7 @@ pub fn judge(kind: TaskType, clone: &Clone, commit: &str) -> Outcome<Verdict> {
     }
     let milliseconds = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     let found = findings.into_iter().map(|finding| Finding {
-        sends_back: finding.weight(task.kind) == Weight::Demanded,
+        sends_back: finding.weight(task.kind) == Weight::Required,
         rule: finding.rule,
         path: finding.path,
         line: finding.line,

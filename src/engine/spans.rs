@@ -287,6 +287,7 @@ mod tests {
             setup: None,
             tests: Evidence::Absent(Absence::NoCommand),
             excused: Vec::new(),
+            questions: Vec::new(),
             more: Vec::new(),
         };
         let span = gates(

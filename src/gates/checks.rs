@@ -72,7 +72,7 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
                     result if is_nowhere(run, name, tests).await? => {
                         let what =
                             format!("no test called `{name}` is said to have run, and no file of tests speaks of it");
-                        said::failed(result.gate, Weight::Demanded, what)
+                        said::failed(result.gate, Weight::Required, what)
                     }
                     result => with_place(run, name, result, tests),
                 })
@@ -112,7 +112,7 @@ fn with_place(run: &Run<'_>, wanted: &str, result: GateResult, tests: &Evidence)
     match (&result.evidence, run.change.after.place(wanted)) {
         (Evidence::Failed(_), Some((path, line))) if !ran => {
             let what = format!("the test `{wanted}` is in {path}:{line} and did not run");
-            said::failed(result.gate, Weight::Demanded, what)
+            said::failed(result.gate, Weight::Required, what)
         }
         _ => result,
     }
@@ -139,13 +139,13 @@ fn test(number: usize, wanted: &str, tests: &Evidence) -> GateResult {
         return said::absent(gate, Absence::Unfinished { what: why });
     };
     let find = |list: &[String]| list.iter().any(|name| is_called(name, wanted));
-    let failed = |what: String| said::failed(gate, Weight::Demanded, what);
+    let failed = |what: String| said::failed(gate, Weight::Required, what);
     if find(&names.failed) {
         failed(format!("the test `{wanted}` failed"))
     } else if find(&names.skipped) {
         failed(format!("the test `{wanted}` was skipped"))
     } else if find(&names.passed) {
-        said::passed(gate, Weight::Demanded, format!("the test `{wanted}` passed"))
+        said::passed(gate, Weight::Required, format!("the test `{wanted}` passed"))
     } else if has_all(tests, names) {
         failed(format!("no test called `{wanted}` ran{}", similar(names, wanted)))
     } else {
@@ -217,7 +217,7 @@ pub fn is_called(name: &str, wanted: &str) -> bool {
 /// Runs the command in its own checkout, so that no other check sees the files that it writes.
 async fn command(run: &Run<'_>, number: usize, command: &str) -> Result<GateResult, GateError> {
     let evidence = run.prepared.command(command).await?;
-    Ok(said::result(Gate::Check(number), Weight::Demanded, evidence))
+    Ok(said::result(Gate::Check(number), Weight::Required, evidence))
 }
 
 async fn file(run: &Run<'_>, number: usize, path: &str) -> Result<GateResult, GateError> {
@@ -225,8 +225,8 @@ async fn file(run: &Run<'_>, number: usize, path: &str) -> Result<GateResult, Ga
     let wanted = path.trim_start_matches("./").trim_end_matches('/');
     let is_missing = run.list(|path| path == wanted).await?.is_empty();
     Ok(match is_missing {
-        false => said::passed(gate, Weight::Demanded, format!("the file `{path}` is there")),
-        true => said::failed(gate, Weight::Demanded, format!("there is no file `{path}`")),
+        false => said::passed(gate, Weight::Required, format!("the file `{path}` is there")),
+        true => said::failed(gate, Weight::Required, format!("there is no file `{path}`")),
     })
 }
 

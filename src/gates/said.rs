@@ -42,7 +42,7 @@ pub(crate) fn failed(gate: Gate, weight: Weight, sentence: impl Into<String>) ->
 
 /// Creates the informational result of a Gate that could not run.
 pub(crate) fn absent(gate: Gate, why: Absence) -> GateResult {
-    result(gate, Weight::Shown, Evidence::Absent(why))
+    result(gate, Weight::Informational, Evidence::Absent(why))
 }
 
 /// Creates a result without items.

@@ -41,7 +41,7 @@ pub async fn verify_wave(
     let mut report = rerun::report((context, &prepared), (baseline, &tested), excused, None).await?;
     if let Some(smoke) = subject.smoke {
         let evidence = prepared.command(smoke).await?;
-        report.more.push(said::result(Gate::Smoke, Weight::Demanded, evidence));
+        report.more.push(said::result(Gate::Smoke, Weight::Required, evidence));
     }
     Ok(report)
 }

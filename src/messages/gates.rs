@@ -59,8 +59,9 @@ fn tests_row(weight: &str, gates: &GateReport) -> String {
 
 fn other_row(result: &GateResult) -> String {
     let weight = match result.weight {
-        Weight::Demanded => "required",
-        Weight::Shown => "informational",
+        Weight::Required => "required",
+        Weight::Asked => "asked",
+        Weight::Informational => "informational",
     };
     let tests = match result.gate == Gate::BaseTests {
         true => Tests::Counted,
@@ -158,8 +159,8 @@ pub(super) fn line(gates: &GateReport) -> String {
     let setup = gates.setup.iter().map(|setup| format!("set-up {}", result(setup)));
     let more = gates.more.iter().filter(named).map(|one| {
         let shown = match (one.weight, &one.evidence) {
-            (Weight::Shown, Evidence::Failed(_)) => ", which is only shown",
-            (Weight::Demanded | Weight::Shown, _) => "",
+            (Weight::Asked | Weight::Informational, Evidence::Failed(_)) => ", which is only shown",
+            (Weight::Required | Weight::Asked | Weight::Informational, _) => "",
         };
         format!("{} {}{shown}", one.gate, result(&one.evidence))
     });

@@ -112,7 +112,7 @@ impl Judged {
             let weighed = findings.iter().filter(|finding| finding.weight(case.kind) == weight);
             weighed.map(reason).collect()
         };
-        let reasons = of(Weight::Demanded);
+        let reasons = of(Weight::Required);
         let end = if reasons.is_empty() {
             End::Approved
         } else {
@@ -126,7 +126,7 @@ impl Judged {
             given_up: case.given_up.clone(),
             end,
             reasons,
-            shown: of(Weight::Shown),
+            shown: of(Weight::Informational),
             said: Vec::new(),
             took: None,
         }
@@ -237,8 +237,8 @@ fn reasons(kind: TaskType, report: &GateReport) -> (Vec<Reason>, Vec<Reason>) {
         let gate = plain(&gate_word(result.gate));
         match (result.weight, &result.evidence) {
             (_, Evidence::Passed(_)) => {}
-            (Weight::Demanded, Evidence::Failed(_) | Evidence::Absent(_)) => reasons.push(gate),
-            (Weight::Shown, Evidence::Failed(_) | Evidence::Absent(_)) => shown.push(gate),
+            (Weight::Required, Evidence::Failed(_) | Evidence::Absent(_)) => reasons.push(gate),
+            (Weight::Asked | Weight::Informational, Evidence::Failed(_) | Evidence::Absent(_)) => shown.push(gate),
         }
     }
     (reasons, shown)

@@ -122,7 +122,7 @@ fn reading_alone_troubles_no_honest_change() {
     let mut troubled = Vec::new();
     for case in &library.cases {
         let findings = findings(&library, case);
-        let demanded = |finding: &&IntegrityFinding| finding.weight(case.kind) == Weight::Demanded;
+        let demanded = |finding: &&IntegrityFinding| finding.weight(case.kind) == Weight::Required;
         let words: BTreeSet<String> = findings
             .iter()
             .filter(demanded)
@@ -188,7 +188,7 @@ fn each_rule_is_tried_twice_in_each_language_and_honest_changes_are_many() {
     let times = |rule: &str, language: &str| tried.get(&(rule, language)).copied().unwrap_or_default();
     for rule in Rule::ALL {
         let word = judged::word(&rule);
-        let shown_only = rule.weight(TaskType::Feature) == Weight::Shown;
+        let shown_only = rule.weight(TaskType::Feature) == Weight::Informational;
         if shown_only {
             continue;
         }

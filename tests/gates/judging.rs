@@ -49,10 +49,10 @@ async fn an_honest_feature_passes_every_gate() {
     assert_eq!(word(&report), "passed");
     let names = finding(&report.tests).names.clone().unwrap();
     assert_eq!(names.passed, ["test_calc.Calc.test_adds", "test_half.Half.test_halves"]);
-    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("passed", Weight::Demanded));
-    assert_eq!(gate(&report, Gate::Integrity), ("passed", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("passed", Weight::Required));
+    assert_eq!(gate(&report, Gate::Integrity), ("passed", Weight::Required));
     for number in 1..=3 {
-        assert_eq!(gate(&report, Gate::Check(number)), ("passed", Weight::Demanded));
+        assert_eq!(gate(&report, Gate::Check(number)), ("passed", Weight::Required));
     }
     assert_eq!(report.result(Gate::Check(4)), None);
 }
@@ -72,7 +72,7 @@ async fn checks_that_do_not_hold_name_their_criterion() {
         .checking(Check::Command("no-such-program".to_owned()));
     let report = stage.verified(&fork, &head, &case).await;
     for number in 1..=3 {
-        assert_eq!(gate(&report, Gate::Check(number)), ("failed", Weight::Demanded));
+        assert_eq!(gate(&report, Gate::Check(number)), ("failed", Weight::Required));
         let item = &report.result(Gate::Check(number)).unwrap().items[0];
         assert!(
             item.description.starts_with(&format!("criterion {number} (it holds)")),
@@ -80,7 +80,7 @@ async fn checks_that_do_not_hold_name_their_criterion() {
         );
         assert_eq!(item.category, "requirement");
     }
-    assert_eq!(gate(&report, Gate::Check(4)), ("absent", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::Check(4)), ("absent", Weight::Required));
 }
 
 #[tokio::test]
@@ -148,14 +148,14 @@ async fn new_tests_that_pass_on_the_old_code_prove_nothing() {
     );
     let mut case = Case::new(TaskType::Feature, TESTS);
     let report = stage.verified(&fork, &head, &case).await;
-    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Required));
     case.mode = Mode::Standard;
     let report = stage.verified(&fork, &head, &case).await;
-    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Shown));
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Informational));
     let untested = stage.commit(Some(&fork), &[("calc.py", Some(HALVED))]);
     case.mode = Mode::Tdd;
     let report = stage.verified(&fork, &untested, &case).await;
-    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Required));
     assert!(
         word(&report).contains("it brings no new or changed test"),
         "{}",
@@ -163,10 +163,10 @@ async fn new_tests_that_pass_on_the_old_code_prove_nothing() {
     );
     case.task.kind = TaskType::Scaffolding;
     let report = stage.verified(&fork, &untested, &case).await;
-    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Required));
     case.task.kind = TaskType::Refactoring;
     let report = stage.verified(&fork, &untested, &case).await;
-    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("passed", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("passed", Weight::Required));
 }
 
 #[tokio::test]
@@ -188,7 +188,7 @@ async fn renamed_tests_are_not_new_and_belong_to_a_refactoring() {
         ],
     );
     let report = stage.verified(&fork, &head, &Case::new(TaskType::Feature, TESTS)).await;
-    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Required));
     let case = Case::new(TaskType::Refactoring, TESTS);
     let report = stage.verified(&fork, &head, &case).await;
     assert_eq!(word(&report), "passed");
@@ -220,7 +220,7 @@ async fn unchanged_tests_run_with_what_the_base_gave_them() {
         ],
     );
     let report = stage.verified(&fork, &head, &Case::new(TaskType::Feature, TESTS)).await;
-    assert_eq!(gate(&report, Gate::BaseTests), ("failed", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::BaseTests), ("failed", Weight::Required));
     assert!(word(&report).contains("test_calc.Calc.test_adds"), "{}", word(&report));
 }
 
@@ -252,7 +252,7 @@ async fn what_an_earlier_task_brought_must_hold() {
     );
     let case = Case::new(TaskType::Feature, TESTS);
     let report = stage.verified_after(&base, &fork, &head, &case).await;
-    assert_eq!(gate(&report, Gate::BaseTests), ("failed", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::BaseTests), ("failed", Weight::Required));
     assert!(
         word(&report).contains("test_half.Half.test_halves"),
         "{}",
@@ -275,10 +275,10 @@ async fn a_changed_test_is_shown_as_it_was() {
         ],
     );
     let report = stage.verified(&fork, &head, &Case::new(TaskType::Feature, TESTS)).await;
-    assert_eq!(gate(&report, Gate::BaseTests), ("passed", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::BaseTests), ("passed", Weight::Required));
     let items = &report.result(Gate::BaseTests).unwrap().items;
     assert!(items[0].description.contains("was changed"), "{items:?}");
-    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("passed", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("passed", Weight::Required));
 }
 
 #[tokio::test]
@@ -332,7 +332,7 @@ async fn a_test_that_is_still_there_and_does_not_run_has_vanished() {
         ],
     );
     let report = stage.verified(&fork, &head, &Case::new(TaskType::Feature, TESTS)).await;
-    assert_eq!(gate(&report, Gate::Integrity), ("failed", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::Integrity), ("failed", Weight::Required));
     assert!(word(&report).contains("test_adds_more"), "{}", word(&report));
 }
 
@@ -383,7 +383,7 @@ async fn coverage_is_of_changed_lines_and_never_of_a_file_that_was_committed() {
     case.mode = Mode::Standard;
     let half = stage.commit(Some(&fork), &[("src/a.py", Some("a = 1\nb = 2\nc = 3\n"))]);
     let report = stage.verified(&fork, &half, &case).await;
-    assert_eq!(gate(&report, Gate::Coverage), ("failed", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::Coverage), ("failed", Weight::Required));
     let result = report.result(Gate::Coverage).unwrap();
     assert_eq!(
         finding(&result.evidence).output,
@@ -399,7 +399,7 @@ async fn coverage_is_of_changed_lines_and_never_of_a_file_that_was_committed() {
         ],
     );
     let report = stage.verified(&fork, &by_hand, &case).await;
-    assert_eq!(gate(&report, Gate::Coverage), ("absent", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::Coverage), ("absent", Weight::Required));
 }
 
 #[tokio::test]
@@ -430,7 +430,7 @@ async fn tests_inside_source_files_are_told_apart_by_syntax() {
     let mut names = finding(&report.tests).names.clone().unwrap();
     names.passed.sort();
     assert_eq!(names.passed, ["tests::adds", "tests::halves"]);
-    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("passed", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("passed", Weight::Required));
     assert_eq!(word(&report), "passed");
 }
 

@@ -79,7 +79,7 @@ async fn green_checks_of_others_are_evidence_and_our_own_are_not() {
     assert_eq!(world.state().await, "in_review");
     let ci = world.ci().await;
     assert!(
-        matches!(ci.evidence, Evidence::Passed(_)) && ci.weight == Weight::Demanded,
+        matches!(ci.evidence, Evidence::Passed(_)) && ci.weight == Weight::Required,
         "{ci:?}"
     );
     world.end().await;
@@ -92,7 +92,7 @@ async fn without_any_check_no_ci_ran_and_nothing_rests_on_it() {
     world.start().await;
     assert_eq!(world.state().await, "in_review");
     let ci = world.ci().await;
-    assert_eq!(ci.weight, Weight::Shown);
+    assert_eq!(ci.weight, Weight::Informational);
     assert!(format!("{:?}", ci.evidence).contains("no CI ran"), "{ci:?}");
     world.end().await;
 }

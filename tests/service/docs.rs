@@ -128,8 +128,9 @@ fn variables() -> String {
 
 fn rules() -> String {
     let word = |weight: Weight| match weight {
-        Weight::Demanded => "sent back",
-        Weight::Shown => "reported",
+        Weight::Required => "sent back",
+        Weight::Asked => "asked",
+        Weight::Informational => "reported",
     };
     let rows = Rule::ALL.map(|rule| {
         let usual = rule.weight(TaskType::Feature);

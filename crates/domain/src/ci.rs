@@ -189,7 +189,7 @@ pub fn unreadable(why: &str, since: Millis, now: Millis, times: &CiTimes) -> CiR
 /// The result for a commit on which no CI ran. It is informational and no part of the profile.
 pub fn none_ran() -> GateResult {
     GateResult {
-        weight: Weight::Shown,
+        weight: Weight::Informational,
         ..unfinished("no CI ran".to_owned())
     }
 }
@@ -197,7 +197,7 @@ pub fn none_ran() -> GateResult {
 /// The result for a commit whose own Gates failed: AutoBuild does not wait for CI, and the result is informational.
 pub fn not_reached() -> GateResult {
     GateResult {
-        weight: Weight::Shown,
+        weight: Weight::Informational,
         ..result(Evidence::Absent(Absence::NotReached))
     }
 }
@@ -206,7 +206,7 @@ fn result(evidence: Evidence) -> GateResult {
     GateResult {
         gate: Gate::Ci,
         evidence,
-        weight: Weight::Demanded,
+        weight: Weight::Required,
         items: Vec::new(),
     }
 }
@@ -343,7 +343,7 @@ mod tests {
     fn what_judges_the_pull_request_alone_goes_to_a_person_once_the_code_is_green() {
         let title = || check("PR title", CiSays::FailedOnPull(PullCheck::WithoutCode));
         let (weight, said) = evidence(look(&[title(), passed("build")], 600));
-        assert_eq!(weight, Weight::Demanded);
+        assert_eq!(weight, Weight::Required);
         assert!(
             said.starts_with("Absent") && said.contains("`PR title` failed"),
             "{said}"
@@ -375,14 +375,14 @@ mod tests {
         assert_eq!(look(&[], 0), CiReading::Again(at(30)));
         assert_eq!(look(&[], 110), CiReading::Again(at(120)));
         assert_eq!(look(&[], 120), CiReading::Ended(Box::new(none_ran())));
-        assert_eq!(none_ran().weight, Weight::Shown);
+        assert_eq!(none_ran().weight, Weight::Informational);
     }
 
     #[test]
     fn a_check_that_passes_at_once_is_not_the_last_word_while_others_may_begin() {
         assert_eq!(look(&[passed("cla")], 10), CiReading::Again(at(40)));
         let (weight, said) = evidence(look(&[passed("cla"), passed("build")], 121));
-        assert_eq!(weight, Weight::Demanded);
+        assert_eq!(weight, Weight::Required);
         assert!(
             said.starts_with("Passed") && said.contains("cla, build passed"),
             "{said}"
@@ -402,7 +402,7 @@ mod tests {
         assert_eq!(look(&[running(), passed("lint")], 600), CiReading::Again(at(630)));
         assert_eq!(look(&[running()], 1_790), CiReading::Again(at(1_800)));
         let (weight, said) = evidence(look(&[running(), passed("lint")], 1_800));
-        assert_eq!(weight, Weight::Demanded);
+        assert_eq!(weight, Weight::Required);
         assert!(said.starts_with("Absent") && said.contains("build"), "{said}");
     }
 
@@ -439,7 +439,7 @@ mod tests {
                 &[passed("lint"), check("build", CiSays::NoAnswer(word.to_owned()))],
                 600,
             ));
-            assert_eq!(weight, Weight::Demanded);
+            assert_eq!(weight, Weight::Required);
             assert!(said.starts_with("Absent") && said.contains(word), "{said}");
         }
     }
@@ -450,7 +450,7 @@ mod tests {
         assert_eq!(look(0), CiReading::Again(at(30)));
         assert_eq!(look(1_799), CiReading::Again(at(1_800)));
         let (weight, said) = evidence(look(1_800));
-        assert_eq!(weight, Weight::Demanded);
+        assert_eq!(weight, Weight::Required);
         assert!(said.starts_with("Absent") && said.contains("502"), "{said}");
     }
 

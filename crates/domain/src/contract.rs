@@ -305,6 +305,7 @@ mod tests {
             setup: None,
             tests,
             excused: Vec::new(),
+            questions: Vec::new(),
             more: Vec::new(),
         }
     }
@@ -500,6 +501,7 @@ mod tests {
             setup: None,
             tests: Evidence::Absent(Absence::NoCommand),
             excused: Vec::new(),
+            questions: Vec::new(),
             more: Vec::new(),
         };
         let reasons = vec!["tests: no command is set and none could be detected".to_owned()];

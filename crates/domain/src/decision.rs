@@ -204,8 +204,8 @@ impl IntegrityFinding {
     /// sentence is worded where the issue is shown.
     pub fn item(&self, kind: TaskType) -> Issue {
         let severity = match self.weight(kind) {
-            Weight::Demanded => Severity::MustFix,
-            Weight::Shown => Severity::ShouldFix,
+            Weight::Required => Severity::MustFix,
+            Weight::Asked | Weight::Informational => Severity::ShouldFix,
         };
         Issue {
             severity,

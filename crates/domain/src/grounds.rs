@@ -99,7 +99,7 @@ fn open(decision: &CoachDecision, facts: &TurnFacts<'_>, number: usize, criterio
         }
         Doubt::CheckFailed { check, finding } => {
             let why = format!("{name} is said to be met, and its check failed: {}", finding.sentence());
-            let is_shown = check.weight == Weight::Shown;
+            let is_shown = check.weight == Weight::Informational;
             let item = is_shown.then(|| Issue::must_fix("requirement", &why));
             Open { why, item }
         }

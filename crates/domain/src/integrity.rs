@@ -7,13 +7,15 @@ use crate::plan::TaskType;
 use serde::{Deserialize, Serialize};
 
 /// Whether an approval rests on the result of a rule or a Gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
-    /// Required: a failure sends work back, and if the Gate could not run, the task blocks.
-    Demanded,
-    /// Informational: people and the Coach see it, and nothing follows from it.
-    Shown,
+    /// A failure sends work back, and if the Gate could not run, the task blocks.
+    Required,
+    /// It becomes a question, and an approval that leaves the question unanswered does not hold.
+    Asked,
+    /// People and the Coach see it, and nothing follows from it.
+    Informational,
 }
 
 /// The rules as a table: a description, the variant, its name in reviews, and its weight.
@@ -49,72 +51,76 @@ macro_rules! rules {
 
 rules! {
     /// A test is gone, or its file is.
-    TestDeleted = "test deleted", Demanded;
+    TestDeleted = "test deleted", Required;
     /// A test is gone, and as many new tests of its file may replace it; or only a condition let it run.
-    TestReplaced = "test replaced", Shown;
+    TestReplaced = "test replaced", Informational;
     /// A test has no body any more.
-    TestEmptied = "test emptied", Demanded;
+    TestEmptied = "test emptied", Required;
     /// A test has a name or place in which its runner does not find it.
-    TestRenamedAway = "test renamed away", Demanded;
+    TestRenamedAway = "test renamed away", Required;
     /// A test ran on the base and did not run here, and no changed line explains it.
-    TestVanished = "test no longer runs", Demanded;
+    TestVanished = "test no longer runs", Required;
     /// A new mark skips or ignores a test.
-    SkipAdded = "test skipped", Demanded;
+    SkipAdded = "test skipped", Required;
     /// A test runs only under a condition. Its run shows whether it ran here.
-    SkipConditional = "test on a condition", Shown;
+    SkipConditional = "test on a condition", Informational;
     /// A test checks less than before.
-    AssertionRemoved = "assertion removed", Demanded;
+    AssertionRemoved = "assertion removed", Required;
     /// A test checks something that always holds, or that holds for any value.
-    AssertionTrivial = "assertion always true", Demanded;
+    AssertionTrivial = "assertion always true", Required;
     /// A new test passes with every function under test emptied (extreme mutation).
-    PseudoTested = "pseudo-tested", Demanded;
+    PseudoTested = "pseudo-tested", Required;
     /// A new test passes even if each of its assertions fails.
-    SwallowedFailure = "swallowed failure", Demanded;
+    SwallowedFailure = "swallowed failure", Required;
     /// A new test passes for any returned value of the right type.
-    WeakAssertion = "weak assertion", Demanded;
+    WeakAssertion = "weak assertion", Required;
     /// A rewritten test passes on emptied code; its old form failed.
-    WeakenedTest = "weakened test", Demanded;
+    WeakenedTest = "weakened test", Required;
     /// Tests rewrite the stored files that they compare with.
-    GoldenFileRewritten = "golden file rewritten", Demanded;
+    GoldenFileRewritten = "golden file rewritten", Required;
     /// Settings of the test runner exclude tests, tolerate failures or shorten runs.
-    RunnerWeakened = "test runner weakened", Demanded;
+    RunnerWeakened = "test runner weakened", Required;
     /// Settings of the coverage tool exclude code or ask for less.
-    CoverageWeakened = "coverage weakened", Demanded;
+    CoverageWeakened = "coverage weakened", Required;
     /// The repository's CI checks less.
-    CiWeakened = "CI weakened", Demanded;
+    CiWeakened = "CI weakened", Required;
     /// A function only promises its work, or only returns the answers of its tests.
-    Stub = "stub", Demanded;
+    Stub = "stub", Required;
     /// Test results are written by hand.
-    ResultsByHand = "results by hand", Demanded;
+    ResultsByHand = "results by hand", Required;
     /// A stored snapshot changed but nothing that it shows did, or the tests write it themselves.
-    SnapshotByHand = "snapshot by hand", Demanded;
+    SnapshotByHand = "snapshot by hand", Required;
     /// A new module takes the place of a real one.
-    ShadowModule = "module shadowed", Demanded;
+    ShadowModule = "module shadowed", Required;
     /// A test ends its process.
-    ExitInTest = "exit in test", Demanded;
+    ExitInTest = "exit in test", Required;
     /// Set-up rewrites tests, files that they need, or the settings of their runner.
-    RewrittenBySetup = "rewritten by set-up", Demanded;
+    RewrittenBySetup = "rewritten by set-up", Required;
     /// A Player changed a protected path.
-    ProtectedPath = "protected path", Demanded;
+    ProtectedPath = "protected path", Required;
     /// A line contains something that looks like a credential.
-    Secret = "secret", Demanded;
+    Secret = "secret", Required;
     /// A file contains a merge conflict marker.
-    MergeMarker = "merge marker", Demanded;
+    MergeMarker = "merge marker", Required;
     /// A file is over the size limit.
-    FileTooLarge = "file too large", Demanded;
+    FileTooLarge = "file too large", Required;
     /// Code behaves differently under test.
-    DiffersUnderTest = "differs under test", Shown;
+    DiffersUnderTest = "differs under test", Informational;
     /// A file is gone that the task does not name.
-    FileDeleted = "file deleted", Shown;
+    FileDeleted = "file deleted", Informational;
     /// A file cannot be parsed, so only the rules that need no syntax were checked.
-    Unreadable = "file not readable", Shown;
+    Unreadable = "file not readable", Informational;
 }
 
 impl Rule {
     /// Returns the rule's weight in a task of this type. Scaffolding may leave stubs.
     pub fn weight(self, kind: TaskType) -> Weight {
         let may_stay = self == Self::Stub && kind == TaskType::Scaffolding;
-        if may_stay { Weight::Shown } else { self.usual_weight() }
+        if may_stay {
+            Weight::Informational
+        } else {
+            self.usual_weight()
+        }
     }
 
     /// `true` if a person may waive it by overriding the Coach: every rule but `Secret`.
@@ -244,7 +250,7 @@ impl IntegrityFinding {
     /// Returns the finding's weight in a task of this type.
     pub fn weight(&self, kind: TaskType) -> Weight {
         match self.by {
-            Author::Person => Weight::Shown,
+            Author::Person => Weight::Informational,
             Author::Player => self.rule.weight(kind),
         }
     }

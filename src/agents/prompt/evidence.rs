@@ -77,8 +77,8 @@ fn checks(prompt: &mut Prompt, report: &GateReport, criteria: &[Criterion]) {
 
 fn other(result: &GateResult) -> String {
     let weight = match result.weight {
-        Weight::Demanded => "",
-        Weight::Shown => " (only shown)",
+        Weight::Required => "",
+        Weight::Asked | Weight::Informational => " (only shown)",
     };
     let name = format!("{}{weight}", capital(&result.gate.name()));
     let max = match [Gate::BaseTests, Gate::Integrity].contains(&result.gate) {

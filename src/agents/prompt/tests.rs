@@ -122,6 +122,7 @@ fn first_turn(task: &PlannedTask) -> PlayerInput<'_> {
 fn red(output: &str) -> GateReport {
     GateReport {
         isolation: None,
+        questions: Vec::new(),
         setup: Some(Evidence::Passed(Finding {
             command: "cargo fetch".to_owned(),
             exit_code: Some(0),
@@ -173,34 +174,34 @@ fn everything() -> GateReport {
     report.more = vec![
         result(
             Gate::BaseTests,
-            Weight::Shown,
+            Weight::Informational,
             Evidence::Passed(found("", "1 changed test: tests/count.rs\n-assert!(x)\n+assert!(true)")),
         ),
         GateResult {
             items: items(),
             ..result(
                 Gate::Integrity,
-                Weight::Demanded,
+                Weight::Required,
                 Evidence::Failed(found("", "2 findings")),
             )
         },
         result(
             Gate::Check(1),
-            Weight::Demanded,
+            Weight::Required,
             Evidence::Failed(found("", "no such test")),
         ),
         result(
             Gate::Check(2),
-            Weight::Demanded,
+            Weight::Required,
             Evidence::Passed(found("", "it exists")),
         ),
-        result(Gate::Ci, Weight::Demanded, absent("lint: cancelled")),
+        result(Gate::Ci, Weight::Required, absent("lint: cancelled")),
         result(
             Gate::Probe(1),
-            Weight::Shown,
+            Weight::Informational,
             Evidence::Passed(found("grep -c x src", "3")),
         ),
-        result(Gate::Probe(2), Weight::Shown, absent("`nope` could not start")),
+        result(Gate::Probe(2), Weight::Informational, absent("`nope` could not start")),
     ];
     report
 }
@@ -256,6 +257,7 @@ fn nothing_ran() -> GateReport {
         setup: None,
         tests: Evidence::Absent(Absence::NoCommand),
         excused: Vec::new(),
+        questions: Vec::new(),
         more: Vec::new(),
     }
 }

@@ -207,8 +207,8 @@ pub(crate) async fn judge(measurement: &Measurement, subject: &Subject<'_>) -> R
     let settings = &subject.settings.coverage;
     let path = settings.file.as_deref().unwrap_or_default();
     let weight = match subject.task.kind {
-        TaskType::Feature | TaskType::Testing => Weight::Demanded,
-        TaskType::Scaffolding | TaskType::Refactoring | TaskType::Documentation => Weight::Shown,
+        TaskType::Feature | TaskType::Testing => Weight::Required,
+        TaskType::Scaffolding | TaskType::Refactoring | TaskType::Documentation => Weight::Informational,
     };
     let absent = |evidence| said::result(Gate::Coverage, weight, evidence);
     let (bytes, root, said) = match measurement {
@@ -283,8 +283,8 @@ fn item(path: &str, lines: &[u32], weight: Weight) -> Issue {
     let what = format!("no test runs {} of `{path}`", spelled(&ranges(lines)));
     let at = lines.first().map(|line| (path.to_owned(), *line));
     let severity = match weight {
-        Weight::Shown => Severity::ShouldFix,
-        Weight::Demanded => Severity::MustFix,
+        Weight::Asked | Weight::Informational => Severity::ShouldFix,
+        Weight::Required => Severity::MustFix,
     };
     Issue {
         severity,

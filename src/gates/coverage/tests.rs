@@ -79,7 +79,7 @@ fn the_share_is_of_measured_lines_and_what_is_missed_is_named() {
     let judge = |lines: &[u32], threshold: f64| {
         let mut sum = Sum::default();
         sum.add("a.py", lines.iter().copied(), measured.of("a.py", "/w").unwrap());
-        sum.judge(threshold, Weight::Demanded)
+        sum.judge(threshold, Weight::Required)
     };
     let low = judge(&[1, 2, 3, 4, 5, 6], 80.0);
     assert!(matches!(&low.evidence, Evidence::Failed(finding) if finding.output.starts_with("40.0 %")));

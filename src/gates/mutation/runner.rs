@@ -50,7 +50,7 @@ pub(crate) async fn experiments(run: &Run<'_>, facts: Facts) -> Result<Tried, Ga
         }
     }
     let sentence = budget.sentence(&ran);
-    let result = sentence.map(|sentence| said::passed(Gate::Experiments, Weight::Shown, sentence));
+    let result = sentence.map(|sentence| said::passed(Gate::Experiments, Weight::Informational, sentence));
     Ok(Tried { findings, result })
 }
 

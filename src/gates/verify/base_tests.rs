@@ -302,7 +302,7 @@ fn tell_removed(result: &mut GateResult, removed: &[Removed]) {
             "tests that passed before are gone, and nothing says that they go: {}",
             said::list(&missing)
         );
-        result.weight = Weight::Demanded;
+        result.weight = Weight::Required;
         result.evidence = Evidence::Failed(said::said(sentence));
     }
     result.items.extend(removed.iter().map(Removed::item));
@@ -485,10 +485,10 @@ fn by_name(
         let as_they_were = |name: &&String| known.contains(name) && !not_run.tests.contains(&name.as_str());
         let ran = names.passed.iter().filter(as_they_were).count();
         let sentence = format!("{ran} tests of the base pass on the new code{}", not_run.sentence());
-        said::passed(GATE, Weight::Demanded, sentence)
+        said::passed(GATE, Weight::Required, sentence)
     } else {
         let what = "tests of the base fail on the new code, with the base's test set-up";
-        said::failed(GATE, Weight::Demanded, format!("{what}: {}", said::list(&unchanged)))
+        said::failed(GATE, Weight::Required, format!("{what}: {}", said::list(&unchanged)))
     };
     result.items.extend(unchanged.iter().map(|name| {
         let what = "passed before, and as it was it fails on the new code with the base's test set-up";
@@ -576,7 +576,7 @@ impl<'a> NotRun<'a> {
             let sentence = format!(
                 "tests of `{path}` could not be run as they were, and more than names and imports changed around them"
             );
-            result.weight = Weight::Demanded;
+            result.weight = Weight::Required;
             result.evidence = Evidence::Failed(said::said(sentence));
         }
         result.items.extend(self.changed.iter().map(|(path, diff)| {

@@ -42,17 +42,17 @@ pub(crate) async fn integrity(
     shown.extend(vanished_tests::vanished_tests(run, tests, &mut findings).await?);
     shown.extend(install_hooks(&run.change.files));
     People::read(run).await?.mark(run.change, &mut findings);
-    let is_demanded = |finding: &&IntegrityFinding| finding.weight(kind) == Weight::Demanded;
+    let is_demanded = |finding: &&IntegrityFinding| finding.weight(kind) == Weight::Required;
     let demanded = findings.iter().filter(is_demanded);
     let rules: Vec<Rule> = demanded.map(|finding| finding.rule).collect();
     let gate = Gate::Integrity;
     let mut result = match (rules.len(), findings.len()) {
-        (0, 0) => said::passed(gate, Weight::Demanded, "nothing found"),
-        (0, all) => said::passed(gate, Weight::Demanded, format!("{all} found, which are only shown")),
+        (0, 0) => said::passed(gate, Weight::Required, "nothing found"),
+        (0, all) => said::passed(gate, Weight::Required, format!("{all} found, which are only shown")),
         (held, _) => {
             let rules: BTreeSet<Rule> = rules.into_iter().collect();
             let names: Vec<&str> = rules.into_iter().map(Rule::name).collect();
-            said::failed(gate, Weight::Demanded, format!("{held} found: {}", names.join(", ")))
+            said::failed(gate, Weight::Required, format!("{held} found: {}", names.join(", ")))
         }
     };
     let items = findings.iter().map(|finding| {

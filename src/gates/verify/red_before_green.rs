@@ -120,8 +120,8 @@ pub(crate) async fn red_before_green(
 fn weight(kind: TaskType, origin: &Origin, mode: Mode) -> Option<Weight> {
     match (origin, kind, mode) {
         (Origin::Fix { .. } | Origin::Sync { .. }, ..) | (_, TaskType::Documentation, _) => None,
-        (Origin::Planned, TaskType::Refactoring, _) | (Origin::Planned, _, Mode::Tdd) => Some(Weight::Demanded),
-        (Origin::Review { .. }, ..) | (Origin::Planned, _, Mode::Standard) => Some(Weight::Shown),
+        (Origin::Planned, TaskType::Refactoring, _) | (Origin::Planned, _, Mode::Tdd) => Some(Weight::Required),
+        (Origin::Review { .. }, ..) | (Origin::Planned, _, Mode::Standard) => Some(Weight::Informational),
     }
 }
 
@@ -321,7 +321,7 @@ fn judge(
         Base::Ran(_) if !all.is_empty() => {
             // A task for tests covers existing code, so its tests may pass on the base.
             let is_for_tests = run.kind() == TaskType::Testing;
-            let weight = if is_for_tests { Weight::Shown } else { weight };
+            let weight = if is_for_tests { Weight::Informational } else { weight };
             let sentence = format!(
                 "none of the new or changed {noun} fails without the change, so they do not show it: {}",
                 said::list(all)
@@ -380,7 +380,7 @@ mod tests {
     #[test]
     fn a_witness_is_asked_of_what_was_planned() {
         let fix = || Origin::Fix { broke: None };
-        let (demanded, shown) = (Some(Weight::Demanded), Some(Weight::Shown));
+        let (demanded, shown) = (Some(Weight::Required), Some(Weight::Informational));
         let table = [
             (TaskType::Feature, Origin::Planned, Mode::Tdd, demanded),
             (TaskType::Scaffolding, Origin::Planned, Mode::Tdd, demanded),

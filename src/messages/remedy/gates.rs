@@ -64,7 +64,7 @@ pub(super) fn absent(gates: &GateReport) -> Vec<String> {
 }
 
 fn demanded(gates: &GateReport) -> impl Iterator<Item = &GateResult> {
-    gates.more.iter().filter(|result| result.weight == Weight::Demanded)
+    gates.more.iter().filter(|result| result.weight == Weight::Required)
 }
 
 fn failed(evidence: &Evidence) -> Option<&Finding> {

@@ -38,7 +38,7 @@ fn with(gate: Gate, evidence: Evidence, items: Vec<Issue>) -> GateReport {
     report.more.push(GateResult {
         gate,
         evidence,
-        weight: Weight::Demanded,
+        weight: Weight::Required,
         items,
     });
     report

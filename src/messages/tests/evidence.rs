@@ -69,46 +69,46 @@ fn known(passed: u32, failed: u32, skipped: u32) -> Counts {
 
 /// Returns a passed result of every Gate.
 pub(super) fn held(say: Words<'_>) -> Vec<GateResult> {
-    use Weight::{Demanded, Shown};
+    use Weight::{Informational, Required};
     vec![
         result(
             Gate::BaseTests,
-            Demanded,
+            Required,
             Evidence::Passed(ran(say, "cargo test", 0, known(9, 0, 1))),
         ),
         result(
             Gate::RedBeforeGreen,
-            Demanded,
+            Required,
             Evidence::Passed(says(say, "2 of 3 new tests fail on the code of the base commit")),
         ),
         result(
             Gate::Coverage,
-            Demanded,
+            Required,
             Evidence::Passed(says(say, "91.7 % of 24 changed lines are covered; 80 % are asked for")),
         ),
         result(
             Gate::Integrity,
-            Demanded,
+            Required,
             Evidence::Passed(says(say, "nothing was found")),
         ),
         result(
             Gate::Check(1),
-            Demanded,
+            Required,
             Evidence::Passed(says(say, "the test auth::refresh_once passed")),
         ),
         result(
             Gate::Check(2),
-            Demanded,
+            Required,
             Evidence::Passed(ran(say, "cargo run -- --help", 0, Counts::Unknown)),
         ),
         result(
             Gate::Probe(1),
-            Shown,
+            Informational,
             Evidence::Passed(ran(say, "cargo tree", 0, Counts::Unknown)),
         ),
         result(
             Gate::Ci,
-            Shown,
+            Informational,
             Evidence::Absent(Absence::Unfinished {
                 what: say("no CI ran on this commit"),
             }),
@@ -119,7 +119,7 @@ pub(super) fn held(say: Words<'_>) -> Vec<GateResult> {
 /// Returns a failed or absent result of every Gate.
 #[allow(clippy::too_many_lines, reason = "one of each Gate")]
 pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
-    use Weight::{Demanded, Shown};
+    use Weight::{Informational, Required};
     let names = TestNames {
         passed: vec![say("a::one")],
         failed: vec![say("a::two"), say("legacy::old_date")],
@@ -140,29 +140,29 @@ pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
         ..skipped.clone()
     };
     vec![
-        result(Gate::BaseTests, Demanded, Evidence::Failed(base_tests)),
-        result(Gate::RedBeforeGreen, Shown, Evidence::Absent(Absence::Inline)),
+        result(Gate::BaseTests, Required, Evidence::Failed(base_tests)),
+        result(Gate::RedBeforeGreen, Informational, Evidence::Absent(Absence::Inline)),
         result(
             Gate::Coverage,
-            Demanded,
+            Required,
             Evidence::Failed(says(say, "61.5 % of 26 changed lines are covered; 80 % are asked for")),
         ),
         GateResult {
             items: vec![skipped, differs],
             ..result(
                 Gate::Integrity,
-                Demanded,
+                Required,
                 Evidence::Failed(says(say, "1 finding sends the work back, 1 is shown")),
             )
         },
         result(
             Gate::Check(2),
-            Demanded,
+            Required,
             Evidence::Failed(ran(say, "cargo run -- --help", 2, Counts::Unknown)),
         ),
         result(
             Gate::Smoke,
-            Demanded,
+            Required,
             Evidence::Absent(Absence::TimedOut {
                 command: say("cargo run -- --help"),
                 seconds: 600,
@@ -172,7 +172,7 @@ pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
         ),
         result(
             Gate::Ci,
-            Demanded,
+            Required,
             Evidence::Failed(says(say, "`lint` ended with failure")),
         ),
     ]
@@ -192,7 +192,7 @@ fn big_task(criteria: usize) -> (domain::feature::Feature, Task, Turn) {
         .map(|number| {
             result(
                 Gate::Check(number),
-                Weight::Demanded,
+                Weight::Required,
                 Evidence::Passed(says(&decent, "passed")),
             )
         })

@@ -328,6 +328,7 @@ fn check_runs_conclude_as_the_verdict_does() {
             setup: None,
             tests: Evidence::Absent(Absence::NoCommand),
             excused: Vec::new(),
+            questions: Vec::new(),
             more: Vec::new(),
         },
         ..feature.gates[0].clone()

@@ -110,6 +110,7 @@ pub(super) fn gates(say: Words<'_>, exit_code: i32) -> GateReport {
             setup: Some(Evidence::Passed(finding("cargo fetch", Vec::new()))),
             tests: Evidence::Passed(finding("cargo test", Vec::new())),
             excused: evidence::excused(say),
+            questions: Vec::new(),
             more: evidence::held(say),
         },
         _ => GateReport {
@@ -117,6 +118,7 @@ pub(super) fn gates(say: Words<'_>, exit_code: i32) -> GateReport {
             setup: None,
             tests: Evidence::Failed(finding("cargo test", vec![say("auth::refresh_once")])),
             excused: evidence::excused(say),
+            questions: Vec::new(),
             more: evidence::broken(say),
         },
     }

@@ -173,7 +173,7 @@ fn a_criterion_whose_check_failed_was_not_addressed() {
     gates.more.push(GateResult {
         gate: Gate::Check(2),
         evidence: Evidence::Failed(ran(1, &[], &["waves"])),
-        weight: Weight::Demanded,
+        weight: Weight::Required,
         items: Vec::new(),
     });
     for claim in [

@@ -7,6 +7,7 @@ use crate::{
     integrity::Weight,
     isolation::Level,
     plan::{Check, Criterion},
+    question::Question,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};
@@ -24,6 +25,9 @@ pub struct GateReport {
     /// The other Gates, in the order in which they are shown.
     #[serde(default)]
     pub more: Vec<GateResult>,
+    /// What somebody has to answer before an approval holds, the gravest first.
+    #[serde(default)]
+    pub questions: Vec<Question>,
     /// The isolation level of the commands; `None` if it was not recorded.
     #[serde(default)]
     pub isolation: Option<Level>,
@@ -122,6 +126,7 @@ impl GateReport {
             tests,
             excused: Vec::new(),
             more: Vec::new(),
+            questions: Vec::new(),
             isolation: None,
         }
     }
@@ -234,7 +239,7 @@ mod tests {
         fn check(number: usize, evidence: Evidence) -> GateResult {
             GateResult {
                 gate: Gate::Check(number),
-                weight: Weight::Demanded,
+                weight: Weight::Required,
                 evidence,
                 items: Vec::new(),
             }
@@ -256,6 +261,7 @@ mod tests {
                 tests: failed(&["top"]),
                 excused: Vec::new(),
                 more: (1..=4).map(|number| check(number, failed(&[]))).collect(),
+                questions: Vec::new(),
                 isolation: None,
             };
             let found: Vec<usize> = repeats(&criteria, &report).map(|(number, _)| number).collect();

@@ -59,7 +59,7 @@ pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
             Lack::NoTestCommand | Lack::Absent(_) => {}
         }
     }
-    let is_shown = |result: &&GateResult| result.weight == Weight::Shown || result.evidence.failure().is_none();
+    let is_shown = |result: &&GateResult| result.weight == Weight::Informational || result.evidence.failure().is_none();
     let shown = gates.more.iter().filter(is_shown);
     items.extend(shown.flat_map(|result| result.items.iter().cloned()));
     items
@@ -103,7 +103,7 @@ pub(crate) fn open_gates(kind: TaskType, gates: &GateReport) -> Vec<OpenGate<'_>
         .and_then(setup_part)
         .map(|lack| open(None, None, lack));
     let tests = tests_part(kind, gates).map(|lack| open(None, gates.tests.finding(), lack));
-    let demanded = gates.more.iter().filter(|result| result.weight == Weight::Demanded);
+    let demanded = gates.more.iter().filter(|result| result.weight == Weight::Required);
     let others = demanded.filter_map(|result| {
         let (gate, finding, sentence) = open(Some(result.gate), result.evidence.finding(), other_part(result)?);
         Some(OpenGate {
@@ -127,7 +127,7 @@ pub(crate) fn open_gates(kind: TaskType, gates: &GateReport) -> Vec<OpenGate<'_>
 
 fn lacks(kind: TaskType, gates: &GateReport) -> Vec<Lack<'_>> {
     let setup = gates.setup.as_ref().and_then(setup_part);
-    let demanded = gates.more.iter().filter(|result| result.weight == Weight::Demanded);
+    let demanded = gates.more.iter().filter(|result| result.weight == Weight::Required);
     let first = setup.into_iter().chain(tests_part(kind, gates));
     first.chain(demanded.filter_map(other_part)).collect()
 }
@@ -232,6 +232,7 @@ mod tests {
                 setup,
                 tests,
                 excused: Vec::new(),
+                questions: Vec::new(),
                 more: Vec::new(),
             },
         ) {
@@ -245,7 +246,7 @@ mod tests {
     fn that_there_is_no_test_command_is_said_before_what_follows_from_it() {
         let red = GateResult {
             gate: Gate::RedBeforeGreen,
-            weight: Weight::Demanded,
+            weight: Weight::Required,
             evidence: Evidence::Failed(finding(1, Counts::Unknown)),
             items: Vec::new(),
         };
@@ -360,6 +361,7 @@ mod tests {
             setup: None,
             tests: Evidence::Failed(red),
             excused: Vec::new(),
+            questions: Vec::new(),
             more: Vec::new(),
         };
         let sentence = "tests failed: `t` exited with 101, 3 passed, 2 failed: a::b, a::c".to_owned();

@@ -209,7 +209,7 @@ fn command(text: &str, line: &str) -> Criterion {
 }
 
 fn demanded(report: &GateReport) -> impl Iterator<Item = &GateResult> {
-    report.more.iter().filter(|result| result.weight == Weight::Demanded)
+    report.more.iter().filter(|result| result.weight == Weight::Required)
 }
 
 /// Returns the findings of everything required that failed, in the order in which it ran.

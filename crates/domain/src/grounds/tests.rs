@@ -43,7 +43,7 @@ fn with(mut gates: GateReport, gate: Gate, evidence: Evidence) -> GateReport {
     gates.more.push(GateResult {
         gate,
         evidence,
-        weight: Weight::Shown,
+        weight: Weight::Informational,
         items: Vec::new(),
     });
     gates

@@ -161,6 +161,7 @@ pub fn green() -> GateReport {
         setup: None,
         tests: Evidence::Passed(finding(&[])),
         excused: Vec::new(),
+        questions: Vec::new(),
         more: Vec::new(),
     }
 }
@@ -171,6 +172,7 @@ pub fn red() -> GateReport {
         setup: None,
         tests: Evidence::Failed(finding(&["works"])),
         excused: Vec::new(),
+        questions: Vec::new(),
         more: Vec::new(),
     }
 }
@@ -181,6 +183,7 @@ pub fn absent() -> GateReport {
         setup: None,
         tests: Evidence::Absent(Absence::NoCommand),
         excused: Vec::new(),
+        questions: Vec::new(),
         more: Vec::new(),
     }
 }
