@@ -91,6 +91,7 @@ pub fn task(kind: TaskType, subject: &str, body: String, files: Vec<String>) -> 
             tests: TestEffort::Unit,
             risks: Vec::new(),
         },
+        changes: Vec::new(),
         removes: Vec::new(),
         dependencies: Vec::new(),
     })

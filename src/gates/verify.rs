@@ -77,7 +77,8 @@ pub async fn verify(
     }
     let (held, shown) = rewritten::by_setup(&tested.rewritten, before);
     let by_running = tried.findings.into_iter().chain(held).collect();
-    let integrity = judged::integrity(&run, (tests, &ran), by_running, shown).await?;
+    let (integrity, questions) = judged::integrity(&run, (tests, &ran), by_running, shown).await?;
+    report.questions.extend(questions);
     report.more.push(integrity);
     report.more.extend(tried.result);
     report.more.extend(checks.into_iter().map(|check| check.result));

@@ -19,7 +19,7 @@ use domain::{
     evidence::Additions,
     feature::{Before, Doubt, Feature, Mode, Older, Phase, PlanVersion, State, Suspension},
     ids::TaskId,
-    plan::{Check, Plan, TaskType},
+    plan::{Check, Intent, Plan, TaskType},
     task::{Origin, Task},
     wave,
 };
@@ -428,13 +428,24 @@ pub(super) fn checks(feature: &Feature, version: &PlanVersion, measure: &Measure
             untrusted::code(smoke, measure.text.min(300))
         ));
     }
-    let taken = version.plan.tasks.iter().filter(|task| !task.removes.is_empty());
-    lines.extend(taken.map(|task| {
-        let names = codes(&task.removes, usize::MAX, measure.text.min(300));
-        format!("{} takes away: {names}.", task.id)
-    }));
+    for task in &version.plan.tasks {
+        for (intents, verb) in [(&task.changes, "changes on purpose"), (&task.removes, "takes away")] {
+            let intents: Vec<String> = intents.iter().map(|intent| intended(intent, measure)).collect();
+            if !intents.is_empty() {
+                lines.push(format!("{} {verb}: {}.", task.id, intents.join("; ")));
+            }
+        }
+    }
     lines.extend(bound(version));
     bullets(&lines, 20, Clone::clone)
+}
+
+fn intended(intent: &Intent, measure: &Measure) -> String {
+    let name = untrusted::code(&intent.name, measure.text.min(300));
+    match &intent.because {
+        Some(because) => format!("{name} because “{}”", untrusted::inline(because, measure.text.min(300))),
+        None => name,
+    }
 }
 
 /// Returns the numbers of criteria that are bound to tests, commands and files.

@@ -18,7 +18,7 @@ use domain::{
     evidence::{Baseline, WaivedTest},
     ids::{RepoId, Sha, TaskId, User, UserId},
     isolation::Level,
-    plan::{Check, Criterion, Factors, PlannedTask, TestEffort},
+    plan::{Check, Criterion, Factors, Intent, PlannedTask, TestEffort},
     secret::Secrets,
 };
 use git::{ForgeAccess, Mirror, Mirrors};
@@ -258,7 +258,8 @@ pub fn planned(case: &Case) -> PlannedTask {
             tests: TestEffort::Unit,
             risks: Vec::new(),
         },
-        removes: case.removes.clone(),
+        changes: Vec::new(),
+        removes: case.removes.iter().map(|name| Intent::to_remove(name)).collect(),
         dependencies: Vec::new(),
     }
 }

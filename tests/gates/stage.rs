@@ -179,6 +179,7 @@ impl Case {
                     tests: TestEffort::Unit,
                     risks: vec![],
                 },
+                changes: Vec::new(),
                 removes: Vec::new(),
                 dependencies: vec![],
             },

@@ -69,6 +69,7 @@ mod tests {
                 tests,
                 risks: risks.to_vec(),
             },
+            changes: Vec::new(),
             removes: Vec::new(),
             dependencies: Vec::new(),
         }
@@ -127,6 +128,7 @@ mod tests {
             plan_of(
                 (1..=count)
                     .map(|id| PlannedTask {
+                        changes: Vec::new(),
                         removes: Vec::new(),
                         dependencies: if id > 1 {
                             vec![TaskId::Planned(id - 1)]

@@ -309,6 +309,7 @@ mod tests {
             max_tasks: 20,
             header: &header,
             file_exists: &|_| false,
+            words: &[],
         };
         let json = one_task("Say hello", "As asked.", &check_boxes(body), answer).map_err(|wrong| wrong.to_string())?;
         Plan::from_json(&json, &context)
@@ -393,6 +394,7 @@ mod tests {
                 max_tasks: 1,
                 header: &header,
                 file_exists: &|_| false,
+                words: &[],
             };
             assert!(
                 Plan::from_json(&json, &context).is_ok(),

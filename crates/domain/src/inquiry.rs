@@ -105,6 +105,16 @@ pub struct Round {
     pub answer: Answer,
 }
 
+impl Round {
+    /// Returns a person's words, if a person answered.
+    pub fn words(&self) -> Option<&str> {
+        match &self.answer {
+            Answer::Words { text, .. } => Some(text),
+            Answer::Defaults { .. } | Answer::Unattended => None,
+        }
+    }
+}
+
 /// The answer to inquiries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -39,6 +39,7 @@ pub mod plan;
 pub mod plan_block;
 pub mod price;
 pub mod question;
+pub mod quote;
 pub mod recurring;
 pub mod refused_host;
 pub mod registries;

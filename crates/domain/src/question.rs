@@ -1,7 +1,10 @@
 //! Questions about a change: a suspicion, or a change that somebody has to want. Running decides nothing here, so the
 //! Coach or a person answers each by name.
 
-use crate::{integrity::Rule, test_outcome::TestOutcome};
+use crate::{
+    integrity::{Detail, IntegrityFinding, Rule},
+    test_outcome::TestOutcome,
+};
 use serde::{Deserialize, Serialize};
 
 /// The most lines of a question's material.
@@ -21,6 +24,28 @@ pub struct Question {
     pub place: Option<(String, u32)>,
     /// The old and the new form, the diff of the setting, or the failing output; at most [`MOST_LINES`] lines.
     pub material: String,
+}
+
+impl Question {
+    /// Returns the question that a finding of a rule asks.
+    pub fn about_finding(finding: &IntegrityFinding, material: String) -> Self {
+        let about = match &finding.what {
+            Detail::Test(name)
+            | Detail::Tests { first: name, .. }
+            | Detail::InTest { test: name, .. }
+            | Detail::Instead { test: name, .. }
+            | Detail::Function(name)
+            | Detail::Path(name)
+            | Detail::Setting { name, .. } => name,
+            Detail::Nothing | Detail::Code(_) | Detail::Size { .. } | Detail::Sentence(_) => &finding.path,
+        };
+        Self {
+            topic: Topic::Rule(finding.rule),
+            about: vec![about.clone()],
+            place: Some((finding.path.clone(), finding.line.unwrap_or(1))),
+            material,
+        }
+    }
 }
 
 /// The outcome or rule that asks a question, the gravest first.

@@ -130,6 +130,7 @@ mod tests {
                     tests: TestEffort::Unit,
                     risks: Vec::new(),
                 },
+                changes: Vec::new(),
                 removes: Vec::new(),
                 dependencies: needs.iter().map(|id| TaskId::Planned(*id)).collect(),
             })

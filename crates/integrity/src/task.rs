@@ -10,6 +10,7 @@ use crate::{
     },
     snapshots::loses_lines,
 };
+use domain::plan::Intent;
 
 /// The explanations that the change and its task give.
 pub(crate) struct Explained {
@@ -17,7 +18,7 @@ pub(crate) struct Explained {
     /// pass is for the run to show.
     changes_product: bool,
     /// Tests and files that the plan removes.
-    removes: Vec<String>,
+    removes: Vec<Intent>,
     /// The whole text of the task.
     said: String,
 }
@@ -41,7 +42,8 @@ impl Explained {
 
     /// `true` if the task names a test or a file, in its list of removals or elsewhere.
     pub(crate) fn names(&self, name: &str) -> bool {
-        let is_it = |removed: &String| removed == name || removed.ends_with(&format!("::{name}"));
+        let in_file = format!("::{name}");
+        let is_it = |removed: &Intent| removed.names_path(name) || removed.name.ends_with(&in_file);
         self.removes.iter().any(is_it) || name.len() > 3 && self.said.contains(name)
     }
 }

@@ -12,7 +12,7 @@ use domain::{
     decision::Issue,
     design::Design,
     ids::{TaskId, TurnNumber},
-    plan::{PlannedTask, TaskType},
+    plan::{Intent, PlannedTask, TaskType},
     shorten,
 };
 use std::fmt::Write;
@@ -167,8 +167,12 @@ impl PlayerInput<'_> {
                     .to_owned(),
             );
         }
+        if !self.task.changes.is_empty() {
+            let names = intents(&self.task.changes);
+            lines.push(format!("Tests whose behaviour is meant to change: {names}."));
+        }
         if !self.task.removes.is_empty() {
-            let names = self.task.removes.join(", ");
+            let names = intents(&self.task.removes);
             lines.push(format!("Tests and files that are meant to go: {names}. No others may."));
         }
         if let (Some(percent), true) = (self.demands.coverage, new_tests) {
@@ -215,4 +219,9 @@ impl PlayerInput<'_> {
         let lines = fenced("earlier work", &lines, MAX_DELIVERED * (MAX_SUMMARY + MAX_LIST));
         prompt.section("What earlier tasks delivered", &format!("{body}\n\n{lines}"));
     }
+}
+
+fn intents(intents: &[Intent]) -> String {
+    let names: Vec<&str> = intents.iter().map(|intent| intent.name.as_str()).collect();
+    names.join(", ")
 }

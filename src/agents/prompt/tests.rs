@@ -64,6 +64,7 @@ fn task() -> PlannedTask {
             tests: TestEffort::Unit,
             risks: vec![],
         },
+        changes: Vec::new(),
         removes: Vec::new(),
         dependencies: vec![TaskId::Planned(1)],
     }

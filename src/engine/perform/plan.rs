@@ -54,6 +54,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
         max_tasks: usize::try_from(read.settings.max_tasks).unwrap_or(usize::MAX),
         header: &header,
         file_exists: &|path| paths.contains(path),
+        words: &feature.words(),
     };
     let test = chosen.test.map(|command| command.to_string());
     let wanted = feature.snapshot.wanted;

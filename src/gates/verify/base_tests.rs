@@ -3,7 +3,6 @@
 use crate::gates::{
     around_tests::around_tests,
     change::{Change, lossy, text},
-    checks::is_called,
     compare, inline_tests,
     mutation::code::{Put, code},
     overruled::Ran,
@@ -213,15 +212,8 @@ fn is_declared(task: &PlannedTask, name: &str, path: &str) -> bool {
 
 /// `true` if the plan's list of removals contains a test, its file or a folder above.
 pub(super) fn is_listed(task: &PlannedTask, name: &str, path: &str) -> bool {
-    let listed = task.removes.iter();
-    listed
-        .map(|removed| removed.trim_start_matches("./").trim_end_matches('/'))
-        .any(|removed| {
-            let below = path
-                .strip_prefix(removed)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-            below || is_called(name, removed)
-        })
+    let mut listed = task.removes.iter();
+    listed.any(|removed| removed.names_path(path) || removed.names_test(path, name))
 }
 
 /// Returns the new tests of each file, by name.

@@ -15,6 +15,7 @@ use domain::{
     evidence::{Evidence, Gate, GateResult, Weight},
     ids::Sha,
     integrity::{Author, IntegrityFinding, Rule},
+    question::Question,
     shell_command::ShellCommand,
 };
 use git::{RawChange, TakeOutLimits, blocking};
@@ -27,13 +28,18 @@ use std::{
     sync::Arc,
 };
 
-/// Judges the change. `by_running` are findings of other runs, and `shown` their informational items.
+/// The lines around a finding that its question shows.
+const LINES_BEFORE: usize = 3;
+const LINES_AFTER: usize = 12;
+
+/// Judges the change, and returns the questions that its findings ask. `by_running` are findings of other runs, and
+/// `shown` their informational items.
 pub(crate) async fn integrity(
     run: &Run<'_>,
     (tests, ran): (&Evidence, &Ran),
     by_running: Vec<IntegrityFinding>,
     mut shown: Vec<Issue>,
-) -> Result<GateResult, GateError> {
+) -> Result<(GateResult, Vec<Question>), GateError> {
     let kind = run.subject.task.kind;
     let mut findings = looked(run).await?;
     shown.extend(overruled::by_running(run.change, kind, ran, &mut findings));
@@ -42,6 +48,8 @@ pub(crate) async fn integrity(
     shown.extend(vanished_tests::vanished_tests(run, tests, &mut findings).await?);
     shown.extend(install_hooks(&run.change.files));
     People::read(run).await?.mark(run.change, &mut findings);
+    let asked = findings.extract_if(.., |finding| finding.weight(kind) == Weight::Asked);
+    let questions = asked.map(|finding| question(run.change, &finding)).collect();
     let is_demanded = |finding: &&IntegrityFinding| finding.weight(kind) == Weight::Required;
     let demanded = findings.iter().filter(is_demanded);
     let rules: Vec<Rule> = demanded.map(|finding| finding.rule).collect();
@@ -61,7 +69,17 @@ pub(crate) async fn integrity(
         item
     });
     result.items = items.chain(shown).collect();
-    Ok(result)
+    Ok((result, questions))
+}
+
+/// Returns the question that a finding asks, with the code around its line.
+fn question(change: &Change, finding: &IntegrityFinding) -> Question {
+    let line = finding.line.and_then(|line| usize::try_from(line).ok()).unwrap_or(1);
+    let first = line.saturating_sub(LINES_BEFORE).max(1);
+    let text = change.text_after(&finding.path).unwrap_or_default();
+    let lines = (1..).zip(text.lines()).skip(first - 1).take(LINES_BEFORE + LINES_AFTER);
+    let lines: Vec<String> = lines.map(|(number, line)| format!("{number}: {line}")).collect();
+    Question::about_finding(finding, lines.join("\n"))
 }
 
 /// Returns the findings from reading the change. Parsing takes a while, so it runs on a blocking thread.
@@ -250,6 +268,7 @@ mod tests {
                 tests: TestEffort::Unit,
                 risks: Vec::new(),
             },
+            changes: Vec::new(),
             removes: Vec::new(),
             dependencies: Vec::new(),
         };

@@ -122,6 +122,7 @@ fn the_yaml_in_the_living_comment_parses_back_to_the_same_plan() {
         max_tasks: 20,
         header: &header,
         file_exists: &|_| true,
+        words: &[],
     };
     let plan = Plan::parse_yaml(&text, &context).unwrap().plan;
     assert_eq!(Some(plan), feature.plan.map(|version| version.plan));

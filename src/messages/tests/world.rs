@@ -73,6 +73,7 @@ fn planned(id: u16, kind: TaskType, say: Words<'_>, name: &str, needs: &[u16]) -
             tests: TestEffort::Unit,
             risks: vec![Risk::Security],
         },
+        changes: Vec::new(),
         removes: Vec::new(),
         dependencies: needs.iter().copied().map(TaskId::Planned).collect(),
     }

@@ -149,6 +149,7 @@ fn bare(feature: &Feature, id: TaskId, name: &str) -> PlannedTask {
             tests: TestEffort::Unit,
             risks: Vec::new(),
         },
+        changes: Vec::new(),
         removes: Vec::new(),
         dependencies: Vec::new(),
     }

@@ -164,6 +164,16 @@ impl Feature {
         };
         self.request.yaml.clone().or_else(of_issue)
     }
+
+    /// Returns what people with the right to decide said about the work as a whole: the issue, the comments that belong
+    /// to it, and what they added later.
+    pub fn words(&self) -> Vec<&str> {
+        let issue = [&self.snapshot.title, &self.snapshot.body];
+        let comments = self.snapshot.discussion.comments.iter().map(|comment| &comment.text);
+        let answers = self.inquiries.iter().filter_map(Round::words);
+        let texts = issue.into_iter().chain(comments).chain(&self.request.words);
+        texts.map(String::as_str).chain(answers).collect()
+    }
 }
 
 /// `true` if planning waits for this emission, also while the Feature is paused.

@@ -4,7 +4,7 @@ use crate::{
     ids::TaskId,
     mistake::{Mistakes, quoted},
     plan::{Check, read::TaskSketch},
-    wave,
+    quote, wave,
     wave::Needs,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +22,26 @@ pub fn between_tasks(tasks: &[TaskSketch<'_>], file_exists: &dyn Fn(&str) -> boo
         mistakes.add(format!("the dependencies form a cycle: {}", shown.join(" → ")), place);
     }
     checked_files(tasks, &needs, file_exists, mistakes);
+}
+
+/// Notes every sentence for a change or a removal that does not stand in `words`.
+pub fn sentences(tasks: &[TaskSketch<'_>], words: &[&str], mistakes: &mut Mistakes) {
+    for sketch in tasks {
+        let task = &sketch.task;
+        for (key, intents) in [("changes", &task.changes), ("removes", &task.removes)] {
+            for intent in intents {
+                let Some(because) = &intent.because else { continue };
+                if !quote::stands_in(because, words.iter().copied()) {
+                    let (id, name, because) = (task.id, quoted(&intent.name), quoted(because));
+                    let rule = "stands neither in the issue nor in a maintainer's comment; quote it word for word";
+                    mistakes.add(
+                        format!("{id}: {key} names {name} because of {because}, which {rule}"),
+                        sketch.place,
+                    );
+                }
+            }
+        }
+    }
 }
 
 fn duplicate_ids(tasks: &[TaskSketch<'_>], mistakes: &mut Mistakes) {

@@ -4,6 +4,7 @@
 
 pub mod check;
 pub mod criterion;
+pub mod intent;
 pub mod note;
 pub mod parse;
 pub mod path;
@@ -11,6 +12,8 @@ pub mod read;
 pub mod schema;
 pub mod value;
 pub mod yaml;
+
+pub use intent::Intent;
 
 use crate::{design, ids::TaskId, words};
 use serde::{Deserialize, Serialize};
@@ -56,9 +59,12 @@ pub struct PlannedTask {
     pub acceptance_criteria: Vec<Criterion>,
     /// Paths that will probably change; they may be new.
     pub files: Vec<String>,
+    /// Tests whose behaviour the task is meant to change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Intent>,
     /// Tests and paths that the task is meant to remove.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub removes: Vec<String>,
+    pub removes: Vec<Intent>,
     /// The factors from which the complexity is computed.
     pub factors: Factors,
     /// The tasks that must be merged before.

@@ -21,6 +21,8 @@ pub struct PlanContext<'a> {
     pub header: &'a PlanHeader,
     /// `true` if the base commit has a file of this path.
     pub file_exists: &'a (dyn Fn(&str) -> bool + Sync),
+    /// The issue and what maintainers added to it. An agent's reasons to change or remove tests must stand there.
+    pub words: &'a [&'a str],
 }
 
 /// A valid plan with notes on what differs from the given form.
@@ -64,6 +66,9 @@ fn checked(node: &Node, context: &PlanContext<'_>, source: Source) -> Result<Che
     let tasks = sketch.as_ref().map_or(&[][..], |sketch| &sketch.tasks);
     let mut between = Mistakes::default();
     check::between_tasks(tasks, context.file_exists, &mut between);
+    if let Source::Agent = source {
+        check::sentences(tasks, context.words, &mut between);
+    }
     let found = sketch.filter(|_| reading.noted() == 0 && between.0.is_empty());
     let found = found.map(|sketch| (note::notes(&sketch, context.header), sketch.plan));
     let (mut mistakes, unknown) = reading.end();

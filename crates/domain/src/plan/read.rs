@@ -5,7 +5,7 @@ use crate::{
     ids::TaskId,
     mistake::{Position, quoted},
     node::Node,
-    plan::{Plan, PlannedTask, TaskType, criterion, value},
+    plan::{Plan, PlannedTask, TaskType, criterion, value, value::Because},
 };
 
 /// A plan as written, before its tasks are compared with each other.
@@ -92,7 +92,12 @@ fn task<'a>(item: &Field<'a>) -> Option<TaskSketch<'a>> {
     let criteria = fields.required("acceptance_criteria");
     let criteria = criteria.map(|field| criterion::criteria(&field, &prefix));
     let files = fields.optional("files").map(|field| value::files(&field));
-    let removes = fields.optional("removes").map(|field| value::removed(&field));
+    let changes = fields
+        .optional("changes")
+        .map(|field| value::intents(&field, Because::Required));
+    let removes = fields
+        .optional("removes")
+        .map(|field| value::intents(&field, Because::Optional));
     let factors = value::factors(&mut fields);
     let needs = fields.optional("dependencies").map(|field| needs(&field));
     let needs = needs.unwrap_or_default();
@@ -104,6 +109,7 @@ fn task<'a>(item: &Field<'a>) -> Option<TaskSketch<'a>> {
         description,
         acceptance_criteria: criteria.unwrap_or_default(),
         files: files.unwrap_or_default(),
+        changes: changes.unwrap_or_default(),
         removes: removes.unwrap_or_default(),
         factors,
         dependencies: needs.iter().map(|(id, _)| *id).collect(),

@@ -47,13 +47,30 @@ fn task() -> Value {
                 "items": { "type": "string" },
                 "description": "Paths that will probably change; they may be new."
             },
+            "changes": {
+                "type": "array",
+                "items": intent(&["name", "because"]),
+                "description": "Tests whose behaviour is meant to change. because is the sentence of the issue that wants it."
+            },
             "removes": {
                 "type": "array",
-                "items": { "type": "string" },
-                "description": "Names of tests and paths that are meant to go."
+                "items": { "anyOf": [{ "type": "string" }, intent(&["name"])] },
+                "description": "Tests and paths that are meant to go. because is the sentence of the issue that wants it."
             },
             "factors": factors(),
             "dependencies": { "type": "array", "items": { "type": "string", "pattern": "^TASK-[0-9]{3}$" } }
+        }
+    })
+}
+
+fn intent(required: &[&str]) -> Value {
+    let name = "A test's name, a pattern within one file such as path::name*, or a path.";
+    json!({
+        "type": "object",
+        "required": required,
+        "properties": {
+            "name": { "type": "string", "minLength": 1, "description": name },
+            "because": { "type": "string", "minLength": 1 }
         }
     })
 }

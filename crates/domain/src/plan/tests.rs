@@ -4,7 +4,7 @@ use crate::{
     ids::TaskId,
     mistake::Mistakes,
     plan::{
-        Check, Criterion, Factors, Plan, PlannedTask, Risk, TaskType, TestEffort,
+        Check, Criterion, Factors, Intent, Plan, PlannedTask, Risk, TaskType, TestEffort,
         parse::{Checked, MOST_CHARACTERS, PlanContext},
         path, plan_hash,
         yaml::{PlanHeader, PlanStatus, plan_yaml},
@@ -54,6 +54,9 @@ orchestration:
   parallel_groups: [[TASK-001], [TASK-002]]
 "#;
 
+/// The sentence of the issue that wants a change.
+const WANTED: &str = "Orders of nothing are free.";
+
 fn header() -> PlanHeader {
     PlanHeader::planned("FEAT-42", "2026-01-15T10:30:00Z")
 }
@@ -67,6 +70,7 @@ fn yaml(text: &str) -> Result<Checked, Mistakes> {
             max_tasks: 20,
             header: &header,
             file_exists: &file_exists,
+            words: &[WANTED],
         },
     )
 }
@@ -80,6 +84,7 @@ fn answer(value: &Value) -> Result<Checked, Mistakes> {
             max_tasks: 20,
             header: &header,
             file_exists: &file_exists,
+            words: &[WANTED],
         },
     )
 }
@@ -536,7 +541,7 @@ fn all_mistakes_are_named_at_once_with_their_places() {
         "TASK-002: name is missing (line 8, column 5)",
         "TASK-002: type is missing (line 8, column 5)",
         "TASK-002: acceptance_criteria is missing (line 8, column 5)",
-        "unknown key `TASK-002: nam`; known here are complexity, status, id, name, type, description, acceptance_criteria, files, removes, factors, dependencies (line 9, column 5)",
+        "unknown key `TASK-002: nam`; known here are complexity, status, id, name, type, description, acceptance_criteria, files, changes, removes, factors, dependencies (line 9, column 5)",
     ];
     assert_eq!(
         yaml(text).unwrap_err().to_string().lines().collect::<Vec<_>>(),
@@ -687,12 +692,20 @@ fn any_path() -> impl Strategy<Value = String> {
     any_line().prop_map(|line| path::within_repository(&format!("d/{line}")).unwrap_or_else(|_| "d/f".to_owned()))
 }
 
+fn any_intent() -> impl Strategy<Value = Intent> {
+    any_line().prop_map(|line| Intent {
+        name: format!("a.py::{}*", line.trim()),
+        because: Some(WANTED.to_owned()),
+    })
+}
+
 prop_compose! {
     fn any_task()(
         words in (any_line(), any_text(), any_text(), any_line(), any_command()),
         kind in prop::sample::select(vec![TaskType::Scaffolding, TaskType::Feature, TaskType::Refactoring, TaskType::Testing, TaskType::Documentation]),
         check in 0..3u8,
         human in any::<bool>(),
+        changes in proptest::collection::vec(any_intent(), 0..2),
         removes in proptest::collection::btree_set(any_line(), 0..3),
         files in proptest::collection::btree_set(any_path(), 0..4),
         points in 0..4u8,
@@ -719,7 +732,8 @@ prop_compose! {
             acceptance_criteria,
             files: files.into_iter().collect(),
             factors: Factors { integration_points: points, tests, risks },
-            removes: removes.into_iter().map(|name| name.trim().to_owned()).collect(),
+            removes: removes.iter().map(|name| Intent::to_remove(&format!("n{}", name.replace('*', "").trim_end()))).chain(changes.clone()).collect(),
+            changes,
             dependencies: needs.into_iter().map(TaskId::Planned).collect(),
         }
     }
@@ -748,7 +762,7 @@ proptest! {
         header.task_words.insert(TaskId::Planned(1), "player_turn".to_owned());
         let text = plan_yaml(&plan, &header);
         let file_exists = |path: &str| path == "README.md";
-        let checked = Plan::parse_yaml(&text, &PlanContext { max_tasks: 20, header: &header, file_exists: &file_exists });
+        let checked = Plan::parse_yaml(&text, &PlanContext { max_tasks: 20, header: &header, file_exists: &file_exists, words: &[] });
         let checked = checked.map_err(|mistakes| TestCaseError::fail(format!("{mistakes}\n{text}")))?;
         prop_assert_eq!(&checked.plan, &plan);
         let replaced = checked.notes.iter().filter(|note| !note.to_string().contains(" waits for ")).count();
@@ -762,4 +776,55 @@ proptest! {
         let _ = yaml(&text);
         let _ = yaml(&format!("tasks:\n  - id: TASK-001\n    name: {text}\n    type: feature\n"));
     }
+}
+
+#[test]
+fn changes_and_removes_quote_the_issue_and_name_one_file() {
+    let wanted = json!({ "name": "a.py::test_*", "because": "orders of nothing\n are “free”" });
+    let checked = answer(&with_key("changes", &json!([wanted]))).unwrap();
+    let changes = &checked.plan.tasks[0].changes;
+    assert_eq!(changes[0].because.as_deref(), Some("orders of nothing are “free”"));
+    let removes = json!(["old.py", "old.py", { "name": "test_old" }, { "name": "b.py", "because": WANTED }]);
+    let checked = answer(&with_key("removes", &removes)).unwrap();
+    let names: Vec<&str> = checked.plan.tasks[0]
+        .removes
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    assert_eq!(names, ["old.py", "test_old", "b.py"]);
+    let refused = [
+        (
+            json!(["a"]),
+            "TASK-001: changes[0] must be a map with keys, not the text `a`",
+        ),
+        (json!([{ "name": "a" }]), "TASK-001: changes[0].because is missing"),
+        (
+            json!([{ "name": "a", "because": " \n" }]),
+            "TASK-001: changes[0].because is empty",
+        ),
+        (
+            json!([{ "name": "test_*", "because": WANTED }]),
+            "TASK-001: changes[0] is `test_*`, a pattern without its file; write `path::name*`",
+        ),
+        (
+            json!([{ "name": "a", "because": "Orders of something are free." }]),
+            "TASK-001: changes names `a` because of `Orders of something are free.`, which stands neither in the issue \
+             nor in a maintainer's comment; quote it word for word",
+        ),
+    ];
+    for (changes, expected) in refused {
+        let mistakes = answer(&with_key("changes", &changes)).unwrap_err().to_string();
+        assert_eq!(mistakes, expected);
+    }
+}
+
+#[test]
+fn a_persons_plan_is_a_reason_by_itself() {
+    let task = "changes: [{ name: t, because: \"I want it so\" }]\n    status: pending";
+    let text = EXAMPLE.replacen("status: pending", task, 1);
+    let checked = yaml(&text).unwrap();
+    assert_eq!(
+        checked.plan.tasks[0].changes[0].because.as_deref(),
+        Some("I want it so")
+    );
 }

@@ -3,7 +3,7 @@
 use crate::{
     fields::{Field, Fields},
     mistake::quoted,
-    plan::{Factors, Risk, TestEffort, path},
+    plan::{Factors, Intent, Risk, TestEffort, path},
     shell_command::{NotACommand, ShellCommand},
 };
 
@@ -91,18 +91,68 @@ pub fn files(field: &Field<'_>) -> Vec<String> {
     each_once(field, "files", repository_path)
 }
 
-/// Reads a list of the tests and paths to remove, and removes repeated entries.
-pub fn removed(field: &Field<'_>) -> Vec<String> {
-    each_once(field, "tests and files", line)
+/// Whether an intent needs the sentence that wants it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Because {
+    /// It does.
+    Required,
+    /// It may be its name alone.
+    Optional,
 }
 
-fn each_once(field: &Field<'_>, of_what: &str, read: fn(&Field<'_>) -> Option<String>) -> Vec<String> {
+/// Reads a list of tests and paths that a task means to change or to remove, and removes repeated entries.
+pub fn intents(field: &Field<'_>, because: Because) -> Vec<Intent> {
+    each_once(field, "tests and files", |item| intent(item, because))
+}
+
+fn intent(item: &Field<'_>, because: Because) -> Option<Intent> {
+    let intent = if because == Because::Optional && item.node.text().is_some() {
+        Intent::to_remove(&line(item)?)
+    } else {
+        let mut fields = item.map()?;
+        let name = fields.required("name").and_then(|field| line(&field));
+        let sentence = match because {
+            Because::Required => fields.required("because"),
+            Because::Optional => fields.optional("because"),
+        };
+        let sentence = sentence.and_then(|field| sentence_of(&field));
+        fields.end();
+        Intent {
+            name: name?,
+            because: sentence,
+        }
+    };
+    if intent.is_unbounded() {
+        let rule = "a pattern without its file; write `path::name*`";
+        item.refuse(&format!("is {}, {rule}", quoted(&intent.name)));
+        return None;
+    }
+    Some(intent)
+}
+
+/// Reads a sentence of the issue as one line; it may be broken into several.
+fn sentence_of(field: &Field<'_>) -> Option<String> {
+    let text = field.text()?;
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let sentence = words.join(" ");
+    if sentence.is_empty() {
+        field.refuse("is empty");
+    } else if sentence.chars().count() > LONGEST_LINE {
+        field.refuse(&format!("is longer than {LONGEST_LINE} characters"));
+    } else {
+        return Some(sentence);
+    }
+    None
+}
+
+fn each_once<T: PartialEq>(field: &Field<'_>, of_what: &str, read: impl Fn(&Field<'_>) -> Option<T>) -> Vec<T> {
     let items = field.list();
     if items.len() > MOST_FILES {
         field.refuse(&format!("names more than {MOST_FILES} {of_what}"));
         return Vec::new();
     }
-    let mut found: Vec<String> = Vec::new();
+    let mut found: Vec<T> = Vec::new();
     for one in items.iter().filter_map(read) {
         if !found.contains(&one) {
             found.push(one);

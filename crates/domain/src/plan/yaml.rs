@@ -4,7 +4,7 @@
 use crate::{
     complexity,
     ids::TaskId,
-    plan::{Check, Plan, PlannedTask, Risk},
+    plan::{Check, Intent, Plan, PlannedTask, Risk},
     wave, words,
 };
 use serde::{Deserialize, Serialize};
@@ -97,9 +97,10 @@ fn task_lines(task: &PlannedTask, state: &str, lines: &mut Vec<String>) {
         "    files: {}",
         list(task.files.iter().map(|file| quoted(file)))
     ));
-    if !task.removes.is_empty() {
-        let removed = list(task.removes.iter().map(|name| quoted(name)));
-        lines.push(format!("    removes: {removed}"));
+    for (key, intents) in [("changes", &task.changes), ("removes", &task.removes)] {
+        if !intents.is_empty() {
+            lines.push(format!("    {key}: {}", list(intents.iter().map(intent_text))));
+        }
     }
     lines.push(format!("    complexity: {}", complexity::task(task)));
     let factors = &task.factors;
@@ -118,6 +119,14 @@ fn task_lines(task: &PlannedTask, state: &str, lines: &mut Vec<String>) {
 
 fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
+}
+
+fn intent_text(intent: &Intent) -> String {
+    let name = quoted(&intent.name);
+    match &intent.because {
+        Some(because) => format!("{{ name: {name}, because: {} }}", quoted(because)),
+        None => name,
+    }
 }
 
 fn check_text(check: &Check) -> String {

@@ -26,6 +26,7 @@ fn task() -> PlannedTask {
             tests: TestEffort::Unit,
             risks: Vec::new(),
         },
+        changes: Vec::new(),
         removes: Vec::new(),
         dependencies: Vec::new(),
     }

@@ -74,6 +74,7 @@ pub fn planned_task(id: TaskId, needs: &[TaskId]) -> PlannedTask {
             tests: TestEffort::Unit,
             risks: Vec::new(),
         },
+        changes: Vec::new(),
         removes: Vec::new(),
         dependencies: needs.to_vec(),
     }
