@@ -2,13 +2,13 @@
 
 use crate::gates::{
     change::{Change, diff, lossy, text},
-    inline_tests,
     only_renames::is_more,
     test_index::TestIndex,
 };
 use integrity::{
     Version, language,
     language::{Role, role},
+    side,
 };
 use std::collections::BTreeSet;
 
@@ -76,7 +76,7 @@ fn named(path: &str, version: &Version) -> BTreeSet<(String, Vec<String>)> {
 
 fn lines(path: &str, version: &Version, (tests, others): (&TestIndex, &TestIndex)) -> Vec<String> {
     let text = match role(path) {
-        Role::Source => inline_tests::only_tests(path, &lossy(version)),
+        Role::Source => side::only_tests(path, &lossy(version)),
         Role::Test | Role::Support | Role::Settings | Role::Other => lossy(version).into_owned(),
     };
     let same: Vec<&[String]> = others.words_in(path).collect();

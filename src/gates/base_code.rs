@@ -3,7 +3,7 @@
 use crate::gates::{
     change::{Change, is_of_tests, text},
     checks::OnBase,
-    compare, inline_tests,
+    compare,
     mutation::code::Put,
     run::{
         context::GateError,
@@ -20,7 +20,7 @@ use git::RawChange;
 use integrity::{
     FileChange, language,
     language::{Role, role},
-    make,
+    make, side,
 };
 
 /// The base's code with the change's tests, ready to run.
@@ -106,6 +106,6 @@ async fn new_tests(run: &Run<'_>, is_wanted: &(dyn Fn(&str) -> bool + Sync)) -> 
 /// Returns the base's version of a source file with the change's inline tests in it; `None` if that changes nothing.
 fn inline(change: &Change, file: &FileChange) -> Option<Put> {
     let (before, after) = (text(&file.before)?, text(&file.after)?);
-    let swapped = inline_tests::with_tests_of(&file.path, before, after).filter(|swapped| swapped != before)?;
+    let swapped = side::with_inline_tests_of(&file.path, before, after).filter(|swapped| swapped != before)?;
     Some((file.path.clone(), swapped.into_bytes(), change.old_mode(&file.path)?))
 }

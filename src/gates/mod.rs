@@ -15,7 +15,6 @@ mod compare;
 mod coverage;
 mod detect;
 mod files;
-mod inline_tests;
 mod make;
 mod mutation;
 mod new_tests;

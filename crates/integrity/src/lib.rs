@@ -13,6 +13,7 @@ mod marks;
 mod pairs;
 pub mod rules;
 mod settings;
+pub mod side;
 mod snapshots;
 mod task;
 mod words;

@@ -2,7 +2,6 @@
 
 use crate::gates::{
     change::{Change, lossy},
-    inline_tests,
     run::context::GateError,
     turn::Run,
 };
@@ -14,6 +13,7 @@ use integrity::{
         bodies::{Body, with_empty_bodies},
         role,
     },
+    side,
 };
 use std::collections::BTreeSet;
 
@@ -93,7 +93,7 @@ pub(super) fn words(change: &Change, paths: &BTreeSet<String>) -> BTreeSet<Strin
     for file in change.files.iter().filter(is_wanted) {
         for version in [&file.before, &file.after] {
             let texts = match role(&file.path) {
-                Role::Source => inline_tests::test_items(&file.path, &lossy(version)),
+                Role::Source => side::test_items(&file.path, &lossy(version)),
                 Role::Test | Role::Support | Role::Settings | Role::Other => vec![lossy(version).into_owned()],
             };
             let no_word = |c: char| !c.is_alphanumeric() && c != '_';

@@ -4,7 +4,6 @@
 use crate::gates::{
     around_tests::with_users,
     change::{Change, is_of_tests, text},
-    inline_tests,
     mutation::{
         code::{Code, Put, emptied, words},
         experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious},
@@ -20,7 +19,7 @@ use integrity::{
         outline::{Function, Of, Outline, Test},
         role,
     },
-    loses_lines,
+    loses_lines, side,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -163,7 +162,7 @@ impl Forms {
     /// Creates the forms; `None` if nothing in the file concerns the tests.
     fn of(change: &Change, code: &Code, words: &BTreeSet<String>) -> Option<Self> {
         let before = change.file(&code.path).and_then(|file| text(&file.before));
-        let old = before.and_then(|before| inline_tests::with_tests_of(&code.path, &code.text, before));
+        let old = before.and_then(|before| side::with_inline_tests_of(&code.path, &code.text, before));
         let old = old.filter(|old| *old != code.text);
         let both = |text: &str| emptied(&code.path, text, words).map(|both| both.map(|text| code.put(&text)));
         let forms = Self {

@@ -3,7 +3,7 @@
 use crate::gates::{
     around_tests::around_tests,
     change::{Change, lossy, text},
-    compare, inline_tests,
+    compare,
     mutation::code::{Put, code},
     overruled::Ran,
     run::{
@@ -29,7 +29,7 @@ use git::RawChange;
 use integrity::{
     FileChange, Version, is_snapshot, language,
     language::{Role, role},
-    loses_lines,
+    loses_lines, side,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -127,7 +127,7 @@ fn inline(change: &Change) -> Vec<Put> {
         was.any(|words| !is.contains(&words))
     };
     let put = |file: &FileChange| {
-        let old = inline_tests::with_tests_of(&file.path, text(&file.after)?, text(&file.before)?)?;
+        let old = side::with_inline_tests_of(&file.path, text(&file.after)?, text(&file.before)?)?;
         Some((file.path.clone(), old.into_bytes(), change.mode(&file.path)?))
     };
     change

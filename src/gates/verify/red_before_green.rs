@@ -5,7 +5,7 @@ use crate::gates::{
     base_code::{BaseCode, lists_tests, stores_answers},
     change::{Change, is_of_tests},
     checks::{Checked, OnBase},
-    compare, inline_tests,
+    compare,
     mutation::Witness,
     new_tests::{NewTests, known},
     only_renames::{keeps_tests, only_renames},
@@ -181,7 +181,8 @@ fn run_none_of(found: &Evidence, tests: &[String]) -> bool {
 /// `true` if a test can run on the base's code.
 fn is_separable(change: &Change, name: &str) -> bool {
     let sites = change.after.find(name);
-    let can = |path: &str| is_of_tests(path) || inline_tests::can_separate(path);
+    let can =
+        |path: &str| is_of_tests(path) || language::of(path).is_some_and(|language| language.test_parts.is_some());
     sites.is_empty() || sites.iter().any(|site| can(&site.path))
 }
 

@@ -10,28 +10,6 @@ pub struct ExecutableCode {
     pub bodies: Vec<Body>,
     /// Values and statements outside of functions.
     pub values: Vec<Value>,
-    /// Items that exist only for tests.
-    pub tests: Vec<TestItem>,
-}
-
-/// A test module or a test function inside a source file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TestItem {
-    /// Its kind.
-    pub kind: TestItemKind,
-    /// Its name.
-    pub name: String,
-    /// Its byte range in the file; that of a function begins at its attributes.
-    pub range: Range<usize>,
-}
-
-/// The kind of a [`TestItem`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TestItemKind {
-    /// A module.
-    Module,
-    /// A function beside the code.
-    Function,
 }
 
 /// A function whose body can be emptied.

@@ -16,6 +16,7 @@ mod role;
 mod rust;
 pub mod settings;
 pub mod syntax;
+pub mod test_parts;
 mod vocabulary;
 
 pub use role::{Role, file_name, folders, in_support_folder, in_test_folder};
@@ -51,6 +52,14 @@ pub fn executable_code(path: &str, text: &str) -> Option<bodies::ExecutableCode>
     parsed(path, text, |vocabulary, _, source, _| {
         (vocabulary.executable_code)(source)
     })
+}
+
+/// Returns the tests inside a source file; `None` as for [`read`], and if its language has none.
+#[must_use]
+pub fn test_parts(path: &str, text: &str) -> Option<test_parts::TestParts> {
+    parsed(path, text, |vocabulary, _, source, _| {
+        vocabulary.test_parts.map(|read| read(source))
+    })?
 }
 
 /// Returns the file twice: its functions of these names return another value of the same type, then nothing. `None` as

@@ -1,7 +1,7 @@
 //! The description of one language: kinds of syntax nodes, words, settings, roles of paths.
 
 use crate::{
-    language::{assertions, bodies, capture, outline, reachability, return_values, role::Role, settings},
+    language::{assertions, bodies, capture, outline, reachability, return_values, role::Role, settings, test_parts},
     words::is_one_of,
 };
 use std::{collections::BTreeSet, sync::OnceLock};
@@ -12,8 +12,8 @@ pub struct Vocabulary {
     pub name: &'static str,
     /// Its grammars, with the queries for each.
     pub grammars: &'static [Grammar],
-    /// Whether tests may be in the same file as the code that they test.
-    pub inline_tests: bool,
+    /// Returns the tests that are in the same file as the code that they test, if the language has such.
+    pub test_parts: Option<for<'a> fn(&outline::Source<'a>) -> test_parts::TestParts>,
     /// Returns the role of a path; `None` if the language does not define it.
     pub role: fn(&str) -> Option<Role>,
     /// `true` if the runner reads a file of this path; the names are those that other files of the change include.

@@ -15,7 +15,7 @@ use crate::language::{
 pub static GO: Vocabulary = Vocabulary {
     name: "Go",
     grammars: &GRAMMARS,
-    inline_tests: false,
+    test_parts: None,
     role,
     is_collected: |path, _| role(path) == Some(Role::Test),
     executable_code: bodies::executable_code,

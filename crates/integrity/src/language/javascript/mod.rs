@@ -23,7 +23,7 @@ use crate::{
 pub static JAVASCRIPT: Vocabulary = Vocabulary {
     name: "JavaScript",
     grammars: &GRAMMARS,
-    inline_tests: false,
+    test_parts: None,
     role,
     is_collected: |path, _| role(path) == Some(Role::Test),
     executable_code: bodies::executable_code,

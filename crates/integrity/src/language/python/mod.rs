@@ -2,6 +2,7 @@
 
 mod bodies;
 mod return_values;
+mod test_parts;
 
 use crate::{
     language::{
@@ -23,7 +24,7 @@ use crate::{
 pub static PYTHON: Vocabulary = Vocabulary {
     name: "Python",
     grammars: &GRAMMARS,
-    inline_tests: false,
+    test_parts: Some(test_parts::test_parts),
     role,
     is_collected: |path, _| role(path) == Some(Role::Test),
     executable_code: bodies::executable_code,

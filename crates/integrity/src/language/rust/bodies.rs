@@ -1,11 +1,7 @@
 //! Empties Rust functions.
 
-use super::{answers::answers, attributes, is_test_code};
-use crate::language::{
-    bodies::{ExecutableCode, TestItem, TestItemKind},
-    outline::Source,
-    syntax::At,
-};
+use super::{answers::answers, is_test_code};
+use crate::language::{bodies::ExecutableCode, outline::Source, syntax::At};
 
 /// Reads the functions and values of a file, without its tests.
 pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
@@ -16,7 +12,7 @@ pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
 
 fn item(source: &Source<'_>, at: At<'_>, code: &mut ExecutableCode) {
     match at.kind() {
-        _ if is_test_code(source, at) => code.tests.extend(test_item(at)),
+        _ if is_test_code(source, at) => {}
         "function_item" => function(at, code),
         "mod_item" | "impl_item" | "trait_item" | "foreign_mod_item" => {
             let inner = at.field("body").into_iter().flat_map(At::children);
@@ -26,25 +22,6 @@ fn item(source: &Source<'_>, at: At<'_>, code: &mut ExecutableCode) {
         "macro_invocation" | "expression_statement" => code.value(None, at),
         _ => {}
     }
-}
-
-/// Returns a module with its body, or a function of the file itself.
-fn test_item(at: At<'_>) -> Option<TestItem> {
-    at.field("body")?;
-    let is_of_the_file = at.ancestors().next().is_some_and(|outer| outer.is(&["source_file"]));
-    let (kind, start) = match at.kind() {
-        "mod_item" => (TestItemKind::Module, at.range().start),
-        "function_item" if is_of_the_file => {
-            let first = attributes(at).last().unwrap_or(at);
-            (TestItemKind::Function, first.range().start)
-        }
-        _ => return None,
-    };
-    Some(TestItem {
-        kind,
-        name: at.field_text("name").to_owned(),
-        range: start..at.range().end,
-    })
 }
 
 fn function(at: At<'_>, code: &mut ExecutableCode) {

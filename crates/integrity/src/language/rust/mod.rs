@@ -3,6 +3,7 @@
 mod answers;
 mod bodies;
 mod return_values;
+mod test_parts;
 
 use crate::{
     language::{
@@ -25,7 +26,7 @@ use crate::{
 pub static RUST: Vocabulary = Vocabulary {
     name: "Rust",
     grammars: &GRAMMARS,
-    inline_tests: true,
+    test_parts: Some(test_parts::test_parts),
     role,
     is_collected,
     executable_code: bodies::executable_code,
@@ -130,23 +131,25 @@ fn attributes(at: At<'_>) -> impl Iterator<Item = At<'_>> {
 
 const TEST_ATTRIBUTES: &str = "test rstest test_case wasm_bindgen_test quickcheck bolero_test";
 
+/// `true` if an attribute of an item makes it one that is only compiled for tests.
+fn is_for_tests(item: At<'_>) -> bool {
+    attributes(item).any(|attribute| {
+        let text: String = attribute.text().split_whitespace().collect();
+        let mut parts = text.trim_start_matches(['#', '[']).split(['(', ']', '=']);
+        let name = parts
+            .next()
+            .and_then(|path| path.rsplit("::").next())
+            .unwrap_or_default();
+        let for_tests = ["#[cfg(test", "#[cfg(all(test"]
+            .iter()
+            .any(|start| text.starts_with(start));
+        for_tests || is_one_of(TEST_ATTRIBUTES, name)
+    })
+}
+
 /// `true` if a node is only compiled for tests.
 fn is_test_code(source: &Source<'_>, at: At<'_>) -> bool {
-    let for_tests = |item: At<'_>| {
-        attributes(item).any(|attribute| {
-            let text: String = attribute.text().split_whitespace().collect();
-            let mut parts = text.trim_start_matches(['#', '[']).split(['(', ']', '=']);
-            let name = parts
-                .next()
-                .and_then(|path| path.rsplit("::").next())
-                .unwrap_or_default();
-            let for_tests = ["#[cfg(test", "#[cfg(all(test"]
-                .iter()
-                .any(|start| text.starts_with(start));
-            for_tests || is_one_of(TEST_ATTRIBUTES, name)
-        })
-    };
     let mut around = std::iter::once(at).chain(at.ancestors());
     source.role != Role::Source
-        || around.any(|outer| outer.is(&["function_item", "mod_item", "impl_item"]) && for_tests(outer))
+        || around.any(|outer| outer.is(&["function_item", "mod_item", "impl_item"]) && is_for_tests(outer))
 }

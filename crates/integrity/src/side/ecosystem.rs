@@ -1,0 +1,133 @@
+//! Matches paths and keys with the tables of all ecosystems.
+
+use super::{go, javascript, jvm, other, php, python, ruby, rust};
+use crate::language;
+use std::collections::BTreeSet;
+
+/// The places of tests in one ecosystem, beside those that [`language::role`] knows. Lists have blanks between their
+/// items.
+pub(super) struct Ecosystem {
+    /// Paths of the tests' side. A pattern with `/` at its end is a folder, one with `/` at its start is at the root;
+    /// `*` stands for any part of a name.
+    pub(super) paths: &'static str,
+    /// Modules of test tools, which a file of the root, of `src` or `lib` would shadow.
+    pub(super) modules: &'static str,
+    /// Files with keys of both sides.
+    pub(super) shared: &'static [SharedFile],
+}
+
+/// A file whose keys belong to both sides.
+pub(super) struct SharedFile {
+    pub(super) paths: &'static str,
+    pub(super) format: Format,
+    /// Keys of the tests' side, with dots between their parts; `*` stands for any part of a name.
+    pub(super) tests: &'static str,
+}
+
+/// The format of a [`SharedFile`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Toml,
+    Json,
+    Ini,
+    Make,
+    Gemfile,
+}
+
+static ALL: [&Ecosystem; 8] = [
+    &rust::RUST,
+    &python::PYTHON,
+    &javascript::JAVASCRIPT,
+    &go::GO,
+    &php::PHP,
+    &ruby::RUBY,
+    &jvm::JVM,
+    &other::OTHER,
+];
+
+pub(super) fn is_of_tests(path: &str) -> bool {
+    let mut patterns = ALL.iter().flat_map(|ecosystem| ecosystem.paths.split_whitespace());
+    patterns.any(|pattern| is_match(pattern, path))
+}
+
+pub(super) fn shared_file(path: &str) -> Option<&'static SharedFile> {
+    let mut files = ALL.iter().flat_map(|ecosystem| ecosystem.shared);
+    files.find(|file| file.paths.split_whitespace().any(|pattern| is_match(pattern, path)))
+}
+
+/// `true` if a file stands where a test tool, or an installed package, would be looked for, and the base has nothing
+/// there.
+pub(super) fn is_shadow(path: &str, (base, head): (&BTreeSet<String>, &BTreeSet<String>)) -> bool {
+    let mut installed = language::ALL.iter().filter_map(|language| language.installed.as_ref());
+    if installed.any(|installed| installed.is_replaced_by(path, (base, head))) {
+        return true;
+    }
+    let parts: Vec<&str> = path.split('/').collect();
+    let (around, rest) = match parts.as_slice() {
+        [folder @ ("src" | "lib"), rest @ ..] => (format!("{folder}/"), rest),
+        rest => (String::new(), rest),
+    };
+    let Some(first) = rest.first() else { return false };
+    let module = first.split('.').next().unwrap_or(first);
+    let is_module = |ecosystem: &&Ecosystem| ecosystem.modules.split_whitespace().any(|name| name == module);
+    let start = format!("{around}{module}");
+    let stands = |path: &String| {
+        let rest = path.strip_prefix(start.as_str());
+        rest.is_some_and(|rest| rest.starts_with(['.', '/']))
+    };
+    let is_own = || {
+        base.range(start.clone()..)
+            .take_while(|path| path.starts_with(&start))
+            .any(stands)
+    };
+    ALL.into_iter().any(|ecosystem| is_module(&ecosystem)) && !is_own()
+}
+
+/// `true` if a key is one that a dotted pattern names, or below it.
+pub(super) fn is_below(pattern: &str, key: &[String]) -> bool {
+    let parts: Vec<&str> = pattern.split('.').collect();
+    parts.len() <= key.len() && parts.iter().zip(key).all(|(pattern, part)| is_alike(pattern, part))
+}
+
+/// `true` if a key may contain some that a dotted pattern names.
+pub(super) fn is_above(pattern: &str, key: &[String]) -> bool {
+    let parts: Vec<&str> = pattern.split('.').collect();
+    key.len() < parts.len() && parts.iter().zip(key).all(|(pattern, part)| is_alike(pattern, part))
+}
+
+fn is_match(pattern: &str, path: &str) -> bool {
+    let mut path: Vec<&str> = path.split('/').collect();
+    let is_rooted = pattern.starts_with('/');
+    let is_folder = pattern.ends_with('/');
+    let wanted: Vec<&str> = pattern.trim_matches('/').split('/').collect();
+    if is_folder {
+        path.pop();
+    }
+    let fits = |parts: &[&str]| wanted.iter().zip(parts).all(|(pattern, part)| is_alike(pattern, part));
+    let mut places = path.windows(wanted.len());
+    match (is_rooted, is_folder) {
+        (true, true) => places.next().is_some_and(fits),
+        (true, false) => path.len() == wanted.len() && fits(&path),
+        (false, true) => places.any(fits),
+        (false, false) => places.next_back().is_some_and(fits),
+    }
+}
+
+/// `true` if a name fits a pattern, in which `*` stands for any text.
+fn is_alike(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let Some(mut name) = name.strip_prefix(start) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let end = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some((_, after)) = name.split_once(part) else {
+            return false;
+        };
+        name = after;
+    }
+    name.ends_with(end)
+}

@@ -1,0 +1,172 @@
+//! Decides on which side of a change a file is, and puts one version's tests into another version of a file with both.
+//!
+//! Paths and keys of each ecosystem are a table of its own. A file that cannot be parsed is not split: it counts as
+//! product.
+
+mod ecosystem;
+mod gemfile;
+mod go;
+mod ini;
+mod inline;
+mod javascript;
+mod json;
+mod jvm;
+mod make;
+mod other;
+mod php;
+mod python;
+mod ruby;
+mod rust;
+mod script;
+mod sections;
+mod toml;
+
+pub use inline::{only_tests, test_items, with_inline_tests_of};
+
+use crate::{
+    language,
+    language::{Role, folders, in_test_folder, role},
+};
+use ecosystem::{Format, SharedFile};
+use std::collections::BTreeSet;
+
+/// A side of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// Tests, and everything that only their runs read.
+    Tests,
+    /// Everything else.
+    Product,
+    /// The file has tests and product, and they can be separated.
+    Both,
+}
+
+/// The repository in which a path has a side.
+#[derive(Clone, Copy, Debug)]
+pub struct Repository<'a> {
+    /// All paths of the base.
+    pub base: &'a BTreeSet<String>,
+    /// All paths of the head.
+    pub head: &'a BTreeSet<String>,
+    /// The command that runs the tests, with the lines of scripts to which it leads, if they are known.
+    pub test_command: &'a str,
+}
+
+impl Repository<'_> {
+    /// Returns the side of a file. `versions` are its texts before and after, without those that do not exist.
+    #[must_use]
+    pub fn side(&self, path: &str, versions: &[&str]) -> Side {
+        if self.is_of_tests(path) {
+            return Side::Tests;
+        }
+        let has_tests = |text: &&str| self.with_tests_of(path, text, "").is_some_and(|bare| bare != **text);
+        match versions.iter().any(has_tests) {
+            true => Side::Both,
+            false => Side::Product,
+        }
+    }
+
+    /// Returns what differs between two versions of a file; `None` if they are equal.
+    #[must_use]
+    pub fn changed_side(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<Side> {
+        if before == after {
+            return None;
+        }
+        let versions: Vec<&str> = before.into_iter().chain(after).collect();
+        let (Side::Both, [old, new]) = (self.side(path, &versions), versions.as_slice()) else {
+            return Some(self.side(path, &versions));
+        };
+        let of_tests = self.with_tests_of(path, old, new).is_none_or(|mixed| mixed != *old);
+        let of_product = self.with_tests_of(path, new, old).is_none_or(|mixed| mixed != *old);
+        match (of_tests, of_product) {
+            (true, false) => Some(Side::Tests),
+            (false, _) => Some(Side::Product),
+            (true, true) => Some(Side::Both),
+        }
+    }
+
+    /// Returns a file of a tree that has the product of one version and the tests of another; `None` if it is absent there.
+    #[must_use]
+    pub fn mixed(&self, path: &str, product: Option<&str>, tests: Option<&str>) -> Option<String> {
+        let versions: Vec<&str> = product.into_iter().chain(tests).collect();
+        match self.side(path, &versions) {
+            Side::Tests => tests.map(str::to_owned),
+            Side::Product => product.map(str::to_owned),
+            Side::Both => {
+                let product = product?;
+                let mixed = self.with_tests_of(path, product, tests.unwrap_or_default());
+                mixed.or_else(|| Some(product.to_owned()))
+            }
+        }
+    }
+
+    /// Returns the product of one version of a file with the tests of another; `None` if they cannot be separated.
+    /// An empty text has no tests.
+    #[must_use]
+    pub fn with_tests_of(&self, path: &str, product: &str, tests: &str) -> Option<String> {
+        let Some(file) = ecosystem::shared_file(path) else {
+            return inline::with_inline_tests_of(path, product, tests);
+        };
+        let mut keys: Vec<&str> = file.tests.split_whitespace().collect();
+        if file.format == Format::Make {
+            keys.extend(self.test_command.split_whitespace());
+        }
+        merged(file, (product, tests), &keys)
+    }
+
+    fn is_of_tests(&self, path: &str) -> bool {
+        let by_role = match role(path) {
+            Role::Test => true,
+            Role::Support => is_code_or_stored(path) || self.has_tests_beside(path),
+            Role::Source => folders(path).any(|folder| matches!(folder, "test" | "tests")),
+            Role::Settings | Role::Other => in_test_folder(path) && self.has_tests_beside(path),
+        };
+        by_role
+            || ecosystem::is_of_tests(path)
+            || ecosystem::is_shadow(path, (self.base, self.head))
+            || script::is_called(path, self.test_command)
+    }
+
+    /// `true` if the outermost folder for tests around a file contains tests. A folder `spec` may hold specifications.
+    fn has_tests_beside(&self, path: &str) -> bool {
+        let names: Vec<&str> = folders(path).collect();
+        let is_plain = |folder: &&str| matches!(*folder, "test" | "tests" | "__tests__");
+        if names.iter().any(is_plain) {
+            return true;
+        }
+        let above = (1..=names.len()).map(|depth| names.iter().take(depth).copied().collect::<Vec<_>>().join("/"));
+        let around = above
+            .map(|folder| format!("{folder}/"))
+            .find(|folder| in_test_folder(folder));
+        let Some(around) = around else { return false };
+        let is_test_inside = |paths: &BTreeSet<String>| {
+            let inside = paths
+                .range(around.clone()..)
+                .take_while(|path| path.starts_with(&around));
+            inside.into_iter().any(|path| role(path) == Role::Test)
+        };
+        is_test_inside(self.base) || is_test_inside(self.head)
+    }
+}
+
+/// `true` for code, and for data that is stored for tests whatever the folder is called.
+fn is_code_or_stored(path: &str) -> bool {
+    let is_stored = folders(path).any(|folder| matches!(folder, "__snapshots__" | "testdata" | "__fixtures__"));
+    is_stored || language::of(path).is_some() || crate::is_snapshot(path)
+}
+
+fn merged(file: &SharedFile, (product, tests): (&str, &str), keys: &[&str]) -> Option<String> {
+    let is_of_tests = |path: &[String]| keys.iter().any(|key| ecosystem::is_below(key, path));
+    let read = match file.format {
+        Format::Json => return json::merged((product, tests), keys),
+        Format::Toml => toml::sections,
+        Format::Ini => ini::sections,
+        Format::Make => make::sections,
+        Format::Gemfile => gemfile::sections,
+    };
+    let merged = sections::merged(&read(product)?, &read(tests)?, &is_of_tests);
+    read(&merged).is_some().then_some(merged)
+}
+
+#[cfg(test)]
+mod tests;

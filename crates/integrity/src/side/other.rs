@@ -1,0 +1,17 @@
+//! Everything else: C and C++, .NET, Swift, Elixir, Perl, make and just.
+
+use super::ecosystem::{Ecosystem, Format, SharedFile};
+
+pub(super) static OTHER: Ecosystem = Ecosystem {
+    paths: "
+        codecov.yml .codecov.yml codecov.yaml .codecov.yaml coveralls.json .coveralls.yml CTestConfig.cmake
+        CTestCustom.cmake .lcovrc .gcovr gcovr.cfg *.runsettings xunit.runner.json .proverc /t/ /xt/ /fixtures/
+        /fixture/ *.Tests/ *.Test/ *.UnitTests/ *.IntegrationTests/ /Tests/ /*Tests/ golden/ goldens/
+    ",
+    modules: "",
+    shared: &[SharedFile {
+        paths: "Makefile makefile GNUmakefile justfile Justfile .justfile",
+        format: Format::Make,
+        tests: "test test-* test_* tests check check-* coverage",
+    }],
+};
