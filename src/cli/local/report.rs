@@ -1,16 +1,19 @@
 //! The progress of a Feature, as the commands show it: a table with a row for each task.
 
-use crate::cli::{
-    local::{
-        orders::{End, Order, Wish},
-        standing::{Standing, Verdict},
+use crate::{
+    cli::{
+        local::{
+            orders::{End, Order, Wish},
+            standing::{Standing, Verdict},
+        },
+        local_repository::short,
+        stage::{
+            excerpt,
+            terminal::{Terminal, Tone},
+            wrap,
+        },
     },
-    local_repository::short,
-    stage::{
-        excerpt,
-        terminal::{Terminal, Tone},
-        wrap,
-    },
+    messages,
 };
 use domain::{
     budget::{about_dollars, dollars, hours},
@@ -38,6 +41,8 @@ pub struct Report {
     pub ok: bool,
     /// The Feature's state.
     pub state: Standing,
+    /// The cause of a block, in brackets and after a blank.
+    pub cause: String,
     /// The state in a sentence.
     pub sentence: String,
     /// The error that ended the last attempt to work on it.
@@ -102,6 +107,7 @@ impl Report {
             ..Spending::default()
         };
         self.state = Standing::from(feature);
+        self.cause = messages::after_blocked(feature);
         self.records = feature.rules.records;
         self.tasks = feature.tasks.iter().map(|task| row(task, &spending)).collect();
         self.all = Row {

@@ -96,7 +96,7 @@ fn print(session: &Session, order: &Order, report: &Report) {
         (None, true) => "done".to_owned(),
         // A Feature whose label was refused has no state.
         (None, false) if report.state == Standing::Nothing => "not started".to_owned(),
-        (None, false) => report.state.to_string(),
+        (None, false) => format!("{}{}", report.state, report.cause),
     };
     let going = match report.rests || report.sentence.is_empty() {
         true => String::new(),
