@@ -219,7 +219,9 @@ impl Access {
         let door = Door::open(rules, folder)
             .await
             .map_err(host("opening its way to the model"))?;
-        order.env.extend(door.environment(level));
+        let home = private.path().join("home");
+        order.env.extend(door.environment(level, &home));
+        door.leave_settings(level, &home);
         let mut addresses = Vec::new();
         for provider in set {
             let Some(address) = door.model_url(level, provider.facts().name) else {

@@ -200,7 +200,7 @@ impl Stage {
             std::thread::spawn(move || elsewhere.incoming().for_each(drop));
             spec.env.retain(|(name, _)| name != "P_ELSEWHERE");
             spec.env.push(("P_ELSEWHERE".into(), door.port().to_string().into()));
-            spec.env.extend(door.environment(level));
+            spec.env.extend(door.environment(level, &self.below("home")));
             spec.confine.door = Some(Arc::new(door));
         }
         let finished = Sandbox::at(options, level)

@@ -459,7 +459,7 @@ async fn a_program_that_only_waits_for_a_refused_host_is_ended() {
     let rules = Rules::hosts(["fine.example".parse().unwrap()]);
     let door = Door::open(rules, folder.path()).await.unwrap();
     let mut spec = shell(folder.path(), "curl -s https://refused.example; sleep 300");
-    spec.env.extend(door.environment(LEVEL));
+    spec.env.extend(door.environment(LEVEL, folder.path()));
     spec.confine.door = Some(Arc::new(door));
     spec.refused = Some(Duration::from_millis(300));
     assert_eq!(run(&spec).await.exit, Exit::HostRefused);

@@ -26,6 +26,10 @@ pub(crate) const CERTIFICATES: [&str; 7] = [
     "PIP_CERT",
 ];
 
+/// The variables with Java options of Maven and Gradle. One for every Java program would be the first line of each
+/// output.
+pub(crate) const JAVA_TOOLS: [&str; 2] = ["MAVEN_OPTS", "GRADLE_OPTS"];
+
 /// The locale of programs, one that this machine has.
 static LOCALE: LazyLock<String> = LazyLock::new(|| {
     let listed = Command::new("locale").arg("-a").output();
@@ -54,9 +58,14 @@ const TOKEN: &str = "token";
 /// contains the host's home or a file with credentials. Cargo stores its downloads in the private home, which gets a
 /// copy of the host's Cargo settings if they contain no token.
 pub fn environment(private: &Path, named: &[String]) -> std::io::Result<Vec<(OsString, OsString)>> {
-    let (home, tmp) = (private.join("home"), private.join("tmp"));
+    environment_at(private, private, named)
+}
+
+/// Does the same as [`environment`] for programs that see the folder `private` at the path `seen`.
+pub fn environment_at(private: &Path, seen: &Path, named: &[String]) -> std::io::Result<Vec<(OsString, OsString)>> {
+    let home = private.join("home");
     fs::create_dir_all(&home)?;
-    fs::create_dir_all(&tmp)?;
+    fs::create_dir_all(private.join("tmp"))?;
     let own = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let host_home = own("HOME").map(PathBuf::from);
     let host_folder = |name: &str, usual: &str| {
@@ -71,8 +80,8 @@ pub fn environment(private: &Path, named: &[String]) -> std::io::Result<Vec<(OsS
     let mut env: Vec<(OsString, OsString)> = vec![
         ("PATH".into(), own("PATH").unwrap_or_else(|| DEFAULT_PATH.into())),
         ("LANG".into(), LOCALE.clone().into()),
-        ("TMPDIR".into(), tmp.into()),
-        ("HOME".into(), home.into()),
+        ("TMPDIR".into(), seen.join("tmp").into()),
+        ("HOME".into(), seen.join("home").into()),
         // Git fails if it may not read the system's settings.
         ("GIT_CONFIG_NOSYSTEM".into(), "1".into()),
     ];
@@ -83,7 +92,22 @@ pub fn environment(private: &Path, named: &[String]) -> std::io::Result<Vec<(OsS
     let known: Vec<OsString> = env.iter().map(|(name, _)| name.clone()).collect();
     let passed = named.iter().filter(|name| !known.contains(&OsString::from(name)));
     env.extend(passed.filter_map(|name| Some((name.into(), own(name)?))));
+    if let Some(home) = java_home(&seen.join("home")) {
+        let unset = JAVA_TOOLS
+            .into_iter()
+            .filter(|tool| !env.iter().any(|(name, _)| name == tool));
+        let set: Vec<_> = unset.map(|tool| (tool.into(), home.clone().into())).collect();
+        env.extend(set);
+    }
     Ok(env)
+}
+
+/// Returns Java's option for the home. Java reads the home from the password file, which names the host's one where the
+/// sandbox has no password file of its own. `None` if the path cannot be one word of an option's variable.
+pub(crate) fn java_home(home: &Path) -> Option<String> {
+    let is_plain = |c: char| !c.is_whitespace() && !"'\"\\$`".contains(c);
+    let home = home.to_str().filter(|path| path.chars().all(is_plain))?;
+    Some(format!("-Duser.home={home}"))
 }
 
 /// Returns the variables among [`CERTIFICATES`] that name an existing file by its absolute path.
@@ -145,7 +169,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let env = environment(folder.path(), &["HOME".to_owned(), "NO_SUCH_VARIABLE_HERE".to_owned()]).unwrap();
         let allowed = ["PATH", "LANG", "TMPDIR", "HOME", "GIT_CONFIG_NOSYSTEM", "RUSTUP_HOME"];
-        let allowed = || allowed.iter().chain(&CERTIFICATES);
+        let allowed = || allowed.iter().chain(&CERTIFICATES).chain(&JAVA_TOOLS);
         assert!(env.iter().all(|(name, _)| allowed().any(|fine| name == fine)));
         let homes: Vec<_> = env
             .iter()
@@ -153,6 +177,23 @@ mod tests {
             .map(|(_, value)| value.clone())
             .collect();
         assert_eq!(homes, [folder.path().join("home").into_os_string()]);
+    }
+
+    #[test]
+    fn java_has_the_private_home_as_programs_see_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = environment_at(folder.path(), Path::new("/seen"), &[]).unwrap();
+        for (name, expected) in [
+            ("HOME", "/seen/home"),
+            ("TMPDIR", "/seen/tmp"),
+            ("MAVEN_OPTS", "-Duser.home=/seen/home"),
+            ("GRADLE_OPTS", "-Duser.home=/seen/home"),
+        ] {
+            let set: Vec<_> = env.iter().filter(|(known, _)| known == name).collect();
+            assert_eq!(set, [&(name.into(), expected.into())]);
+        }
+        assert!(folder.path().join("home").is_dir());
+        assert_eq!(java_home(Path::new("/with space/home")), None);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub use browser::{LeadingPage, NoBrowser, open_in_browser};
 pub use capture::{Output, OutputCap};
 pub use choice::{Sandbox, SandboxOptions};
 pub use confine::Confine;
-pub use environment::environment;
+pub use environment::{environment, environment_at};
 pub use launcher::{LAUNCHER_COMMAND, launcher_main};
 pub use live::{Live, Talk};
 pub use probe::ProbeError;

@@ -10,10 +10,11 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         true => format!("sh ./{wrapper}"),
         false => installed.to_owned(),
     };
-    // Both fetch their test engines only when tests run, so set-up asks for a test that does not exist.
+    // Both fetch their test engines only when tests run, so set-up asks for a test that does not exist. Maven needs a
+    // class that does, or it skips the engine.
     if file == "pom.xml" {
         let maven = program("mvnw", "mvn");
-        let none = "-Dtest=NoSuchTest -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false";
+        let none = "'-Dtest=*#NoSuchTest' -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false";
         let setup = format!("{maven} -B -q test {none}");
         return Some(Found::new(setup, format!("{maven} -B -o test"), file));
     }

@@ -205,7 +205,7 @@ fn each_tool_chain_is_recognised() {
         ),
         (
             &[("pom.xml", ""), ("mvnw", "")],
-            "sh ./mvnw -B -q test -Dtest=NoSuchTest -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false",
+            "sh ./mvnw -B -q test '-Dtest=*#NoSuchTest' -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false",
             "sh ./mvnw -B -o test",
         ),
         (

@@ -18,7 +18,7 @@ use git::{Checkout, Mirror, blocking};
 use sandbox::{
     Exit, OutputCap, Spec, StartError,
     egress::{Door, Rules},
-    environment,
+    environment_at,
 };
 use std::{
     collections::BTreeSet,
@@ -94,10 +94,8 @@ impl SandboxedCheckout {
                 (Some(turn), mirror.checkout_at(commit, &folder(mirror)).await?)
             }
         };
-        let mut env = environment(checkout.home(), &[]).map_err(host("preparing the environment"))?;
         let seen = always_seen(context).map_or_else(|| checkout.home().to_path_buf(), PathBuf::from);
-        // Downloads go into the private home, since the machine's own folder is read-only.
-        env.retain(|(name, _)| !["CARGO_HOME", "HOME", "TMPDIR"].iter().any(|own| name == own));
+        let mut env = environment_at(checkout.home(), &seen, &[]).map_err(host("preparing the environment"))?;
         if !checkout.record().paths().any(|path| path.starts_with(".venv")) {
             // Set-up may create a virtual environment, which then works as if activated.
             let own = seen.join("work/.venv/bin");
@@ -106,8 +104,6 @@ impl SandboxedCheckout {
                 *path = std::env::join_paths(paths).unwrap_or_else(|_| path.clone());
             }
         }
-        env.push(("HOME".into(), seen.join("home").into()));
-        env.push(("TMPDIR".into(), seen.join("tmp").into()));
         env.push(("CI".into(), "true".into()));
         // Corepack would write the version that it chose into `package.json`.
         env.push(("COREPACK_ENABLE_AUTO_PIN".into(), "0".into()));
@@ -205,9 +201,11 @@ impl SandboxedCheckout {
             .extend(variables.map(|(name, value)| (name.into(), value.into())));
         spec.deadline = order.deadline;
         spec.refused = order.refused;
-        let level = self.context.sandbox.level();
-        spec.env
-            .extend(door.into_iter().flat_map(|door| door.environment(level)));
+        if let Some(door) = door {
+            let (level, home) = (self.context.sandbox.level(), self.seen.join("home"));
+            spec.env.extend(door.environment(level, &home));
+            door.leave_settings(level, &self.home());
+        }
         spec.confine.door = door.cloned();
         let finished = match self.context.sandbox.run(&spec, &self.cancel).await {
             Ok(finished) => finished,

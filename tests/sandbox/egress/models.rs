@@ -410,7 +410,7 @@ async fn neither_key_nor_token_shows_in_what_is_printed_of_a_door() {
     world.get("/main/v1/messages", "").await;
     let shown = format!("{:?} {:?}", world.door, world.door.log());
     assert!(!shown.contains(KEY) && !shown.contains(&world.token()), "{shown}");
-    let environment = format!("{:?}", world.door.environment(Level::L1));
+    let environment = format!("{:?}", world.door.environment(Level::L1, "/home".as_ref()));
     assert!(!environment.contains(KEY));
     let url = world.door.model_url(Level::L3, "main").unwrap();
     assert!(url.starts_with("http://127.0.0.1:17443/") && url.ends_with("/main") && !url.contains(KEY));

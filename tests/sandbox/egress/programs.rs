@@ -127,7 +127,7 @@ impl Stage {
             command.env("RUSTUP_HOME", PathBuf::from(real).join(".rustup"));
         }
         command.env("CARGO_HTTP_CAINFO", data("cert.pem"));
-        command.envs(self.world.door.environment(Level::L0));
+        command.envs(self.world.door.environment(Level::L0, home));
         match command.output().await {
             Ok(output) => Some(output),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,

@@ -96,7 +96,7 @@ async fn what_a_run_may_reach_goes_through_the_proxy_and_nothing_else_gets_to_it
         "{reply:?} {:?} {:?} {:?}",
         world.door,
         world.door.log(),
-        world.door.environment(domain::isolation::Level::L3)
+        world.door.environment(domain::isolation::Level::L3, "/home".as_ref())
     );
     assert!(!told.contains("word") && !told.contains("YWRh"), "{told}");
 }

@@ -3,12 +3,13 @@
 use crate::egress::{
     environment,
     log::{Decision, Log},
+    maven,
     meter::Allowance,
     refusals::Refusals,
     rules::Rules,
     serve::{Shared, serve},
 };
-use domain::{isolation::Level, refused_host::RefusedHost, usage::Tokens};
+use domain::{isolation::Level, network::HostName, refused_host::RefusedHost, usage::Tokens};
 use rustix::fs::{Mode, OFlags};
 use secrecy::{ExposeSecret, SecretString};
 use std::{
@@ -122,12 +123,33 @@ impl Door {
         Some(format!("http://{}/{token}/{}", self.address(level), route.name))
     }
 
-    /// Returns the variables with which common programs find the proxy. At level 0 they are the only means: a program
+    /// Returns the variables with which common programs find the proxy; `home` is the program's home as it sees it. At level 0 they are the only means: a program
     /// that ignores them bypasses the door.
     #[must_use]
-    pub fn environment(&self, level: Level) -> Vec<(OsString, OsString)> {
+    pub fn environment(&self, level: Level, home: &Path) -> Vec<(OsString, OsString)> {
         let token = self.shared.token.expose_secret();
-        environment::variables(&self.proxy_url(level), token, self.address(level), &self.shared.rules)
+        let mut variables = environment::variables(&self.proxy_url(level));
+        if self.leads_to_maven() {
+            variables.extend(environment::java(token, self.address(level), home));
+        }
+        variables
+    }
+
+    /// Writes the proxy into the settings of Maven in a program's home, if its registry is allowed: Maven before 3.9 takes
+    /// a proxy's password from nowhere else. A program that put something else into the place keeps it.
+    pub fn leave_settings(&self, level: Level, home: &Path) {
+        if !self.leads_to_maven() {
+            return;
+        }
+        let left = maven::leave_settings(home, self.address(level), self.shared.token.expose_secret());
+        if let Err(error) = left {
+            tracing::warn!(%error, "the proxy could not be named in Maven's settings");
+        }
+    }
+
+    fn leads_to_maven(&self) -> bool {
+        let registry = "repo.maven.apache.org".parse::<HostName>();
+        registry.is_ok_and(|host| self.shared.rules.allow(&host))
     }
 
     /// Returns the decisions so far, ordered by when each was first made.

@@ -1,8 +1,7 @@
 //! The environment variables with which programs find the door.
 
-use crate::egress::rules::Rules;
-use domain::network::HostName;
-use std::{ffi::OsString, net::SocketAddr};
+use crate::environment::{JAVA_TOOLS, java_home};
+use std::{ffi::OsString, net::SocketAddr, path::Path};
 
 /// The hosts that programs reach without the proxy: their own servers on loopback, and the reverse proxy.
 const DIRECT: &str = "localhost,127.0.0.1,::1";
@@ -34,24 +33,22 @@ const FIXED: [(&str, &str); 10] = [
 pub(super) const USER: &str = "run";
 
 /// Returns the variables that send common programs through the proxy: curl, git, Cargo, pip, uv, npm, yarn, Node's own
-/// `fetch`, Go; and Maven and Gradle if their registry is allowed. A variable for every Java program would be the first
-/// line of each output.
-pub(super) fn variables(url: &str, token: &str, proxy: SocketAddr, rules: &Rules) -> Vec<(OsString, OsString)> {
+/// `fetch`, Go.
+pub(super) fn variables(url: &str) -> Vec<(OsString, OsString)> {
     let mut variables: Vec<(OsString, OsString)> = PROXIES.map(|name| (name.into(), url.into())).into();
     variables.extend(FIXED.map(|(name, value)| (name.into(), value.into())));
-    let maven = "repo.maven.apache.org".parse::<HostName>();
-    if maven.is_ok_and(|host| rules.allow(&host)) {
-        variables.extend(["MAVEN_OPTS", "GRADLE_OPTS"].map(|name| (name.into(), java(token, proxy).into())));
-    }
     variables
 }
 
-/// Returns the Java properties. Java refuses a password for a tunnel by default. The last two properties are for Maven.
-fn java(token: &str, proxy: SocketAddr) -> String {
+/// Returns the variables with the options that send Maven and Gradle through the proxy. Java refuses a password for a
+/// tunnel by default. The last two properties are for Maven.
+pub(super) fn java(token: &str, proxy: SocketAddr, home: &Path) -> [(OsString, OsString); 2] {
     let (host, port) = (proxy.ip(), proxy.port());
-    format!(
-        "-Dhttps.proxyHost={host} -Dhttps.proxyPort={port} -Dhttps.proxyUser={USER} -Dhttps.proxyPassword={token} \
+    let home = java_home(home).unwrap_or_default();
+    let options = format!(
+        "{home} -Dhttps.proxyHost={host} -Dhttps.proxyPort={port} -Dhttps.proxyUser={USER} -Dhttps.proxyPassword={token} \
          -Djdk.http.auth.tunneling.disabledSchemes= -Daether.connector.http.useSystemProperties=true \
          -Daether.transport.http.useSystemProperties=true"
-    )
+    );
+    JAVA_TOOLS.map(|name| (name.into(), options.trim_start().into()))
 }

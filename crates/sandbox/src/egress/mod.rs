@@ -18,6 +18,7 @@ mod environment;
 mod errors;
 mod headers;
 mod log;
+mod maven;
 mod meter;
 mod models;
 mod observed_body;
