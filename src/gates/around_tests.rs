@@ -1,25 +1,8 @@
 //! Compares the code around a file's tests: imports, helpers, and the values that tests compare with.
 
-use crate::gates::{
-    change::{Change, diff, lossy, text},
-    only_renames::is_more,
-    test_index::TestIndex,
-};
-use integrity::{
-    Version, language,
-    language::{Role, role},
-    side,
-};
+use crate::gates::change::{Change, text};
+use integrity::{Version, language};
 use std::collections::BTreeSet;
-
-/// Returns the lines outside the tests that a file lost and gained, for a sentence; `None` if only names and imports
-/// differ. A test whose body changed does not count as such a line.
-pub(crate) fn around_tests(change: &Change, path: &str) -> Option<String> {
-    let file = change.file(path)?;
-    let was = lines(path, &file.before, (&change.before, &change.after));
-    let is = lines(path, &file.after, (&change.after, &change.before));
-    is_more(&was, &is).then(|| diff(&was, &is))
-}
 
 /// Returns the names of helpers and shared values (those that tests start from or compare with) that the change altered
 /// or removed, and of those that use one of these.
@@ -74,19 +57,9 @@ fn named(path: &str, version: &Version) -> BTreeSet<(String, Vec<String>)> {
     functions.chain(values).filter(|(name, _)| !name.is_empty()).collect()
 }
 
-fn lines(path: &str, version: &Version, (tests, others): (&TestIndex, &TestIndex)) -> Vec<String> {
-    let text = match role(path) {
-        Role::Source => side::only_tests(path, &lossy(version)),
-        Role::Test | Role::Support | Role::Settings | Role::Other => lossy(version).into_owned(),
-    };
-    let same: Vec<&[String]> = others.words_in(path).collect();
-    let lines = tests.lines_without(path, &text, |words| !same.contains(&words));
-    lines.into_iter().map(str::to_owned).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{around_tests, names_around};
+    use super::names_around;
     use crate::gates::{change::Change, test_index::TestIndex};
     use integrity::{FileChange, Version};
     use std::collections::BTreeSet;
@@ -109,10 +82,6 @@ mod tests {
         }
     }
 
-    fn around(path: &str, before: &str, after: &str) -> Option<String> {
-        around_tests(&change(path, before, after), path)
-    }
-
     #[test]
     fn what_names_something_else_around_a_test_is_another_too() {
         let path = "tests/test_a.py";
@@ -131,46 +100,5 @@ mod tests {
             let names = names_around(&change(path, &text("{1}", "2"), &after), path);
             assert_eq!(names.into_iter().collect::<Vec<_>>(), expected, "{after}");
         }
-    }
-
-    #[test]
-    fn around_tests_only_names_and_imports_may_change_unseen() {
-        let path = "tests/test_a.py";
-        let test = "\n\ndef test_one():\n    assert f() == EXPECTED\n";
-        let base = format!("from lib import f\n\nEXPECTED = 4{test}");
-        let table = [
-            (format!("from lib.new import f\n\nEXPECTED = 4{test}"), None),
-            (format!("from lib import (\n    g as f,\n)\n\nEXPECTED = 4{test}"), None),
-            (
-                format!("from lib import g as f\n\nEXPECTED = 5{test}"),
-                Some("- from lib import f; - EXPECTED = 4; + from lib import g as f; + EXPECTED = 5"),
-            ),
-            (format!("from lib import g as f{test}\n\nEXPECTED = 4\n"), None),
-            (format!("{base}\n\ndef test_two():\n    assert f() + 1 == 5\n"), None),
-        ];
-        for (after, expected) in table {
-            assert_eq!(around(path, &base, &after).as_deref(), expected, "{after}");
-        }
-        let script = |import: &str, limit: &str| {
-            format!(
-                "const {{ f }} = require({import:?});\nimport {{\n  g,\n}} from {import:?};\nconst LIMIT = {limit};\ntest(\"one\", () => assert(f() < LIMIT));\n"
-            )
-        };
-        for (limit, is_seen) in [("true", false), ("false", true)] {
-            let found = around("test/a.test.js", &script("../old", "true"), &script("../new", limit));
-            assert_eq!(found.is_some(), is_seen, "{found:?}");
-        }
-        let inline = |code: &str, number: u32| {
-            format!(
-                "{code}\n#[cfg(test)]\nmod tests {{\n    use super::*;\n    const N: u32 = {number};\n\n    #[test]\n    fn one() {{\n        \
-                 assert_eq!(f(), N);\n    }}\n}}\n"
-            )
-        };
-        let (old, new) = ("fn f() -> u32 { 4 }", "fn f() -> u32 { 2 + 2 }");
-        assert_eq!(around("src/a.rs", &inline(old, 4), &inline(new, 4)), None);
-        assert_eq!(
-            around("src/a.rs", &inline(old, 4), &inline(new, 5)).as_deref(),
-            Some("- const N: u32 = 4;; + const N: u32 = 5;")
-        );
     }
 }

@@ -8,7 +8,7 @@ use crate::gates::{
 use domain::ids::Sha;
 use git::{Blob, Mirror, RawChange, blocking};
 use integrity::{
-    FileChange, Version,
+    FileChange, Version, language,
     language::{Role, file_name, role},
 };
 use std::{borrow::Cow, collections::BTreeSet};
@@ -18,9 +18,6 @@ const MAX_FILE: u64 = 1024 * 1024;
 
 /// The most changed files whose content is read. Of the others only the names are known.
 const MAX_FILES: usize = 5_000;
-
-/// The most lines of a changed test that a sentence shows.
-const MAX_LINES: usize = 10;
 
 /// The mode of a submodule, which is not a file.
 const SUBMODULE: u32 = 0o160_000;
@@ -76,21 +73,6 @@ impl Change {
         })
     }
 
-    /// Returns the lines that a test of this name lost and gained, for a sentence.
-    pub(crate) fn diff_of_test(&self, name: &str) -> String {
-        let lines = |tests: &TestIndex, side: fn(&FileChange) -> &Version| -> Vec<String> {
-            let sites = tests.find(name);
-            let found = sites.first().and_then(|site| {
-                let text = text(side(self.file(&site.path)?))?;
-                Some(tests.lines(site, text))
-            });
-            found.unwrap_or_default().into_iter().map(str::to_owned).collect()
-        };
-        let was = lines(&self.before, |file| &file.before);
-        let is = lines(&self.after, |file| &file.after);
-        diff(&was, &is)
-    }
-
     /// Returns a changed file by its path.
     pub(crate) fn file(&self, path: &str) -> Option<&FileChange> {
         self.files.iter().find(|file| file.path == path)
@@ -120,6 +102,17 @@ impl Change {
         self.files.iter().any(|file| is_code_or_test(&file.path))
     }
 
+    /// `true` if the change alters more of source code or tests than comments and docstrings.
+    pub(crate) fn alters_code_or_tests(&self) -> bool {
+        let words = |file: &FileChange, version: &Version| language::words_of_code(&file.path, text(version)?);
+        let is_same = |file: &&FileChange| {
+            let both = words(file, &file.before).zip(words(file, &file.after));
+            both.is_some_and(|(before, after)| before == after)
+        };
+        let mut code = self.files.iter().filter(|file| is_code_or_test(&file.path));
+        code.any(|file| !is_same(&file))
+    }
+
     /// Returns the changed files of a role.
     pub(crate) fn of_role(&self, wanted: Role) -> impl Iterator<Item = &FileChange> {
         self.files.iter().filter(move |file| role(&file.path) == wanted)
@@ -143,15 +136,6 @@ pub(crate) fn text(version: &Version) -> Option<&str> {
 /// Returns a version's text with other bytes replaced; empty if there is none.
 pub(crate) fn lossy(version: &Version) -> Cow<'_, str> {
     version.bytes().map(String::from_utf8_lossy).unwrap_or_default()
-}
-
-/// Returns the removed and the added lines, for a sentence.
-pub(crate) fn diff(was: &[String], is: &[String]) -> String {
-    let gone = was.iter().filter(|line| !is.contains(line));
-    let new = is.iter().filter(|line| !was.contains(line));
-    let gone = gone.map(|line| format!("- {line}"));
-    let all = gone.chain(new.map(|line| format!("+ {line}")));
-    all.take(MAX_LINES).collect::<Vec<_>>().join("; ")
 }
 
 /// `true` if the file holds tests, or what they need.

@@ -6,7 +6,6 @@
 //! what the evidence means for a task; nothing here trusts an agent's claim.
 
 mod around_tests;
-mod base_code;
 mod before;
 mod change;
 mod checks;
@@ -18,9 +17,7 @@ mod files;
 mod make;
 mod mutation;
 mod new_tests;
-mod only_renames;
 mod output;
-mod overruled;
 mod preflight;
 mod probe;
 mod rerun;
@@ -31,11 +28,11 @@ mod said;
 mod setup_reads;
 mod shell;
 mod subject;
+mod table;
 mod test_index;
 mod test_line;
 mod turn;
 mod unrun_tests;
-mod vanished_tests;
 mod verify;
 mod wave;
 pub mod workflows;

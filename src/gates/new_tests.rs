@@ -38,14 +38,6 @@ impl NewTests {
         }
         tests
     }
-
-    /// Returns the tests that may show the change: the new and changed ones or, if there are none, the unplaced ones.
-    pub(crate) fn candidates(&self) -> Vec<String> {
-        match self.new.is_empty() && self.changed.is_empty() {
-            true => self.unplaced.clone(),
-            false => self.new.iter().chain(&self.changed).cloned().collect(),
-        }
-    }
 }
 
 /// Returns the names of all tests that existed before.

@@ -5,7 +5,7 @@ use integrity::{
     Version, language,
     language::outline::{Condition, Maker},
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The tests of some files.
 #[derive(Debug, Default)]
@@ -97,23 +97,6 @@ impl TestIndex {
         lines(text, |number| (site.line..next).contains(&number))
     }
 
-    /// Returns a file's lines without those of the tests whose words are left out. A test extends to the next test or
-    /// function.
-    pub(crate) fn lines_without<'a>(
-        &self,
-        path: &str,
-        text: &'a str,
-        is_left_out: impl Fn(&[String]) -> bool,
-    ) -> Vec<&'a str> {
-        let here = self.tests.values().flatten().filter(|site| site.path == path);
-        let left_out = here.filter(|site| is_left_out(&site.words)).map(|site| site.line);
-        let left_out: BTreeSet<u32> = left_out.collect();
-        lines(text, |number| {
-            let begin = self.test_around(path, number);
-            begin.is_none_or(|begin| !left_out.contains(&begin))
-        })
-    }
-
     /// `true` if this file could be parsed, so that its tests are known.
     pub(crate) fn has_read(&self, path: &str) -> bool {
         self.read.contains_key(path)
@@ -157,12 +140,6 @@ impl TestIndex {
     pub(crate) fn find_written(&self, name: &str) -> Vec<&TestSite> {
         let found = self.find(name).into_iter();
         found.filter(|site| site.origin == Origin::Written).collect()
-    }
-
-    /// Returns the words of every macro call in a file that may make tests.
-    pub(crate) fn makers_in<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a [String]> {
-        let here = self.makers.iter().filter(move |site| site.path == path);
-        here.map(|site| site.words.as_slice())
     }
 
     /// `true` if a file has tests.
@@ -333,7 +310,6 @@ mod tests {
             assert_eq!(paths, expected, "{name}");
             assert!(all.find_written(name).is_empty(), "{name}");
         }
-        assert_eq!(all.makers_in("src/a/mod.rs").count(), 1);
         let bins = [
             "src/bin/x.rs",
             "src/bin/x/main.rs",

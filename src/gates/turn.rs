@@ -22,10 +22,11 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Returns the task's type for judging: a documentation task that touches code or tests counts as a feature.
+    /// Returns the task's type for judging: a documentation task that alters code or tests, beyond comments and docstrings,
+    /// counts as a feature.
     pub(crate) fn kind(&self) -> TaskType {
         let kind = self.subject.task.kind;
-        let is_more = kind == TaskType::Documentation && self.change.touches_code_or_tests();
+        let is_more = kind == TaskType::Documentation && self.change.alters_code_or_tests();
         if is_more { TaskType::Feature } else { kind }
     }
 

@@ -1,26 +1,26 @@
 //! Verifies one task's commit: runs and reads everything, and returns one report.
 
-mod base_tests;
 mod judged;
-mod must_hold;
-mod red_before_green;
 
 use crate::gates::{
     change::Change,
     checks, compare, coverage,
-    mutation::{Facts, Tried, experiments},
+    mutation::{Facts, Tried, Witness as Seen, experiments},
     new_tests::{NewTests, known},
-    overruled::Ran,
     rerun, rewritten,
     run::{
         context::{GateContext, GateError},
         prepared::{Coverage, Prepared},
     },
     subject::Subject,
+    table::{Table, report, witness},
     turn::Run,
+    unrun_tests::unrun_tests,
 };
-use domain::evidence::{Evidence, Excuse, Excused, GateReport};
-use red_before_green::{RedBeforeGreen, red_before_green};
+use domain::{
+    evidence::{Evidence, Excuse, Excused, GateReport},
+    test_outcome::Witness,
+};
 use std::{collections::BTreeSet, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
@@ -55,29 +55,33 @@ pub async fn verify(
     let is_ready = !matches!(tested.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)))
         && !checks::is_broken(&report.tests, &change.head);
     let mut checks = checks::checks(&run, tests, is_ready).await?;
-    let (mut ran, mut tried) = (Ran::of(tests), Tried::default());
+    let mut tried = Tried::default();
     // The further Gates are only worth their time if nothing fails.
     let is_sound = compare::is_sound(&report.tests, &report.excused);
-    if is_sound {
-        report.more.extend(base_tests::base_tests(&run, tests, &mut ran).await?);
+    let table = match is_sound {
+        true => Some(Table::read(&run, tests).await?),
+        false => None,
+    };
+    if let Some(table) = &table {
+        let (result, questions) = report::report(&run, table);
+        report.more.extend(result);
+        report.questions.extend(questions);
+        tried = experiments(&run, run.facts(tests, table)).await?;
     }
     if is_sound || is_ready && matches!(report.tests, Evidence::Absent(_)) {
-        let names = compare::telling_names(tests, before);
-        let new = names.map(|names| NewTests::of(run.change, &known(before), names));
-        let new = new.unwrap_or_default();
-        let red = red_before_green(&run, (tests, &new), &mut checks).await?;
-        if is_sound {
-            tried = experiments(&run, run.facts(tests, new, &red)).await?;
-        }
-        ran.red = red.red;
-        report.more.extend(red.result);
+        witness::note_base(&run, table.as_ref(), &mut checks).await?;
+        let unrun = unrun_tests(&run, tests).await?;
+        let noticed = None;
+        report
+            .more
+            .extend(witness::judge(&run, table.as_ref(), noticed, (&checks, unrun)));
     }
     if let Some(measured) = tested.coverage.as_ref().filter(|_| is_sound) {
         report.more.push(coverage::judge(measured, subject).await?);
     }
     let (held, shown) = rewritten::by_setup(&tested.rewritten, before);
     let by_running = tried.findings.into_iter().chain(held).collect();
-    let (integrity, questions) = judged::integrity(&run, (tests, &ran), by_running, shown).await?;
+    let (integrity, questions) = judged::integrity(&run, tests, by_running, shown).await?;
     report.questions.extend(questions);
     report.more.push(integrity);
     report.more.extend(tried.result);
@@ -95,17 +99,24 @@ impl Run<'_> {
     }
 
     /// Collects the facts for the experiments.
-    fn facts(&self, tests: &Evidence, new: NewTests, red: &RedBeforeGreen) -> Facts {
+    fn facts(&self, tests: &Evidence, table: &Table<'_>) -> Facts {
         let passed = compare::passed(tests);
         let before = compare::names_before(self.subject.before).into_iter();
         let before: BTreeSet<&String> = before.flat_map(|names| &names.passed).collect();
+        let names = compare::telling_names(tests, self.subject.before);
+        let new = names.map(|names| NewTests::of(self.change, &known(self.subject.before), names));
+        let shows = |wanted: Witness| table.rows.iter().any(|row| row.outcome.witness() == wanted);
         Facts {
             change: Arc::clone(self.change),
             kind: self.kind(),
-            tests: new,
+            tests: new.unwrap_or_default(),
             old: passed.iter().filter(|name| before.contains(name)).cloned().collect(),
             passed: passed.to_vec(),
-            witness: red.witness,
+            witness: match (shows(Witness::Yes), shows(Witness::OnceNoticed)) {
+                (true, _) => Seen::Seen,
+                (false, true) => Seen::Unknown,
+                (false, false) => Seen::NotSeen,
+            },
         }
     }
 }

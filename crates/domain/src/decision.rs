@@ -6,6 +6,7 @@ use crate::{
     contract::BrokenContract,
     integrity::{Detail, IntegrityFinding, Rule, Weight},
     plan::TaskType,
+    test_outcome::TestOutcome,
     words,
 };
 use serde::{Deserialize, Serialize};
@@ -122,6 +123,9 @@ pub struct Issue {
     /// The rule of integrity that is broken, see [`Self::broken_rule`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
+    /// The row of the table of the four runs, if the item is about what became of a test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<TestOutcome>,
     /// The names, code or numbers from which the description is worded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<Detail>,
@@ -178,6 +182,7 @@ impl Issue {
             line: None,
             suggestion: None,
             rule: None,
+            outcome: None,
             what: None,
         }
     }
@@ -215,6 +220,7 @@ impl IntegrityFinding {
             line: self.line,
             suggestion: None,
             rule: Some(self.rule),
+            outcome: None,
             what: Some(self.what.clone()),
         }
     }

@@ -165,6 +165,7 @@ fn issue(item: &Field<'_>) -> Option<Issue> {
         line: line.and_then(|line| u32::try_from(line).ok()).filter(|line| *line > 0),
         suggestion,
         rule: None,
+        outcome: None,
         what: None,
     })
 }

@@ -80,6 +80,7 @@ fn items() -> Vec<Issue> {
             line: Some(12),
             suggestion: Some("text.split_whitespace()".to_owned()),
             rule: None,
+            outcome: None,
             what: None,
         },
         Issue {
@@ -90,6 +91,7 @@ fn items() -> Vec<Issue> {
             line: None,
             suggestion: None,
             rule: None,
+            outcome: None,
             what: None,
         },
     ]

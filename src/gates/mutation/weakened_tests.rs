@@ -8,7 +8,6 @@ use crate::gates::{
         code::{Code, Put, emptied, words},
         experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious},
     },
-    only_renames::keeps_all,
     test_index::TestSite,
 };
 use domain::integrity::Rule;
@@ -185,6 +184,22 @@ fn old_tests(change: &Change) -> (Vec<Put>, Vec<String>) {
         }
     }
     (old, without)
+}
+
+/// `true` if each item is still there, as often as before.
+fn keeps_all<T: Ord>(before: impl Iterator<Item = T>, after: impl Iterator<Item = T>) -> bool {
+    let after = counted(after);
+    let is_kept = |(item, times): (&T, &usize)| after.get(item).is_some_and(|now| now >= times);
+    counted(before).iter().all(is_kept)
+}
+
+fn counted<T: Ord>(items: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
+    let mut counted = BTreeMap::new();
+    for item in items {
+        let times: &mut usize = counted.entry(item).or_default();
+        *times = times.saturating_add(1);
+    }
+    counted
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub(crate) mod runner;
 mod rust;
 mod tally;
 mod tap;
+mod unfit;
 mod unittest;
 
 use crate::gates::results::{runner::Runner, tally::Tally};
@@ -27,6 +28,7 @@ use domain::evidence::Counts;
 pub(crate) use junit::{read as junit, read_all as junit_files};
 pub(crate) use rust::is_documented;
 pub(crate) use tally::Read;
+pub(crate) use unfit::unfit;
 
 /// Every runner, in the order in which output is read.
 pub(crate) static RUNNERS: &[&Runner] = &[

@@ -123,6 +123,7 @@ impl SandboxedCheckout {
                 failed: all(names.failed),
                 skipped: all(names.skipped),
             }),
+            unfit: all(results::unfit(&read.texts)),
             symptoms: Box::new(self.symptoms(&read.texts)),
             ..finding
         }

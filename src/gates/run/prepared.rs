@@ -128,12 +128,6 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// Prepares another commit of the same repository, with its own set-up.
-    pub(crate) async fn by_itself(&self, commit: &'a Sha, baseline: &'a Baseline) -> Result<Self, GateError> {
-        let other = Self::new(self.context, (self.mirror, commit), self.settings, self.cancel).await?;
-        other.after(baseline).await
-    }
-
     /// Uses pre-flight's results: whether its additions to the test command are harmless, and what set-up left, if that
     /// is the same here.
     pub(crate) async fn after(mut self, baseline: &'a Baseline) -> Result<Self, GateError> {

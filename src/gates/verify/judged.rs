@@ -2,13 +2,11 @@
 
 use crate::gates::{
     change::Change,
-    make, overruled,
-    overruled::Ran,
+    make,
     run::context::{GateError, host},
     said,
     setup_reads::hooks_of,
     turn::Run,
-    vanished_tests,
 };
 use domain::{
     decision::Issue,
@@ -36,16 +34,15 @@ const LINES_AFTER: usize = 12;
 /// `shown` their informational items.
 pub(crate) async fn integrity(
     run: &Run<'_>,
-    (tests, ran): (&Evidence, &Ran),
+    tests: &Evidence,
     by_running: Vec<IntegrityFinding>,
     mut shown: Vec<Issue>,
 ) -> Result<(GateResult, Vec<Question>), GateError> {
     let kind = run.subject.task.kind;
     let mut findings = looked(run).await?;
-    shown.extend(overruled::by_running(run.change, kind, ran, &mut findings));
     findings.extend(by_running);
     findings.extend(make::idle(run, tests).await?);
-    shown.extend(vanished_tests::vanished_tests(run, tests, &mut findings).await?);
+    findings.retain(|finding| !is_decided_by_runs(finding.rule));
     shown.extend(install_hooks(&run.change.files));
     People::read(run).await?.mark(run.change, &mut findings);
     let asked = findings.extract_if(.., |finding| finding.weight(kind) == Weight::Asked);
@@ -80,6 +77,24 @@ fn question(change: &Change, finding: &IntegrityFinding) -> Question {
     let lines = (1..).zip(text.lines()).skip(first - 1).take(LINES_BEFORE + LINES_AFTER);
     let lines: Vec<String> = lines.map(|(number, line)| format!("{number}: {line}")).collect();
     Question::about_finding(finding, lines.join("\n"))
+}
+
+fn is_decided_by_runs(rule: Rule) -> bool {
+    use Rule::*;
+    matches!(
+        rule,
+        TestDeleted
+            | TestReplaced
+            | TestEmptied
+            | TestRenamedAway
+            | TestVanished
+            | SkipAdded
+            | SkipConditional
+            | AssertionRemoved
+            | RunnerWeakened
+            | SnapshotByHand
+            | ShadowModule
+    )
 }
 
 /// Returns the findings from reading the change. Parsing takes a while, so it runs on a blocking thread.

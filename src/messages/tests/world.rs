@@ -134,6 +134,7 @@ pub(super) fn items(say: Words<'_>) -> Vec<Issue> {
         line: Some(12),
         suggestion: None,
         rule: None,
+        outcome: None,
         what: None,
     };
     vec![

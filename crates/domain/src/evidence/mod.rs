@@ -96,6 +96,9 @@ pub struct Finding {
     /// The results by name; `None` if neither the runner nor a results file names them.
     #[serde(default)]
     pub names: Option<TestNames>,
+    /// The failed tests whose failure is a name, an import or a parameter that the code does not have.
+    #[serde(default)]
+    pub unfit: Vec<String>,
     /// The text and the hosts that its failures share.
     #[serde(default)]
     pub symptoms: Box<Symptoms>,

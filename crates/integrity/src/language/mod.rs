@@ -62,6 +62,20 @@ pub fn test_parts(path: &str, text: &str) -> Option<test_parts::TestParts> {
     })?
 }
 
+/// Returns the words of a file without comments and without statements that are only a text, such as docstrings; `None`
+/// as for [`read`].
+#[must_use]
+pub fn words_of_code(path: &str, text: &str) -> Option<Vec<String>> {
+    parsed(path, text, |vocabulary, _, source, _| {
+        let is_text = |at: &syntax::At<'_>| {
+            let parts: Vec<syntax::At<'_>> = at.children().collect();
+            at.is_one_of(vocabulary.statements) && matches!(parts.as_slice(), [only] if only.is_one_of("string"))
+        };
+        let texts = source.root.below().filter(is_text).map(syntax::At::index).collect();
+        source.root.words_without(&texts)
+    })
+}
+
 /// Returns the file twice: its functions of these names return another value of the same type, then nothing. `None` as
 /// for [`read`], and if there is no such function.
 #[must_use]

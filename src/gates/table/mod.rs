@@ -1,0 +1,15 @@
+//! Judges what became of each test: four runs, one table.
+//!
+//! [`rows`] runs the base's tests on the head's code and the head's tests on the base's, as far as the change makes it
+//! necessary, and reads the table of [`domain::test_outcome`]. [`report`] turns rows into findings and questions, and
+//! [`witness`] asks whether something shows the change.
+
+mod forms;
+mod mixed;
+mod pairs;
+mod reasons;
+pub(crate) mod report;
+mod rows;
+pub(crate) mod witness;
+
+pub(crate) use rows::Table;

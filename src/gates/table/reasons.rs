@@ -1,0 +1,218 @@
+//! Finds the reasons for which a change of a test is expected: the plan's words, the task's words, and what the product
+//! lost or renamed.
+
+use crate::gates::{
+    change::{Change, lossy},
+    mutation::code::code,
+    run::context::GateError,
+    table::rows::Row,
+    test_index::TestSite,
+    turn::Run,
+};
+use domain::{
+    plan::{Intent, PlannedTask},
+    test_outcome::{Reason, TestOutcome, Witness},
+};
+use integrity::{FileChange, Version, language, language::Role};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names shorter than this are also common words.
+const SHORTEST_NAME: usize = 4;
+
+/// Adds to each row the reasons that are known for it.
+pub(super) async fn find(run: &Run<'_>, rows: &mut [Row]) -> Result<(), GateError> {
+    let task = run.subject.task;
+    for row in rows.iter_mut() {
+        row.reasons.extend(of_plan(task, row));
+    }
+    let needs_product = |row: &Row| {
+        use TestOutcome::{Adapted, RemovedWithBehaviour};
+        matches!(row.outcome, Adapted | RemovedWithBehaviour)
+    };
+    if !rows.iter().any(needs_product) {
+        return Ok(());
+    }
+    let functions = Functions::read(run).await?;
+    let replacements = replacements(run.change, rows);
+    for row in rows.iter_mut().filter(|row| needs_product(row)) {
+        let reasons = functions.reasons(run.change, row, &replacements);
+        row.reasons.extend(reasons);
+    }
+    Ok(())
+}
+
+fn of_plan(task: &PlannedTask, row: &Row) -> Vec<Reason> {
+    let Some(name) = row.pair.base.as_deref() else {
+        return Vec::new();
+    };
+    let path = row.site.as_ref().map(|(path, _)| path.as_str()).unwrap_or_default();
+    let names = |intents: &[Intent]| {
+        let mut intents = intents.iter();
+        intents.any(|intent| intent.names_test(path, name) || intent.names_path(path))
+    };
+    let mut reasons = Vec::new();
+    if names(&task.changes) {
+        reasons.push(Reason::PlannedChange);
+    }
+    if names(&task.removes) {
+        reasons.push(Reason::PlannedRemoval);
+    }
+    let own = name.rsplit([':', '/', '>', '›', '.']).next().unwrap_or(name).trim();
+    let criteria = task.acceptance_criteria.iter().map(|criterion| &criterion.text);
+    let mut texts = [&task.name, &task.description].into_iter().chain(criteria);
+    if own.len() >= SHORTEST_NAME && texts.any(|text| text.contains(own)) {
+        reasons.push(Reason::NamedByTask);
+    }
+    reasons
+}
+
+/// Returns the words of the witnesses in each file.
+fn replacements(change: &Change, rows: &[Row]) -> BTreeMap<String, Vec<Vec<String>>> {
+    let mut found: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
+    let shows = |row: &&Row| matches!(row.outcome.witness(), Witness::Yes | Witness::OnceNoticed);
+    for name in rows.iter().filter(shows).filter_map(|row| row.pair.head.as_ref()) {
+        for site in change.after.find(name) {
+            found.entry(site.path.clone()).or_default().push(site.words.clone());
+        }
+    }
+    found
+}
+
+/// The names that the product's code defines.
+struct Functions {
+    gone: BTreeSet<String>,
+    new: BTreeSet<String>,
+    there: BTreeSet<String>,
+}
+
+impl Functions {
+    async fn read(run: &Run<'_>) -> Result<Self, GateError> {
+        let all = code(run).await?;
+        let there: BTreeSet<String> = all.iter().flat_map(|code| defined(&code.path, &code.text)).collect();
+        let of = |side: fn(&FileChange) -> &Version| -> BTreeSet<String> {
+            let sources = run.change.of_role(Role::Source);
+            sources
+                .flat_map(|file| defined(&file.path, &lossy(side(file))))
+                .collect()
+        };
+        let (before, after) = (of(|file| &file.before), of(|file| &file.after));
+        Ok(Self {
+            gone: before.iter().filter(|name| !there.contains(*name)).cloned().collect(),
+            new: after.difference(&before).cloned().collect(),
+            there,
+        })
+    }
+
+    fn reasons(&self, change: &Change, row: &Row, replacements: &BTreeMap<String, Vec<Vec<String>>>) -> Vec<Reason> {
+        let Some(base) = &row.pair.base else { return Vec::new() };
+        let before = change.before.find(base);
+        let mut reasons = Vec::new();
+        if !before.is_empty() && before.iter().all(|site| self.explains(&site.words)) {
+            reasons.push(Reason::CalleesGone);
+        }
+        let is_replaced = |site: &TestSite| {
+            let mut others = replacements.get(&site.path).into_iter().flatten();
+            others.any(|words| self.share_a_callee(&site.words, words))
+        };
+        if before.iter().any(|site| is_replaced(site)) {
+            reasons.push(Reason::Replaced);
+        }
+        if let Some(head) = &row.pair.head {
+            let after = change.after.find(head);
+            let are_equal = before.len() == after.len()
+                && before
+                    .iter()
+                    .zip(&after)
+                    .all(|(was, is)| self.only_renames(&was.words, &is.words));
+            if are_equal {
+                reasons.push(Reason::OnlyRenamed);
+            }
+        }
+        reasons
+    }
+
+    /// `true` if a test calls removed functions and none that is left.
+    fn explains(&self, words: &[String]) -> bool {
+        let calls = |names: &BTreeSet<String>| words.iter().any(|word| names.contains(word));
+        calls(&self.gone) && !calls(&self.there)
+    }
+
+    /// `true` if both tests call a function that is there.
+    fn share_a_callee(&self, gone: &[String], new: &[String]) -> bool {
+        let mut called = gone.iter().filter(|word| self.there.contains(*word));
+        called.any(|word| new.contains(word))
+    }
+
+    /// `true` if each word is the same, or a name that the product lost stands for one that it gained, always the same.
+    fn only_renames(&self, was: &[String], is: &[String]) -> bool {
+        let mut renamed: BTreeMap<&str, &str> = BTreeMap::new();
+        was.len() == is.len()
+            && was.iter().zip(is).all(|(old, new)| {
+                old == new
+                    || self.gone.contains(old)
+                        && self.new.contains(new)
+                        && *renamed.entry(old).or_insert(new) == new.as_str()
+            })
+    }
+}
+
+/// Returns the names that a source file defines.
+fn defined(path: &str, text: &str) -> Vec<String> {
+    let Some(outline) = language::read(path, text) else {
+        return Vec::new();
+    };
+    let functions = outline.functions.into_iter().map(|function| function.name);
+    functions.chain(outline.defines).filter(|name| name.len() > 2).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Functions;
+    use std::collections::BTreeSet;
+
+    fn functions() -> Functions {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+        Functions {
+            gone: names(&["login", "logout"]),
+            new: names(&["sign_in", "sign_out"]),
+            there: names(&["render", "sign_in", "sign_out"]),
+        }
+    }
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_test_whose_functions_are_all_gone_may_go() {
+        for (text, expected) in [
+            ("assert login ( )", true),
+            ("login ( ) ; logout ( )", true),
+            ("assert login ( render ( ) )", false),
+            ("assert 1 == 1", false),
+        ] {
+            assert_eq!(functions().explains(&words(text)), expected, "{text}");
+        }
+        let functions = functions();
+        let shares = |gone: &str, new: &str| functions.share_a_callee(&words(gone), &words(new));
+        assert!(shares("assert render ( 1 )", "assert 2 == render ( 2 )"));
+        assert!(!shares("assert render ( 1 )", "assert paint ( 1 )"));
+        assert!(!shares("assert login ( )", "assert paint ( 1 )"));
+    }
+
+    #[test]
+    fn only_names_that_the_product_lost_may_stand_for_names_that_it_gained() {
+        let table = [
+            ("assert login ( 1 ) == 2", "assert login ( 1 ) == 2", true),
+            ("assert login ( 1 ) == 2", "assert sign_in ( 1 ) == 2", true),
+            ("assert login ( 1 ) == 2", "assert sign_in ( 1 ) == 3", false),
+            ("assert login ( 1 ) == 2", "assert render ( 1 ) == 2", false),
+            ("login ( login ( ) )", "sign_in ( sign_out ( ) )", false),
+            ("assert login ( 1 )", "assert sign_in ( 1 ) == 2", false),
+        ];
+        for (was, is, expected) in table {
+            let found = functions().only_renames(&words(was), &words(is));
+            assert_eq!(found, expected, "{was} -> {is}");
+        }
+    }
+}

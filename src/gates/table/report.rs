@@ -1,0 +1,131 @@
+//! Turns rows into what follows from them: findings that send the work back, and questions.
+
+use crate::gates::{
+    change::{Change, text},
+    said,
+    table::rows::{Naming, Row, Table},
+    test_index::TestIndex,
+    turn::Run,
+};
+use domain::{
+    decision::Issue,
+    evidence::{Gate, GateResult, Weight},
+    integrity::Detail,
+    question::{MOST_LINES, Question, Topic},
+    test_outcome::{TestOutcome, TestResult},
+};
+use integrity::{FileChange, Version};
+use std::collections::BTreeMap;
+
+const GATE: Gate = Gate::BaseTests;
+
+/// Returns the Gate's result, unless the change concerns no test of the base, and the questions.
+pub(crate) fn report(run: &Run<'_>, table: &Table<'_>) -> (Option<GateResult>, Vec<Question>) {
+    let kind = run.kind();
+    let (mut required, mut questions) = (Vec::new(), Vec::new());
+    for (row, weight) in table.open(kind) {
+        match weight {
+            Weight::Required => required.push(row),
+            Weight::Asked => questions.push(question(run.change, row)),
+            Weight::Informational => {}
+        }
+    }
+    questions.extend(not_comparable(table));
+    let is_concerned = table.old.is_some() || !required.is_empty();
+    let result = is_concerned.then(|| result(table, &required));
+    (result, questions)
+}
+
+fn result(table: &Table<'_>, required: &[&Row]) -> GateResult {
+    if required.is_empty() {
+        let holds = |row: &&Row| row.pair.base.is_some() && row.results.after == TestResult::Passed;
+        let held = table.rows.iter().filter(holds).count();
+        let sentence = match table.naming {
+            Naming::Named => format!("{held} tests of the base hold on the new code"),
+            Naming::Unnamed => "the base's tests, run as they were, say nothing against the new code".to_owned(),
+        };
+        return said::passed(GATE, Weight::Required, sentence);
+    }
+    let mut counted: BTreeMap<TestOutcome, usize> = BTreeMap::new();
+    for row in required {
+        let times = counted.entry(row.outcome).or_default();
+        *times = times.saturating_add(1);
+    }
+    let counted: Vec<String> = counted
+        .iter()
+        .map(|(outcome, times)| format!("{times} {outcome}"))
+        .collect();
+    let names: Vec<&str> = required.iter().map(|row| row.name()).collect();
+    let sentence = format!("tests of the base: {}: {}", counted.join(", "), said::list(&names));
+    GateResult {
+        items: required.iter().map(|row| item(table, row)).collect(),
+        ..said::failed(GATE, Weight::Required, sentence)
+    }
+}
+
+fn item(table: &Table<'_>, row: &Row) -> Issue {
+    // What keeps an untouched test from running is a setting, if one changed.
+    let setting = || table.side.shared().first().map(|path| ((*path).to_owned(), None));
+    let at = match row.outcome {
+        TestOutcome::Lost => setting().or_else(|| place(row)),
+        _ => place(row),
+    };
+    let (file, line) = at.unzip();
+    Issue {
+        file,
+        line: line.flatten(),
+        outcome: Some(row.outcome),
+        what: Some(Detail::Test(row.name().to_owned())),
+        ..Issue::must_fix("test", row.outcome.word())
+    }
+}
+
+fn place(row: &Row) -> Option<(String, Option<u32>)> {
+    row.site.clone().map(|(path, line)| (path, Some(line)))
+}
+
+fn question(change: &Change, row: &Row) -> Question {
+    Question {
+        topic: Topic::Outcome(row.outcome),
+        about: vec![row.name().to_owned()],
+        place: row.site.clone(),
+        material: both_forms(change, row),
+    }
+}
+
+/// Returns a question if nothing shows what the tests say with the settings, helpers and data that they had before.
+fn not_comparable(table: &Table<'_>) -> Option<Question> {
+    let shared = table.side.shared();
+    let old = table.old.as_ref().filter(|_| !shared.is_empty())?;
+    let says_nothing = match table.naming {
+        Naming::Named => old.is_empty(),
+        Naming::Unnamed => old.result_of_all() == TestResult::NotComparable,
+    };
+    let paths: Vec<String> = shared.iter().map(|path| (*path).to_owned()).collect();
+    says_nothing.then(|| Question {
+        topic: Topic::Outcome(TestOutcome::Adapted),
+        place: paths.first().map(|path| (path.clone(), 1)),
+        about: paths,
+        material: old
+            .absence()
+            .map(domain::evidence::Absence::sentence)
+            .unwrap_or_default(),
+    })
+}
+
+/// Returns the old and the new form of a test, as lines that are gone and lines that are new.
+fn both_forms(change: &Change, row: &Row) -> String {
+    let half = MOST_LINES / 2;
+    let form = |name: Option<&String>, tests: &TestIndex, side: fn(&FileChange) -> &Version, mark: &str| {
+        let site = name.and_then(|name| tests.find(name).first().copied());
+        let lines = site.and_then(|site| {
+            let text = text(side(change.file(&site.path)?))?;
+            Some(tests.lines(site, text))
+        });
+        let lines = lines.unwrap_or_default().into_iter().take(half);
+        lines.map(|line| format!("{mark} {line}")).collect::<Vec<_>>()
+    };
+    let mut lines = form(row.pair.base.as_ref(), &change.before, |file| &file.before, "-");
+    lines.extend(form(row.pair.head.as_ref(), &change.after, |file| &file.after, "+"));
+    lines.join("\n")
+}

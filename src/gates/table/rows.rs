@@ -1,0 +1,377 @@
+//! The rows of the table: each test with its four results, and what became of it.
+
+use crate::gates::{
+    around_tests::{named_words, names_around},
+    change::Change,
+    compare,
+    run::context::GateError,
+    table::{
+        forms::{Form, TestSide},
+        mixed::MixedRun,
+        pairs::{TestPair, pair},
+        reasons,
+    },
+    test_line::Selection,
+    turn::Run,
+};
+use domain::{
+    evidence::{Evidence, Ground, TestNames},
+    integrity::Weight,
+    plan::TaskType,
+    shell_command::ShellCommand,
+    test_outcome::{FourResults, MixedResult, Reason, TestOutcome, TestResult},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The further tries of a value behind a required outcome.
+const TRIES: usize = 2;
+
+/// One test with its results.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) pair: TestPair,
+    pub(crate) results: FourResults,
+    pub(crate) outcome: TestOutcome,
+    pub(crate) reasons: BTreeSet<Reason>,
+    /// Path and line on the head, else on the base.
+    pub(crate) site: Option<(String, u32)>,
+    text: Text,
+}
+
+/// Whether the change altered a test's text, or code of its file that it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Text {
+    Same,
+    Changed,
+}
+
+/// What the runs show about the tests.
+pub(crate) struct Table<'a> {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) side: TestSide<'a>,
+    pub(crate) old: Option<MixedRun>,
+    pub(crate) new: Option<MixedRun>,
+    /// Whether the runner names its tests. If not, one row stands for the whole suite.
+    pub(crate) naming: Naming,
+}
+
+/// Whether tests are known by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Naming {
+    Named,
+    Unnamed,
+}
+
+/// The name of the row that stands for all tests.
+const SUITE: &str = "the test suite";
+
+impl<'a> Table<'a> {
+    /// Runs what the change makes necessary, and reads the table. `head` is the result of the head's tests, in which
+    /// nothing counts against the change.
+    pub(crate) async fn read(run: &'a Run<'a>, head: &Evidence) -> Result<Self, GateError> {
+        let command = run.prepared.chosen.test.as_ref().map(ShellCommand::text);
+        let side = TestSide::of(run.change, command.unwrap_or_default());
+        let names = names(run, head);
+        let naming = if names.is_some() {
+            Naming::Named
+        } else {
+            Naming::Unnamed
+        };
+        let rows = match &names {
+            Some((before, after)) => named_rows(run, before, after),
+            None => vec![suite(run, head, &side)],
+        };
+        let mut table = Self {
+            rows,
+            side,
+            old: None,
+            new: None,
+            naming,
+        };
+        table.run_old(run).await?;
+        table.run_new(run).await?;
+        table.classify();
+        table.try_again(run).await?;
+        reasons::find(run, &mut table.rows).await?;
+        Ok(table)
+    }
+
+    async fn run_old(&mut self, run: &Run<'_>) -> Result<(), GateError> {
+        let ran = |row: &&Row| matches!(row.results.before, TestResult::Passed | TestResult::Failed);
+        if !self.side.touches_old_tests() || !self.rows.iter().any(|row| ran(&row)) {
+            return Ok(());
+        }
+        let paths = self.side.paths();
+        let is_touched = |name: &str| {
+            let sites = run.change.before.find(name);
+            sites.is_empty() && run.change.has_unreadable_tests()
+                || sites.iter().any(|site| paths.contains(site.path.as_str()))
+        };
+        let wanted = match self.naming == Naming::Unnamed || self.side.touches_shared() {
+            true => None,
+            false => {
+                let base = self.rows.iter().filter(ran).filter_map(|row| row.pair.base.clone());
+                Some(base.filter(|name| is_touched(name)).collect::<BTreeSet<String>>())
+            }
+        };
+        if wanted.as_ref().is_some_and(BTreeSet::is_empty) {
+            return Ok(());
+        }
+        let selection = match &wanted {
+            None => Selection::All,
+            Some(names) => Selection::of(names.iter().cloned().collect(), &run.change.before),
+        };
+        let mixed = MixedRun::new(run, Form::Old, &self.side, &selection).await?;
+        for row in &mut self.rows {
+            row.take_old(&mixed, wanted.as_ref(), self.naming);
+        }
+        self.old = Some(mixed);
+        Ok(())
+    }
+
+    async fn run_new(&mut self, run: &Run<'_>) -> Result<(), GateError> {
+        let asks_for_witness = matches!(
+            run.kind(),
+            TaskType::Feature | TaskType::Scaffolding | TaskType::Documentation
+        );
+        let shared = self.side.touches_shared();
+        let is_wanted = |row: &Row| {
+            let is_old_red = row.results.old == MixedResult::Ran(TestResult::Failed);
+            let is_new = row.pair.base.is_none() || row.text == Text::Changed;
+            let is_repaired = row.results.before != TestResult::Passed;
+            let passes = row.results.after == TestResult::Passed;
+            passes && (is_old_red || asks_for_witness && (is_new || is_repaired || shared))
+        };
+        let wanted: BTreeSet<String> = self
+            .rows
+            .iter()
+            .filter(|row| is_wanted(row))
+            .filter_map(|row| row.pair.head.clone())
+            .collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let selection = match self.naming == Naming::Unnamed || asks_for_witness && shared {
+            true => Selection::All,
+            false => Selection::of(wanted.iter().cloned().collect(), &run.change.after),
+        };
+        let mixed = MixedRun::new(run, Form::New, &self.side, &selection).await?;
+        for row in &mut self.rows {
+            row.take_new(&mixed, &wanted, self.naming);
+        }
+        self.new = Some(mixed);
+        Ok(())
+    }
+
+    fn classify(&mut self) {
+        for row in &mut self.rows {
+            row.outcome = row.results.outcome();
+        }
+    }
+
+    /// Runs the old form of tests behind a required outcome again. A value that does not hold decides nothing.
+    async fn try_again(&mut self, run: &Run<'_>) -> Result<(), GateError> {
+        let is_doubtful = |row: &Row| {
+            let required = row.outcome.weight(run.kind(), &BTreeSet::new()) == Weight::Required;
+            required && row.results.old == MixedResult::Ran(TestResult::Failed)
+        };
+        for _ in 0..TRIES {
+            let doubtful = self.rows.iter().filter(|row| is_doubtful(row));
+            let names: BTreeSet<String> = doubtful.filter_map(|row| row.pair.base.clone()).collect();
+            if names.is_empty() {
+                return Ok(());
+            }
+            let selection = match self.naming {
+                Naming::Named => Selection::of(names.iter().cloned().collect(), &run.change.before),
+                Naming::Unnamed => Selection::All,
+            };
+            let again = MixedRun::new(run, Form::Old, &self.side, &selection).await?;
+            for row in &mut self.rows {
+                let found = row.pair.base.as_ref().filter(|name| names.contains(*name));
+                let found = found.map(|name| again.result_in(name, self.naming));
+                if found.is_some_and(|found| found != TestResult::Failed) {
+                    row.results.old = MixedResult::Ran(TestResult::NotComparable);
+                }
+            }
+            self.classify();
+        }
+        Ok(())
+    }
+
+    /// Returns the rows in which something follows in a task of this type, with what follows.
+    pub(crate) fn open(&self, kind: TaskType) -> impl Iterator<Item = (&Row, Weight)> {
+        let weighed = self
+            .rows
+            .iter()
+            .map(move |row| (row, row.outcome.weight(kind, &row.reasons)));
+        weighed.filter(|(row, weight)| *weight != Weight::Informational && row.outcome != TestOutcome::Broken)
+    }
+
+    /// Returns the passing tests of the head by name, each with its row.
+    pub(crate) fn by_head(&self) -> BTreeMap<&str, &Row> {
+        let rows = self.rows.iter();
+        rows.filter_map(|row| Some((row.pair.head.as_deref()?, row))).collect()
+    }
+}
+
+impl Row {
+    fn new(run: &Run<'_>, before: TestResult, after: TestResult, pair: TestPair) -> Self {
+        let change = run.change;
+        let head = pair.head.as_deref().and_then(|name| change.after.place(name));
+        let base = || pair.base.as_deref().and_then(|name| change.before.place(name));
+        Self {
+            text: Text::Same,
+            site: head.or_else(base),
+            results: FourResults {
+                before,
+                old: MixedResult::NotNeeded,
+                after,
+                new: MixedResult::NotNeeded,
+            },
+            outcome: TestOutcome::Unnamed,
+            reasons: BTreeSet::new(),
+            pair,
+        }
+    }
+
+    /// Returns the test's name: that of the head, if it is there.
+    pub(crate) fn name(&self) -> &str {
+        let name = self.pair.head.as_deref().or(self.pair.base.as_deref());
+        name.unwrap_or_default()
+    }
+
+    fn take_old(&mut self, mixed: &MixedRun, wanted: Option<&BTreeSet<String>>, naming: Naming) {
+        let Some(name) = self.pair.base.as_ref() else { return };
+        if wanted.is_some_and(|wanted| !wanted.contains(name)) {
+            return;
+        }
+        // A test that is there with the same text and is not reported was lost, whatever its old form does.
+        let is_there = matches!(self.results.after, TestResult::Passed | TestResult::Failed);
+        if self.text == Text::Same && !is_there && naming == Naming::Named {
+            return;
+        }
+        let result = mixed.result_in(name, naming);
+        // With the same text and nothing to compare, the old form is the new one.
+        if self.text == Text::Same && result == TestResult::NotComparable {
+            return;
+        }
+        self.results.old = MixedResult::Ran(result);
+    }
+
+    fn take_new(&mut self, mixed: &MixedRun, wanted: &BTreeSet<String>, naming: Naming) {
+        if let Some(name) = self.pair.head.as_ref().filter(|name| wanted.contains(*name)) {
+            self.results.new = MixedResult::Ran(mixed.result_in(name, naming));
+        }
+    }
+}
+
+impl MixedRun {
+    fn result_in(&self, name: &str, naming: Naming) -> TestResult {
+        match naming {
+            Naming::Named => self.result(name),
+            Naming::Unnamed => self.result_of_all(),
+        }
+    }
+}
+
+/// Returns the names of both sides' results, if both runs named every test that matters.
+fn names(run: &Run<'_>, head: &Evidence) -> Option<(TestNames, TestNames)> {
+    let before = run.subject.before;
+    let after = compare::telling_names(head, before)?;
+    match before.ground() {
+        Ground::Named(names) => Some((names.clone(), after.clone())),
+        Ground::Empty => Some((TestNames::default(), after.clone())),
+        Ground::Green | Ground::Red => None,
+    }
+}
+
+fn named_rows(run: &Run<'_>, before: &TestNames, after: &TestNames) -> Vec<Row> {
+    let results = |names: &TestNames| -> BTreeMap<String, TestResult> {
+        let lists = [
+            (&names.skipped, TestResult::DidNotRun),
+            (&names.passed, TestResult::Passed),
+            (&names.failed, TestResult::Failed),
+        ];
+        let all = lists
+            .into_iter()
+            .flat_map(|(list, result)| list.iter().map(move |name| (name.clone(), result)));
+        all.collect()
+    };
+    let (base, head) = (results(before), results(after));
+    let of = |results: &BTreeMap<String, TestResult>, name: &Option<String>| {
+        let known = name.as_ref().and_then(|name| results.get(name));
+        known.copied().unwrap_or(TestResult::Missing)
+    };
+    let waived = run.subject.waived;
+    let is_waived = |pair: &TestPair| {
+        pair.head
+            .iter()
+            .any(|name| waived.iter().any(|waived| waived.test == *name))
+    };
+    let around = around(run.change);
+    let pairs = pair(before, after, run.change).into_iter();
+    let pairs = pairs.filter(|pair| !is_waived(pair));
+    pairs
+        .map(|pair| Row {
+            text: text(run.change, &around, &pair),
+            ..Row::new(run, of(&base, &pair.base), of(&head, &pair.head), pair)
+        })
+        .collect()
+}
+
+/// Returns the one row of a runner that names no tests.
+fn suite(run: &Run<'_>, head: &Evidence, side: &TestSide<'_>) -> Row {
+    let before = match run.subject.before.ground() {
+        Ground::Green | Ground::Named(_) => TestResult::Passed,
+        Ground::Red => TestResult::Failed,
+        Ground::Empty => TestResult::Missing,
+    };
+    let after = match head {
+        Evidence::Passed(_) => TestResult::Passed,
+        Evidence::Failed(_) => TestResult::Failed,
+        Evidence::Absent(_) => TestResult::NotComparable,
+    };
+    let there = |result: TestResult| (result != TestResult::Missing).then(|| SUITE.to_owned());
+    let pair = TestPair {
+        base: there(before),
+        head: there(after),
+    };
+    Row {
+        text: if side.paths().is_empty() {
+            Text::Same
+        } else {
+            Text::Changed
+        },
+        ..Row::new(run, before, after, pair)
+    }
+}
+
+/// Returns, for each changed file with tests, the names of its helpers and values that the change altered.
+fn around(change: &Change) -> BTreeMap<&str, BTreeSet<String>> {
+    let files = change.files.iter().map(|file| file.path.as_str());
+    let with_tests = files.filter(|path| change.before.has_tests(path));
+    with_tests.map(|path| (path, names_around(change, path))).collect()
+}
+
+/// A test is its words, the conditions on which it runs, and what they name in its file.
+fn text(change: &Change, around: &BTreeMap<&str, BTreeSet<String>>, pair: &TestPair) -> Text {
+    let Some(base) = pair.base.as_deref() else {
+        return Text::Changed;
+    };
+    let before = change.before.find(base);
+    if before.is_empty() {
+        return if change.has_unreadable_tests() {
+            Text::Changed
+        } else {
+            Text::Same
+        };
+    }
+    let after = change.after.find(pair.head.as_deref().unwrap_or(base));
+    let is_same = before.iter().all(|was| {
+        let around = around.get(was.path.as_str());
+        let uses_changed = around.is_some_and(|around| named_words(&was.words).any(|word| around.contains(word)));
+        let mut same = after.iter();
+        !uses_changed && same.any(|is| is.words == was.words && is.conditions == was.conditions)
+    });
+    if is_same { Text::Same } else { Text::Changed }
+}

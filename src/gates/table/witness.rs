@@ -1,0 +1,189 @@
+//! Red before green: asks whether something shows what the change brings: a test, or a criterion's check, that fails
+//! without it and passes with it.
+
+use crate::gates::{
+    change::{Change, is_of_tests},
+    checks::{Checked, OnBase},
+    compare,
+    run::{
+        context::GateError,
+        overlay::{Overlay, Side},
+    },
+    said,
+    table::rows::{Naming, Row, Table},
+    turn::Run,
+};
+use domain::{
+    evidence::{Evidence, Gate, GateResult, Weight},
+    feature::Mode,
+    plan::{Check, TaskType},
+    task::Origin,
+    test_outcome::{MixedResult, TestResult, Witness},
+};
+use git::RawChange;
+use std::collections::BTreeSet;
+
+const GATE: Gate = Gate::RedBeforeGreen;
+
+/// Notes for each criterion's check whether it holds on the base too.
+pub(crate) async fn note_base(
+    run: &Run<'_>,
+    table: Option<&Table<'_>>,
+    checks: &mut [Checked],
+) -> Result<(), GateError> {
+    for check in checks.iter_mut() {
+        check.base = on_base(run, table, check).await?;
+        check.tell();
+    }
+    Ok(())
+}
+
+async fn on_base(run: &Run<'_>, table: Option<&Table<'_>>, check: &Checked) -> Result<OnBase, GateError> {
+    if !matches!(check.result.evidence, Evidence::Passed(_)) {
+        return Ok(OnBase::Unknown);
+    }
+    Ok(match &check.check {
+        Check::Human => OnBase::Unknown,
+        Check::File(path) if run.change.base.contains(path.trim_start_matches("./")) => OnBase::Holds,
+        Check::File(_) => OnBase::Fails,
+        Check::Command(command) => command_on_base(run, command).await?,
+        Check::Test(_) => table.map_or(OnBase::Unknown, |table| named(table, &check.named)),
+    })
+}
+
+/// Runs a command on the base's code with the head's tests.
+async fn command_on_base(run: &Run<'_>, command: &str) -> Result<OnBase, GateError> {
+    let of_tests = |raw: &&RawChange| raw.path.to_str().is_some_and(is_of_tests);
+    let files: Vec<&RawChange> = run.change.raw.iter().filter(of_tests).collect();
+    let overlay = Overlay::of(run.subject.mirror, &files, Side::After).await?;
+    let found = run.prepared.command_with(run.subject.fork, &overlay, command).await?;
+    Ok(match found {
+        Evidence::Failed(finding) if !compare::is_stopped(&finding) => OnBase::Fails,
+        Evidence::Passed(_) => OnBase::Holds,
+        Evidence::Failed(_) | Evidence::Absent(_) => OnBase::Unknown,
+    })
+}
+
+/// Returns the base's result for the tests that a criterion names.
+fn named(table: &Table<'_>, names: &[String]) -> OnBase {
+    let rows = table.by_head();
+    let of = |name: &String| match rows.get(name.as_str()) {
+        None => OnBase::Unknown,
+        Some(row) => match (row.results.new, row.results.before) {
+            (MixedResult::Ran(TestResult::Failed | TestResult::NotComparable), _) => OnBase::Fails,
+            (MixedResult::Ran(TestResult::Passed), _) | (MixedResult::NotNeeded, TestResult::Passed) => OnBase::Holds,
+            (MixedResult::NotNeeded, TestResult::Failed) => OnBase::Fails,
+            _ => OnBase::Unknown,
+        },
+    };
+    let all: Vec<OnBase> = names.iter().map(of).collect();
+    match all.contains(&OnBase::Fails) {
+        true => OnBase::Fails,
+        false if all.is_empty() || all.contains(&OnBase::Unknown) => OnBase::Unknown,
+        false => OnBase::Holds,
+    }
+}
+
+/// Returns the weight of a witness; `None` if none is required. A fix or sync is verified by what caused it,
+/// documentation by reading it, a refactoring by the tests of the base, and tests by what they notice.
+pub(crate) fn weight(kind: TaskType, origin: &Origin, mode: Mode) -> Option<Weight> {
+    match (origin, kind, mode) {
+        (Origin::Fix { .. } | Origin::Sync { .. }, ..)
+        | (_, TaskType::Documentation | TaskType::Refactoring | TaskType::Testing, _) => None,
+        (Origin::Planned, _, Mode::Tdd) => Some(Weight::Required),
+        (Origin::Review { .. }, ..) | (Origin::Planned, _, Mode::Standard) => Some(Weight::Informational),
+    }
+}
+
+/// Returns the Gate's result; `None` if no witness is required. `noticed` are the tests that turn red when what they
+/// call is emptied, if that was tried. `unrun` says which new tests did not run.
+pub(crate) fn judge(
+    run: &Run<'_>,
+    table: Option<&Table<'_>>,
+    noticed: Option<&BTreeSet<String>>,
+    (checks, unrun): (&[Checked], Option<String>),
+) -> Option<GateResult> {
+    let weight = weight(run.kind(), run.subject.origin, run.subject.mode)?;
+    let rows = table.map_or(&[][..], |table| table.rows.as_slice());
+    let shows = |row: &&Row| match row.outcome.witness() {
+        Witness::Yes | Witness::OnceWanted => true,
+        Witness::OnceNoticed => noticed.is_none_or(|noticed| noticed.contains(row.name())),
+        Witness::No => false,
+    };
+    let witnesses: Vec<&Row> = rows.iter().filter(shows).collect();
+    let with_unrun = |mut result: GateResult| {
+        result
+            .items
+            .extend(unrun.clone().map(|what| said::should_fix("test", what, None)));
+        result
+    };
+    if let Some(first) = witnesses.first() {
+        let (number, name) = (witnesses.len(), first.name());
+        let sentence = match table.map(|table| table.naming) {
+            Some(Naming::Unnamed) => "the tests fail without the change".to_owned(),
+            Some(Naming::Named) | None => {
+                format!("{number} new or changed tests fail without the change, among them {name}")
+            }
+        };
+        return Some(with_unrun(said::passed(GATE, weight, sentence)));
+    }
+    if let Some(number) = shown_by_check(run, checks) {
+        let sentence = format!("the check of criterion {number} fails without the change and passes with it");
+        return Some(with_unrun(said::passed(GATE, weight, sentence)));
+    }
+    if let Some(reason) = table.and_then(|table| table.new.as_ref()?.absence()) {
+        return Some(said::result(GATE, weight, Evidence::Absent(reason.clone())));
+    }
+    Some(said::failed(GATE, weight, nothing_shows(run.change, rows, unrun)))
+}
+
+/// Returns the first criterion whose check fails without the change and passes with it. A file's existence proves no
+/// behaviour, so it does not count if a feature touches code or tests.
+fn shown_by_check(run: &Run<'_>, checks: &[Checked]) -> Option<usize> {
+    let needs_more = run.kind() == TaskType::Feature && run.change.touches_code_or_tests();
+    let counts = |check: &&Checked| match check.check {
+        Check::File(_) => !needs_more,
+        Check::Test(_) | Check::Command(_) => true,
+        Check::Human => false,
+    };
+    let mut shown = checks.iter().filter(counts).filter(|check| check.base == OnBase::Fails);
+    shown.next().map(|check| check.number)
+}
+
+fn nothing_shows(change: &Change, rows: &[Row], unrun: Option<String>) -> String {
+    let tried = rows.iter().filter(|row| row.results.new != MixedResult::NotNeeded);
+    let tried: Vec<&str> = tried.map(Row::name).collect();
+    if !tried.is_empty() && unrun.is_none() {
+        let names = said::list(&tried);
+        return format!("none of the new or changed tests fails without the change, so they do not show it: {names}");
+    }
+    let why = match change.touches_code_or_tests() {
+        false => "it touches neither code nor tests".to_owned(),
+        true => unrun.unwrap_or_else(|| "it brings no new or changed test".to_owned()),
+    };
+    format!("nothing proves the change, and no criterion's check fails without it: {why}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::weight;
+    use domain::{evidence::Weight, feature::Mode, plan::TaskType, task::Origin};
+
+    #[test]
+    fn a_witness_is_asked_of_what_was_planned() {
+        let fix = || Origin::Fix { broke: None };
+        let (required, informational) = (Some(Weight::Required), Some(Weight::Informational));
+        let table = [
+            (TaskType::Feature, Origin::Planned, Mode::Tdd, required),
+            (TaskType::Scaffolding, Origin::Planned, Mode::Tdd, required),
+            (TaskType::Testing, Origin::Planned, Mode::Tdd, None),
+            (TaskType::Feature, Origin::Planned, Mode::Standard, informational),
+            (TaskType::Documentation, Origin::Planned, Mode::Tdd, None),
+            (TaskType::Refactoring, Origin::Planned, Mode::Standard, None),
+            (TaskType::Feature, fix(), Mode::Tdd, None),
+        ];
+        for (kind, origin, mode, expected) in table {
+            assert_eq!(weight(kind, &origin, mode), expected, "{kind:?} {origin:?} {mode:?}");
+        }
+    }
+}
