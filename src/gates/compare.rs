@@ -28,6 +28,15 @@ pub(crate) fn names_before(baseline: &Baseline) -> Option<&TestNames> {
     }
 }
 
+/// Returns the names of all tests that existed before.
+pub(crate) fn known(baseline: &Baseline) -> BTreeSet<&str> {
+    names_before(baseline)
+        .into_iter()
+        .flat_map(TestNames::all)
+        .map(String::as_str)
+        .collect()
+}
+
 /// Returns the names of a run's results if it named every test. Only then does a missing name mean something.
 pub(crate) fn all_names(evidence: &Evidence) -> Option<&TestNames> {
     let finding = evidence.finding()?;

@@ -16,7 +16,6 @@ mod detect;
 mod files;
 mod make;
 mod mutation;
-mod new_tests;
 mod output;
 mod preflight;
 mod probe;

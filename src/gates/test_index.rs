@@ -142,11 +142,6 @@ impl TestIndex {
         found.filter(|site| site.origin == Origin::Written).collect()
     }
 
-    /// `true` if a file has tests.
-    pub(crate) fn has_tests(&self, path: &str) -> bool {
-        self.words_in(path).next().is_some()
-    }
-
     /// `true` if any of the files has a test with this body.
     pub(crate) fn has_body(&self, words: &[String]) -> bool {
         !words.is_empty() && self.all_words().any(|own| own == words)

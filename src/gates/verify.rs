@@ -4,9 +4,10 @@ mod judged;
 
 use crate::gates::{
     change::Change,
-    checks, compare, coverage,
-    mutation::{Facts, Tried, Witness as Seen, experiments},
-    new_tests::{NewTests, known},
+    checks,
+    checks::{Checked, OnBase},
+    compare, coverage,
+    mutation::{Facts, HeadResults, Tried, experiments},
     rerun, rewritten,
     run::{
         context::{GateContext, GateError},
@@ -18,10 +19,10 @@ use crate::gates::{
     unrun_tests::unrun_tests,
 };
 use domain::{
-    evidence::{Evidence, Excuse, Excused, GateReport},
-    test_outcome::Witness,
+    evidence::{Evidence, Excuse, Excused, GateReport, Weight},
+    plan::Check,
 };
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Runs every Gate of a task's commit.
@@ -66,15 +67,17 @@ pub async fn verify(
         let (result, questions) = report::report(&run, table);
         report.more.extend(result);
         report.questions.extend(questions);
-        tried = experiments(&run, run.facts(tests, table)).await?;
     }
     if is_sound || is_ready && matches!(report.tests, Evidence::Absent(_)) {
         witness::note_base(&run, table.as_ref(), &mut checks).await?;
+        if let Some(table) = &table {
+            tried = experiments(&run, &run.facts(tests, table, &checks)).await?;
+            report.questions.append(&mut tried.questions);
+        }
         let unrun = unrun_tests(&run, tests).await?;
-        let noticed = None;
-        report
-            .more
-            .extend(witness::judge(&run, table.as_ref(), noticed, (&checks, unrun)));
+        let noticed = tried.noticed.as_ref();
+        let result = witness::judge(&run, table.as_ref(), noticed, (&checks, unrun));
+        report.more.extend(result);
     }
     if let Some(measured) = tested.coverage.as_ref().filter(|_| is_sound) {
         report.more.push(coverage::judge(measured, subject).await?);
@@ -99,24 +102,22 @@ impl Run<'_> {
     }
 
     /// Collects the facts for the experiments.
-    fn facts(&self, tests: &Evidence, table: &Table<'_>) -> Facts {
-        let passed = compare::passed(tests);
-        let before = compare::names_before(self.subject.before).into_iter();
-        let before: BTreeSet<&String> = before.flat_map(|names| &names.passed).collect();
-        let names = compare::telling_names(tests, self.subject.before);
-        let new = names.map(|names| NewTests::of(self.change, &known(self.subject.before), names));
-        let shows = |wanted: Witness| table.rows.iter().any(|row| row.outcome.witness() == wanted);
+    fn facts(&self, tests: &Evidence, table: &Table<'_>, checks: &[Checked]) -> Facts {
+        let shows = |checked: &&Checked| checked.base == OnBase::Fails;
+        let command = |checked: &Checked| match &checked.check {
+            Check::Command(command) => Some(command.to_string()),
+            Check::Test(_) | Check::File(_) | Check::Human => None,
+        };
+        let weight = witness::weight(self.kind(), self.subject.origin, self.subject.mode);
         Facts {
             change: Arc::clone(self.change),
             kind: self.kind(),
-            tests: new.unwrap_or_default(),
-            old: passed.iter().filter(|name| before.contains(name)).cloned().collect(),
-            passed: passed.to_vec(),
-            witness: match (shows(Witness::Yes), shows(Witness::OnceNoticed)) {
-                (true, _) => Seen::Seen,
-                (false, true) => Seen::Unknown,
-                (false, false) => Seen::NotSeen,
-            },
+            tests: table.new_or_changed(),
+            commands: checks.iter().filter(shows).filter_map(command).collect(),
+            head: HeadResults::of(tests),
+            untested: weight
+                .filter(|weight| *weight == Weight::Required)
+                .unwrap_or(Weight::Asked),
         }
     }
 }

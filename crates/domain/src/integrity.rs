@@ -62,22 +62,18 @@ rules! {
     TestVanished = "test no longer runs", Required;
     /// A new mark skips or ignores a test.
     SkipAdded = "test skipped", Required;
-    /// A test runs only under a condition. Its run shows whether it ran here.
-    SkipConditional = "test on a condition", Informational;
+    /// A test runs, or reaches its checks, only under a condition.
+    ConditionalTest = "test on a condition", Asked;
     /// A test checks less than before.
     AssertionRemoved = "assertion removed", Required;
     /// A test checks something that always holds, or that holds for any value.
     AssertionTrivial = "assertion always true", Required;
-    /// A new test passes with every function under test emptied (extreme mutation).
+    /// No test fails when every function of the change is emptied (extreme mutation).
     PseudoTested = "pseudo-tested", Required;
     /// A new test passes even if each of its assertions fails.
     SwallowedFailure = "swallowed failure", Required;
-    /// A new test passes for any returned value of the right type.
+    /// The change's tests pass for any returned value of the right type.
     WeakAssertion = "weak assertion", Required;
-    /// A rewritten test passes on emptied code; its old form failed.
-    WeakenedTest = "weakened test", Required;
-    /// Tests rewrite the stored files that they compare with.
-    GoldenFileRewritten = "golden file rewritten", Required;
     /// Settings of the test runner exclude tests, tolerate failures or shorten runs.
     RunnerWeakened = "test runner weakened", Required;
     /// Settings of the coverage tool exclude code or ask for less.
@@ -86,6 +82,14 @@ rules! {
     CiWeakened = "CI weakened", Required;
     /// A function only promises its work, or only returns the answers of its tests.
     Stub = "stub", Required;
+    /// A comparison always gives the same answer.
+    EqualsEverything = "equals everything", Asked;
+    /// If an import fails, nothing or a stand-in takes its place.
+    ImportFallback = "import fall-back", Asked;
+    /// A test reads the product's source code as text.
+    ReadsSource = "source read as text", Asked;
+    /// Tests write the snapshot, golden file or results that they are compared with.
+    WritesExpectation = "expectation written by tests", Asked;
     /// Test results are written by hand.
     ResultsByHand = "results by hand", Required;
     /// A stored snapshot changed but nothing that it shows did, or the tests write it themselves.

@@ -11,6 +11,7 @@ use crate::{
     task::Explained,
     words::{occurrences, values},
 };
+use std::collections::BTreeSet;
 
 /// The most bytes that are parsed for one change.
 const MOST_BYTES: usize = 24 << 20;
@@ -85,6 +86,14 @@ impl<'a> ChangedFile<'a> {
     pub(crate) fn texts(&self) -> (String, String) {
         let text = |version: &Version| String::from_utf8_lossy(version.bytes().unwrap_or_default()).into_owned();
         (text(&self.file.before), text(&self.file.after))
+    }
+
+    /// Returns the lines of `after`, the new version's text, that the old version does not have, with their numbers.
+    pub(crate) fn new_lines<'t>(&self, after: &'t str) -> Vec<(u32, &'t str)> {
+        let (before, _) = self.texts();
+        let known: BTreeSet<&str> = before.lines().map(str::trim).collect();
+        let lines = (1_u32..).zip(after.lines());
+        lines.filter(|(_, line)| !known.contains(line.trim())).collect()
     }
 }
 

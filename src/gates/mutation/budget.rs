@@ -1,15 +1,16 @@
-//! The time budget that all experiments share, and the experiments that did not fit.
+//! The time budget that all experiments share, and what did not fit into it.
 
 use crate::config::Depth;
 use std::time::Duration;
 
 /// The least time that the experiments get together.
-const LEAST: Duration = Duration::from_secs(20);
+const LEAST: Duration = Duration::from_secs(5);
 
 /// The time that is left for experiments.
 pub(super) struct Budget {
     whole: Duration,
     left: Duration,
+    ran: Vec<&'static str>,
     left_out: Vec<&'static str>,
 }
 
@@ -24,6 +25,7 @@ impl Budget {
         Self {
             whole,
             left: whole,
+            ran: Vec::new(),
             left_out: Vec::new(),
         }
     }
@@ -37,14 +39,18 @@ impl Budget {
         self.left = self.left.saturating_sub(took);
     }
 
+    pub(super) fn ran(&mut self, name: &'static str) {
+        self.ran.push(name);
+    }
+
     pub(super) fn leave_out(&mut self, name: &'static str) {
         self.left_out.push(name);
     }
 
     /// Says in a sentence which experiments ran and which did not; `None` if there was nothing to try.
-    pub(super) fn sentence(&self, ran: &[&'static str]) -> Option<String> {
-        let (names, out, seconds) = (ran.join(", "), self.left_out.join(", "), self.whole.as_secs());
-        match (ran.is_empty(), self.left_out.is_empty()) {
+    pub(super) fn sentence(&self) -> Option<String> {
+        let (names, out, seconds) = (self.ran.join(", "), self.left_out.join(", "), self.whole.as_secs());
+        match (self.ran.is_empty(), self.left_out.is_empty()) {
             (true, true) => None,
             (false, true) => Some(format!("ran: {names}")),
             (true, false) => Some(format!("left out, because {seconds} s were not enough: {out}")),
@@ -60,14 +66,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_is_a_share_of_the_plain_run_and_never_less_than_20_seconds() {
+    fn a_budget_is_a_share_of_the_plain_run_and_never_less_than_5_seconds() {
         let seconds = Duration::from_secs;
         let table = [
-            (Depth::Quick, 5, 20),
+            (Depth::Quick, 5, 5),
             (Depth::Quick, 200, 40),
-            (Depth::Standard, 5, 20),
+            (Depth::Standard, 2, 5),
             (Depth::Standard, 60, 60),
-            (Depth::Thorough, 1, 20),
+            (Depth::Thorough, 1, 10),
             (Depth::Thorough, 60, 600),
         ];
         for (depth, plain, expected) in table {
@@ -77,11 +83,11 @@ mod tests {
         let mut budget = Budget::of(Depth::Standard, seconds(30));
         budget.spend(seconds(40));
         assert_eq!(budget.left(), None);
-        budget.leave_out("golden files");
-        let sentence = budget.sentence(&["empty bodies"]);
+        budget.ran("emptied functions");
+        budget.leave_out("each assertion");
         assert_eq!(
-            sentence.unwrap(),
-            "ran: empty bodies; left out, because 30 s for all experiments were not enough: golden files"
+            budget.sentence().unwrap(),
+            "ran: emptied functions; left out, because 30 s for all experiments were not enough: each assertion"
         );
     }
 }

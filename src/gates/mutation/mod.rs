@@ -1,30 +1,85 @@
-//! Experiments run the tests again with something broken that they should notice, such as every new function emptied.
-//! A test that does not notice it does not check it.
+//! Experiments: run the tests on code that is broken on purpose. Code that nothing notices is not tested.
 //!
-//! [`ALL`] is the table, one file per experiment; [`runner`] runs them within one [`budget`]. To add one, write its
-//! file and add its line here. This is mutation testing; emptying whole functions is extreme mutation (Niedermayr,
-//! Jürgens, Wagner, "Will my tests tell me if I break this code?", 2016).
+//! Every function that the change adds or rewrites is emptied at once, and then by halves ([`emptied`]); the tests'
+//! assertions are made to fail ([`assertions`]). All runs go through one [`trial`] with one [`budget`]. This is mutation
+//! testing; emptying whole functions is extreme mutation (Niedermayr, Jürgens, Wagner, "Will my tests tell me if I break
+//! this code?", 2016).
 
+mod assertions;
 mod budget;
 pub(crate) mod code;
-mod empty_bodies;
-mod experiment;
-mod failing_assertions;
-mod golden_files;
-mod return_values;
-mod runner;
-mod weakened_tests;
+mod emptied;
+mod functions;
+mod trial;
 
-pub(crate) use experiment::{Facts, Witness};
-pub(crate) use runner::{Tried, experiments};
+use crate::gates::{change::Change, compare, run::context::GateError, said, turn::Run};
+use domain::{
+    evidence::{Evidence, Gate, GateResult, Weight},
+    integrity::IntegrityFinding,
+    plan::TaskType,
+    question::Question,
+};
+use std::{collections::BTreeSet, sync::Arc};
+use trial::Trial;
 
-use experiment::Experiment;
+/// What is known when the experiments begin.
+pub(crate) struct Facts {
+    pub(crate) change: Arc<Change>,
+    /// The task's type, by which it is judged.
+    pub(crate) kind: TaskType,
+    /// The new and changed tests that pass, by name.
+    pub(crate) tests: Vec<String>,
+    /// The commands of criteria that fail on the base and succeed here. They count as tests.
+    pub(crate) commands: Vec<String>,
+    pub(crate) head: HeadResults,
+}
 
-/// The experiments, cheapest and most revealing first: if the budget runs out, the last ones are left out.
-static ALL: &[&Experiment] = &[
-    &empty_bodies::EXPERIMENT,
-    &failing_assertions::EXPERIMENT,
-    &return_values::EXPERIMENT,
-    &weakened_tests::EXPERIMENT,
-    &golden_files::EXPERIMENT,
-];
+/// The results of all tests on the change's commit, by name; empty if the runner gives no names.
+#[derive(Debug, Default)]
+pub(crate) struct HeadResults {
+    passed: BTreeSet<String>,
+    failed: BTreeSet<String>,
+}
+
+impl HeadResults {
+    pub(crate) fn of(tests: &Evidence) -> Self {
+        Self {
+            passed: compare::passed(tests).iter().cloned().collect(),
+            failed: compare::failed(tests).iter().cloned().collect(),
+        }
+    }
+}
+
+/// The results of the experiments.
+#[derive(Default)]
+pub(crate) struct Tried {
+    pub(crate) findings: Vec<IntegrityFinding>,
+    pub(crate) questions: Vec<Question>,
+    /// The tests that turned red when functions of the change were emptied; `None` if none was emptied.
+    pub(crate) noticed: Option<BTreeSet<String>>,
+    /// The Gate's result, which says what ran and what was left out; `None` if there was nothing to try.
+    pub(crate) result: Option<GateResult>,
+}
+
+/// Runs the experiments that the task's type asks for: first those that may send the work back, then those that only
+/// ask, while time is left.
+pub(crate) async fn experiments(run: &Run<'_>, facts: &Facts) -> Result<Tried, GateError> {
+    let mut tried = Tried::default();
+    if !matches!(facts.kind, TaskType::Feature | TaskType::Testing) {
+        return Ok(tried);
+    }
+    let functions = functions::functions(run, facts).await?;
+    let mut trial = Trial::new(run, facts);
+    let mut emptied = emptied::all(&mut trial, &functions, &mut tried).await?;
+    let ignored = assertions::all(&mut trial, &mut tried).await?;
+    if emptied.as_ref().is_some_and(emptied::Emptied::is_noticed) {
+        emptied::other_values(&mut trial, &functions, &mut tried).await?;
+    }
+    if let Some(emptied) = emptied.as_mut().filter(|_| facts.kind == TaskType::Feature) {
+        emptied.each(&mut trial, &functions, &mut tried).await?;
+    }
+    assertions::each(&mut trial, &ignored, &mut tried).await?;
+    let sentence = trial.budget.sentence();
+    tried.result = sentence.map(|sentence| said::passed(Gate::Experiments, Weight::Informational, sentence));
+    Ok(tried)
+}

@@ -82,17 +82,6 @@ impl Overlay {
         }
     }
 
-    /// Also deletes these files.
-    pub(crate) fn without(mut self, paths: &[String]) -> Self {
-        let gone = paths.iter().map(|path| Entry {
-            path: path.clone(),
-            meant: None,
-            id: String::new(),
-        });
-        self.entries.splice(0..0, gone);
-        self
-    }
-
     /// Appends the files of `other`, which come last.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.entries.extend(other.entries);

@@ -212,6 +212,13 @@ impl<'a> Table<'a> {
         let rows = self.rows.iter();
         rows.filter_map(|row| Some((row.pair.head.as_deref()?, row))).collect()
     }
+
+    /// Returns the tests that pass on the head and are new there, or whose text changed.
+    pub(crate) fn new_or_changed(&self) -> Vec<String> {
+        let is_one = |row: &&Row| row.pair.base.is_none() || row.text == Text::Changed;
+        let passing = self.rows.iter().filter(|row| row.results.after == TestResult::Passed);
+        passing.filter(is_one).filter_map(|row| row.pair.head.clone()).collect()
+    }
 }
 
 impl Row {

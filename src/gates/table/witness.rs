@@ -85,11 +85,12 @@ fn named(table: &Table<'_>, names: &[String]) -> OnBase {
 }
 
 /// Returns the weight of a witness; `None` if none is required. A fix or sync is verified by what caused it,
-/// documentation by reading it, a refactoring by the tests of the base, and tests by what they notice.
+/// documentation by reading it, and a refactoring by the tests of the base.
 pub(crate) fn weight(kind: TaskType, origin: &Origin, mode: Mode) -> Option<Weight> {
     match (origin, kind, mode) {
-        (Origin::Fix { .. } | Origin::Sync { .. }, ..)
-        | (_, TaskType::Documentation | TaskType::Refactoring | TaskType::Testing, _) => None,
+        (Origin::Fix { .. } | Origin::Sync { .. }, ..) | (_, TaskType::Documentation | TaskType::Refactoring, _) => {
+            None
+        }
         (Origin::Planned, _, Mode::Tdd) => Some(Weight::Required),
         (Origin::Review { .. }, ..) | (Origin::Planned, _, Mode::Standard) => Some(Weight::Informational),
     }
@@ -104,6 +105,10 @@ pub(crate) fn judge(
     (checks, unrun): (&[Checked], Option<String>),
 ) -> Option<GateResult> {
     let weight = weight(run.kind(), run.subject.origin, run.subject.mode)?;
+    // Tests of code that was there are shown by what they notice.
+    if run.kind() == TaskType::Testing && table.is_some_and(brings_tests) {
+        return None;
+    }
     let rows = table.map_or(&[][..], |table| table.rows.as_slice());
     let shows = |row: &&Row| match row.outcome.witness() {
         Witness::Yes | Witness::OnceWanted => true,
@@ -135,6 +140,11 @@ pub(crate) fn judge(
         return Some(said::result(GATE, weight, Evidence::Absent(reason.clone())));
     }
     Some(said::failed(GATE, weight, nothing_shows(run.change, rows, unrun)))
+}
+
+/// `true` if tests are new or changed, or cannot be told apart.
+fn brings_tests(table: &Table<'_>) -> bool {
+    table.naming == Naming::Unnamed || !table.new_or_changed().is_empty()
 }
 
 /// Returns the first criterion whose check fails without the change and passes with it. A file's existence proves no
@@ -176,7 +186,7 @@ mod tests {
         let table = [
             (TaskType::Feature, Origin::Planned, Mode::Tdd, required),
             (TaskType::Scaffolding, Origin::Planned, Mode::Tdd, required),
-            (TaskType::Testing, Origin::Planned, Mode::Tdd, None),
+            (TaskType::Testing, Origin::Planned, Mode::Tdd, required),
             (TaskType::Feature, Origin::Planned, Mode::Standard, informational),
             (TaskType::Documentation, Origin::Planned, Mode::Tdd, None),
             (TaskType::Refactoring, Origin::Planned, Mode::Standard, None),

@@ -40,6 +40,8 @@ pub struct ComparisonWords {
     pub truths: &'static str,
     /// Values that count as false.
     pub falsities: &'static str,
+    /// Methods that compare two values.
+    pub methods: &'static str,
 }
 
 /// Describes an assertion in a body.

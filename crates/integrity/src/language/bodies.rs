@@ -21,6 +21,8 @@ pub struct Body {
     pub line: u32,
     /// The words of the whole function.
     pub words: Vec<String>,
+    /// The words of its body.
+    pub code: Vec<String>,
     /// The byte range of its body in the file.
     pub range: Range<usize>,
     /// Two bodies that do nothing but return a value of the right type, as different as the type allows, if it is
@@ -38,15 +40,18 @@ pub struct Value {
 }
 
 impl ExecutableCode {
-    /// Adds a function whose body is `body`.
+    /// Adds a function whose body is `body`, unless that is a block without statements.
     pub fn body(&mut self, (name, function): (&str, At<'_>), body: At<'_>, empty_bodies: [String; 2]) {
-        self.bodies.push(Body {
-            name: name.to_owned(),
-            line: function.line(),
-            words: function.words(),
-            range: body.range(),
-            empty_bodies,
-        });
+        if body.children().next().is_some() || !body.text().starts_with('{') {
+            self.bodies.push(Body {
+                name: name.to_owned(),
+                line: function.line(),
+                words: function.words(),
+                code: body.words(),
+                range: body.range(),
+                empty_bodies,
+            });
+        }
     }
 
     /// Adds the value or statement `at`.
@@ -99,10 +104,10 @@ mod tests {
                     #[test]\nfn one() { assert_eq!(1, 1); }\n";
         let ([first, second], values) = empty_bodies("src/a.rs", text);
         assert!(
-            first.contains("fn of(&self, n: u32) -> u32 { let _ = (&n,); 0 }\n"),
+            first.contains("fn of(&self, n: u32) -> u32 { if true { return 0; }\n        let f = |x| x;"),
             "{first}"
         );
-        assert!(second.contains("{ let _ = (&n,); 113 }"), "{second}");
+        assert!(second.contains("{ if true { return 113; }"), "{second}");
         assert!(first.contains("fn one() { assert_eq!(1, 1); }"), "{first}");
         assert_eq!(values, [Some("RATE".to_owned())]);
     }

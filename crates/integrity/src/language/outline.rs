@@ -142,6 +142,8 @@ pub struct Function {
     pub of: Of,
     /// Whether its result depends on its arguments.
     pub answer: Answer,
+    /// The value that it returns, as it is written, if it does nothing else.
+    pub value: Option<String>,
     /// The comments in it.
     pub comments: String,
 }
@@ -440,6 +442,7 @@ impl<'a> Reader<'a> {
                     checks: self.checks(body),
                     of: Of::Tests,
                     answer: Answer::Computed,
+                    value: None,
                     comments: String::new(),
                 });
                 continue;
@@ -515,6 +518,7 @@ impl<'a> Reader<'a> {
                 checks: self.checks(body),
                 of,
                 answer: self.answer(at, one.first(Capture::FunctionValue)),
+                value: one.first(Capture::FunctionValue).map(|value| value.text().to_owned()),
                 comments: comments.map(At::text).collect::<Vec<_>>().join("\n"),
             });
         }

@@ -24,6 +24,12 @@ pub struct Vocabulary {
     pub return_values: for<'a> fn(&outline::Source<'a>, &BTreeSet<String>) -> Option<return_values::ReturnValueChanges>,
     /// The settings that decide what runs, what is required, and where imports lead.
     pub settings: &'static [settings::Watched],
+    /// Parts of a line that reads a file, or a function's source, as text.
+    pub reads: &'static [&'static str],
+    /// Parts of a line that writes a file.
+    pub writes: &'static [&'static str],
+    /// Parts of a line that imports a module.
+    pub imports: &'static [&'static str],
     /// The language's control flow.
     pub flow: reachability::Flow,
     /// The language's words for comparisons.

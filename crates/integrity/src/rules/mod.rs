@@ -6,20 +6,23 @@
 mod assertion_removed;
 mod assertion_trivial;
 mod ci_weakened;
+mod conditional_test;
 mod coverage_weakened;
 mod differs_under_test;
+mod equals_everything;
 mod exit_in_test;
 mod file_deleted;
 mod file_too_large;
+mod import_fallback;
 mod merge_marker;
 mod protected_path;
+mod reads_source;
 mod results_by_hand;
 pub(crate) mod rule;
 mod runner_weakened;
 mod secret;
 mod shadow_module;
 mod skip_added;
-mod skip_conditional;
 mod snapshot_by_hand;
 mod stub;
 mod test_deleted;
@@ -28,6 +31,7 @@ mod test_renamed_away;
 mod test_replaced;
 mod unknown_language;
 mod unreadable;
+mod writes_expectation;
 
 pub use rule::{Example, ReadingRule};
 
@@ -44,13 +48,17 @@ pub static ALL: &[&ReadingRule] = &[
     &test_emptied::RULE,
     &test_renamed_away::RULE,
     &skip_added::RULE,
-    &skip_conditional::RULE,
+    &conditional_test::RULE,
     &assertion_removed::RULE,
     &assertion_trivial::RULE,
     &runner_weakened::RULE,
     &coverage_weakened::RULE,
     &ci_weakened::RULE,
     &stub::RULE,
+    &equals_everything::RULE,
+    &import_fallback::RULE,
+    &reads_source::RULE,
+    &writes_expectation::RULE,
     &results_by_hand::RULE,
     &snapshot_by_hand::RULE,
     &shadow_module::RULE,

@@ -21,6 +21,9 @@ pub static GO: Vocabulary = Vocabulary {
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
     settings: &SETTINGS,
+    reads: &["os.ReadFile", "os.Open(", "parser.ParseFile"],
+    writes: &["os.WriteFile", "os.Create(", "os.OpenFile"],
+    imports: &["import "],
     flow: Flow {
         conditions: "if_statement",
         arms: "expression_case type_case default_case",
@@ -36,6 +39,7 @@ pub static GO: Vocabulary = Vocabulary {
         or: "||",
         truths: "true",
         falsities: "false nil",
+        methods: "Equal Equals",
     },
     made_to_fail: FailureTemplate {
         text: "if true { panic(\"made to fail\") } else { {} }",

@@ -29,6 +29,9 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
     settings: &SETTINGS,
+    reads: &["readFile"],
+    writes: &["writeFile", "createWriteStream", "appendFile", "copyFile", "Bun.write"],
+    imports: &["import ", "require(", "from "],
     flow: Flow {
         conditions: "if_statement while_statement",
         arms: "switch_case switch_default ternary_expression",
@@ -44,6 +47,7 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
         or: "|| ??",
         truths: "true",
         falsities: "false null undefined 0",
+        methods: "asymmetricMatch equals isEqual",
     },
     made_to_fail: FailureTemplate {
         text: "void (() => { throw new Error('made to fail'); })()",

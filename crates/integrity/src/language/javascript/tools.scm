@@ -42,3 +42,8 @@
 ((binary_expression) @differs
   (#match? @differs "NODE_ENV.*[\"']test|typeof (describe|it|jest|vi|expect)\\b"))
 ((string_fragment) @borrowed (#match? @borrowed "^(\\./|\\.\\./)+(tests?|__tests__|spec)/"))
+
+; An import whose failure leads to nothing, or to a stand-in.
+((try_statement body: (statement_block) @_tried handler: (catch_clause) @_handler) @fallback
+  (#match? @_tried "\\b(require|import)\\(")
+  (#not-match? @_handler "\\b(throw|require|import)\\b"))

@@ -76,7 +76,7 @@ fn said(at: At<'_>, code: &mut ExecutableCode) {
 fn function(whole: At<'_>, at: At<'_>, code: &mut ExecutableCode) {
     let Some(body) = at.field("body") else { return };
     let name = at.field_text("name");
-    if body.children().all(is_nothing) {
+    if body.children().all(is_unwritten) {
         return;
     }
     let (first, second) = answers(name, at.field_text("return_type"));
@@ -85,6 +85,14 @@ fn function(whole: At<'_>, at: At<'_>, code: &mut ExecutableCode) {
         false => [format!("return {first}"), format!("return {second}")],
     };
     code.body((name, whole), body, empty_bodies);
+}
+
+/// `true` if a statement does nothing, or says that subclasses do the work.
+fn is_unwritten(statement: At<'_>) -> bool {
+    let is_docstring = || statement.children().all(|part| part.is(&["string"]));
+    is_nothing(statement)
+        || statement.is(&["expression_statement"]) && is_docstring()
+        || statement.is(&["raise_statement"]) && statement.text().contains("NotImplementedError")
 }
 
 /// `true` if a function is a generator.

@@ -30,6 +30,19 @@ pub static PYTHON: Vocabulary = Vocabulary {
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
     settings: &SETTINGS,
+    reads: &["read_text(", "read_bytes(", "open(", "getsource("],
+    writes: &[
+        "write_text(",
+        "write_bytes(",
+        "\"w",
+        "'w",
+        ".dump(",
+        "copyfile(",
+        "savetxt(",
+        "to_csv(",
+        "to_json(",
+    ],
+    imports: &["import "],
     flow: Flow {
         conditions: "if_statement while_statement elif_clause",
         arms: "case_clause conditional_expression",
@@ -45,6 +58,7 @@ pub static PYTHON: Vocabulary = Vocabulary {
         or: "or",
         truths: "True",
         falsities: "False None 0",
+        methods: "__eq__ __ne__",
     },
     made_to_fail: FailureTemplate {
         text: "raise AssertionError('made to fail')",

@@ -32,6 +32,9 @@ pub static RUST: Vocabulary = Vocabulary {
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
     settings: &SETTINGS,
+    reads: &["include_str!", "read_to_string", "fs::read"],
+    writes: &["fs::write", "File::create", "fs::copy", "OpenOptions"],
+    imports: &["use ", "mod "],
     flow: Flow {
         conditions: "if_expression while_expression let_declaration match_expression",
         arms: "",
@@ -47,6 +50,7 @@ pub static RUST: Vocabulary = Vocabulary {
         or: "||",
         truths: "true",
         falsities: "false",
+        methods: "eq",
     },
     made_to_fail: FailureTemplate {
         text: "if true { panic!(\"made to fail\") } else { {} }",

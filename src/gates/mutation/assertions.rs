@@ -1,0 +1,249 @@
+//! Makes assertions of the change's tests fail. A test that still passes does not reach them, or swallows their failure.
+
+use crate::gates::{
+    change::text,
+    compare,
+    mutation::{
+        Tried,
+        code::Put,
+        emptied::at_tests,
+        trial::{Tests, Trial},
+    },
+    run::context::GateError,
+};
+use domain::{
+    integrity::Rule,
+    question::{MOST_LINES, Question, Topic},
+};
+use integrity::{
+    language,
+    language::outline::{Check, Failing, Strength, Test},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+const ALL: &str = "failing assertions";
+const EACH: &str = "each assertion";
+
+/// A test whose assertions can be made to fail.
+#[derive(Clone, Debug)]
+pub(super) struct Asserting {
+    name: String,
+    path: String,
+    checks: Vec<(u32, Failing)>,
+}
+
+/// Makes all assertions of each test fail, and returns the tests that heard it.
+pub(super) async fn all(trial: &mut Trial<'_>, tried: &mut Tried) -> Result<Vec<Asserting>, GateError> {
+    let tests = asserting(trial);
+    if tests.is_empty() {
+        return Ok(tests);
+    }
+    let limit = trial.run.prepared.patience();
+    let deaf = still_passing(trial, &tests, |checks| checks.iter().collect(), limit).await?;
+    trial.budget.ran(ALL);
+    let (ignoring, others): (Vec<_>, Vec<_>) = tests.into_iter().partition(|test| deaf.contains(&test.name));
+    let names: Vec<String> = ignoring.into_iter().map(|test| test.name).collect();
+    tried.findings.extend(at_tests(trial, Rule::SwallowedFailure, &names));
+    Ok(others)
+}
+
+/// Makes one assertion of each test fail at a time, from the last, while time is left. Asks about those that were
+/// ignored.
+pub(super) async fn each(trial: &mut Trial<'_>, tests: &[Asserting], tried: &mut Tried) -> Result<(), GateError> {
+    let mut left: Vec<Asserting> = tests.iter().filter(|test| test.checks.len() > 1).cloned().collect();
+    let mut ignored: BTreeMap<(String, u32), String> = BTreeMap::new();
+    while !left.is_empty() {
+        let Some(limit) = trial.budget.left() else {
+            trial.budget.leave_out(EACH);
+            break;
+        };
+        let limit = limit.min(trial.run.prepared.patience());
+        let deaf = still_passing(trial, &left, |checks| checks.last().into_iter().collect(), limit).await?;
+        for test in &mut left {
+            let last = test.checks.pop();
+            if let Some((line, _)) = last.filter(|_| deaf.contains(&test.name)) {
+                ignored.insert((test.path.clone(), line), test.name.clone());
+            }
+        }
+        left.retain(|test| !test.checks.is_empty());
+    }
+    tried.questions.extend(question(trial, &ignored));
+    Ok(())
+}
+
+/// Returns the tests that pass with these assertions failing.
+async fn still_passing(
+    trial: &mut Trial<'_>,
+    tests: &[Asserting],
+    chosen: impl Fn(&[(u32, Failing)]) -> Vec<&(u32, Failing)>,
+    limit: Duration,
+) -> Result<BTreeSet<String>, GateError> {
+    let mut by_file: BTreeMap<&str, Vec<&Failing>> = BTreeMap::new();
+    for test in tests {
+        let failing = chosen(&test.checks).into_iter().map(|(_, failing)| failing);
+        by_file.entry(&test.path).or_default().extend(failing);
+    }
+    let change = &trial.facts.change;
+    let put = |(path, failing): (&str, Vec<&Failing>)| -> Option<Put> {
+        let text = with_failing(change.text_after(path)?, failing)?;
+        Some((path.to_owned(), text.into_bytes(), change.mode(path)?))
+    };
+    let files = by_file
+        .into_iter()
+        .filter_map(|(path, failing)| put((path, failing)))
+        .collect();
+    let names: Vec<String> = tests.iter().map(|test| test.name.clone()).collect();
+    let found = trial.evidence(files, &Tests::Named(names.clone()), limit).await?;
+    let passed: BTreeSet<&String> = compare::passed(&found).iter().collect();
+    Ok(names.into_iter().filter(|name| passed.contains(name)).collect())
+}
+
+/// Returns the change's tests, each with its assertions, unless one of them cannot be made to fail.
+fn asserting(trial: &Trial<'_>) -> Vec<Asserting> {
+    let change = &trial.facts.change;
+    let mut tests = Vec::new();
+    for file in &change.files {
+        let is_here = |name: &&String| matches!(change.after.find(name).as_slice(), [site] if site.path == file.path);
+        let here: Vec<&String> = trial.facts.tests.iter().filter(is_here).collect();
+        let outline = text(&file.after).filter(|_| !here.is_empty());
+        let outline = outline
+            .and_then(|text| language::read(&file.path, text))
+            .unwrap_or_default();
+        for name in here {
+            let line = change.after.place(name).map(|(_, line)| line);
+            let test = outline.tests.iter().find(|test| Some(test.line) == line);
+            if let Some(checks) = test.and_then(all_failing) {
+                tests.push(Asserting {
+                    name: name.clone(),
+                    path: file.path.clone(),
+                    checks,
+                });
+            }
+        }
+    }
+    tests
+}
+
+/// Returns the failing form of all assertions of a test, outermost only, with their lines; `None` if it has none, or one
+/// that cannot be made to fail.
+fn all_failing(test: &Test) -> Option<Vec<(u32, Failing)>> {
+    let cannot = |check: &Check| check.failing.is_none() && check.strength >= Strength::Weak;
+    if test.checks.iter().any(cannot) {
+        return None;
+    }
+    let counts = test.checks.iter().filter(|check| check.strength >= Strength::Same);
+    let mut all: Vec<(u32, Failing)> = counts
+        .filter_map(|check| Some((check.line, check.failing.clone()?)))
+        .collect();
+    all.sort_by_key(|(_, one)| (one.range.start, std::cmp::Reverse(one.range.end)));
+    let mut until = 0;
+    all.retain(|(_, one)| {
+        let is_outermost = one.range.start >= until;
+        until = until.max(one.range.end);
+        is_outermost
+    });
+    (!all.is_empty()).then_some(all)
+}
+
+/// Replaces assertions, which do not overlap, by their failing form.
+fn with_failing(text: &str, mut failing: Vec<&Failing>) -> Option<String> {
+    failing.sort_by_key(|one| one.range.start);
+    let mut changed = String::with_capacity(text.len());
+    let mut from = 0;
+    for one in failing {
+        changed.push_str(text.get(from..one.range.start)?);
+        changed.push_str(&one.text);
+        from = one.range.end;
+    }
+    changed.push_str(text.get(from..)?);
+    Some(changed)
+}
+
+/// Returns the question about assertions whose failure their test ignores.
+fn question(trial: &Trial<'_>, ignored: &BTreeMap<(String, u32), String>) -> Option<Question> {
+    let ((path, line), _) = ignored.first_key_value()?;
+    let about: BTreeSet<&String> = ignored.values().collect();
+    let lines = ignored.keys().map(|(path, line)| {
+        let text = trial.facts.change.text_after(path).unwrap_or_default();
+        let at = usize::try_from(*line).unwrap_or_default().saturating_sub(1);
+        format!("{path}:{line} {}", text.lines().nth(at).unwrap_or_default().trim())
+    });
+    Some(Question {
+        topic: Topic::IgnoredAssertions,
+        about: about.into_iter().cloned().collect(),
+        place: Some((path.clone(), *line)),
+        material: lines.take(MOST_LINES).collect::<Vec<_>>().join("\n"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{all_failing, with_failing};
+    use integrity::language;
+
+    /// Returns the file with the assertions of all suitable tests replaced by failures.
+    fn failing(path: &str, text: &str) -> String {
+        let outline = language::read(path, text).unwrap();
+        let all: Vec<_> = outline.tests.iter().filter_map(all_failing).flatten().collect();
+        with_failing(text, all.iter().map(|(_, one)| one).collect()).unwrap()
+    }
+
+    #[test]
+    fn assertions_fail_and_everything_else_stays() {
+        let rust = "#[test]\nfn one() {\n    for n in all() {\n        assert_eq!(n, 1);\n    }\n}\n";
+        assert_eq!(
+            failing("tests/a.rs", rust),
+            rust.replace(
+                "assert_eq!(n, 1)",
+                "if true { panic!(\"made to fail\") } else { assert_eq!(n, 1) }"
+            )
+        );
+        let python = "def test_one():\n    for n in every():\n        assert n == 1\n    self.assertEqual(n, 2)\n";
+        let failed = "raise AssertionError('made to fail')";
+        assert_eq!(
+            failing("tests/test_a.py", python),
+            python
+                .replace("assert n == 1", failed)
+                .replace("self.assertEqual(n, 2)", failed)
+        );
+        let script = "test('one', async () => {\n  expect(f(1)).toBe(2);\n  await assert.rejects(() => { assert.equal(g(), 1); }, Error);\n});\n";
+        let failed = "void (() => { throw new Error('made to fail'); })()";
+        assert_eq!(
+            failing("test/a.test.js", script),
+            script
+                .replace("expect(f(1)).toBe(2)", failed)
+                .replace("assert.rejects(() => { assert.equal(g(), 1); }, Error)", failed)
+        );
+    }
+
+    #[test]
+    fn a_test_that_checks_by_an_error_or_by_not_being_reached_is_left_alone() {
+        for (path, text) in [
+            (
+                "tests/a.rs",
+                "#[test]\n#[should_panic]\nfn one() { assert_eq!(f(), 1); }\n",
+            ),
+            (
+                "tests/a.rs",
+                "#[should_panic]\n#[test]\nfn one() { assert_eq!(f(), 1); }\n",
+            ),
+            (
+                "tests/a.rs",
+                "#[test]\nfn one() { f(|| panic!(\"called\")); assert!(g() == 1); }\n",
+            ),
+            (
+                "tests/test_a.py",
+                "def test_one():\n    with pytest.raises(ValueError):\n        f()\n    for n in every():\n        assert n == 1\n",
+            ),
+            (
+                "test/a.test.js",
+                "test('one', () => { on('x', () => assert.fail('called')); });\n",
+            ),
+        ] {
+            assert_eq!(failing(path, text), text);
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Empties functions, all at once and then by halves, and finds those that no test notices.
+
+use crate::gates::{
+    mutation::{
+        Tried,
+        functions::{Form, Function, Functions},
+        trial::{Outcome, Tests, Trial},
+    },
+    run::context::GateError,
+};
+use domain::{
+    integrity::{Author, Detail, IntegrityFinding, Rule},
+    plan::TaskType,
+    question::{MOST_LINES, Question, Topic},
+};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+const NAME: &str = "emptied functions";
+const EACH: &str = "each emptied function";
+const VALUES: &str = "other return values";
+
+/// The most runs that look for a part of the functions that builds.
+const MOST_RUNS: usize = 8;
+
+/// The functions that are still to be emptied, and what is known of the others.
+#[derive(Debug, Default)]
+pub(super) struct Emptied {
+    /// Functions that are emptied together, with the tests that are run on them.
+    open: VecDeque<(Vec<Function>, Tests)>,
+    notice: Notice,
+    /// The tests that turned red.
+    tests: BTreeSet<String>,
+    unnoticed: Vec<Function>,
+    /// Functions whose emptied form does not build.
+    untried: Vec<Function>,
+}
+
+/// Whether anything turned red.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Notice {
+    #[default]
+    None,
+    Some,
+}
+
+impl Emptied {
+    fn new(functions: Vec<Function>, tests: Tests) -> Self {
+        Self {
+            open: VecDeque::from([(functions, tests)]),
+            ..Self::default()
+        }
+    }
+
+    /// `true` if anything turned red.
+    pub(super) fn is_noticed(&self) -> bool {
+        self.notice == Notice::Some
+    }
+
+    /// `true` if everything was tried, and nothing turned red.
+    fn is_unnoticed(&self) -> bool {
+        !self.is_noticed() && self.open.is_empty() && self.untried.is_empty() && !self.unnoticed.is_empty()
+    }
+
+    /// Records what the tests did while these functions were emptied. Halves of what was noticed, or did not build, are
+    /// tried again.
+    fn record(&mut self, functions: Vec<Function>, tests: Tests, outcome: Outcome) {
+        let next = match outcome {
+            Outcome::Unnoticed => return self.unnoticed.extend(functions),
+            Outcome::NotTried if functions.len() < 2 => return self.untried.extend(functions),
+            Outcome::NotTried => tests,
+            Outcome::Noticed(red) => {
+                self.notice = Notice::Some;
+                self.tests.extend(red.iter().cloned());
+                if functions.len() < 2 {
+                    return;
+                }
+                match red.is_empty() {
+                    true => tests,
+                    false => Tests::Named(red.into_iter().collect()),
+                }
+            }
+        };
+        let (left, right) = functions.split_at(functions.len() / 2);
+        self.open
+            .extend([left, right].map(|half| (half.to_vec(), next.clone())));
+    }
+
+    /// Empties functions until something turns red.
+    async fn until_noticed(&mut self, trial: &mut Trial<'_>, functions: &Functions) -> Result<(), GateError> {
+        for _ in 0..MOST_RUNS {
+            let Some((some, tests)) = self.open.pop_front().filter(|_| !self.is_noticed()) else {
+                break;
+            };
+            let first = trial.outcome(functions.emptied(&some, Form::First), &tests).await?;
+            let outcome = match first {
+                // The tests may expect the very value that an emptied function returns.
+                Outcome::Unnoticed => trial.outcome(functions.emptied(&some, Form::Second), &tests).await?,
+                Outcome::Noticed(_) | Outcome::NotTried => first,
+            };
+            self.record(some, tests, outcome);
+        }
+        Ok(())
+    }
+
+    /// Empties the rest while time is left.
+    async fn to_the_end(&mut self, trial: &mut Trial<'_>, functions: &Functions) -> Result<(), GateError> {
+        while let Some((some, tests)) = self.open.pop_front() {
+            let files = functions.emptied(&some, Form::First);
+            let mut outcome = trial.outcome_in_time(files, &tests).await?;
+            if outcome == Some(Outcome::Unnoticed) {
+                let files = functions.emptied(&some, Form::Second);
+                outcome = trial.outcome_in_time(files, &tests).await?;
+            }
+            let Some(outcome) = outcome else {
+                trial.budget.leave_out(EACH);
+                self.open.clear();
+                break;
+            };
+            self.record(some, tests, outcome);
+        }
+        Ok(())
+    }
+
+    /// Finds the functions that nobody notices, and asks about them.
+    pub(super) async fn each(
+        &mut self,
+        trial: &mut Trial<'_>,
+        functions: &Functions,
+        tried: &mut Tried,
+    ) -> Result<(), GateError> {
+        self.to_the_end(trial, functions).await?;
+        tried.noticed.get_or_insert_default().extend(self.tests.iter().cloned());
+        let suspects = std::mem::take(&mut self.unnoticed);
+        if suspects.is_empty() {
+            return Ok(());
+        }
+        // So far only the change's own tests ran.
+        let mut by_all = Self::new(suspects, Tests::All);
+        by_all.to_the_end(trial, functions).await?;
+        tried.questions.extend(question(&by_all.unnoticed));
+        Ok(())
+    }
+}
+
+/// Empties all functions at once. If nothing turns red, nothing tests the change.
+pub(super) async fn all(
+    trial: &mut Trial<'_>,
+    functions: &Functions,
+    tried: &mut Tried,
+) -> Result<Option<Emptied>, GateError> {
+    let facts = trial.facts;
+    let is_for_tests = facts.kind == TaskType::Testing;
+    if functions.all.is_empty() || is_for_tests && facts.tests.is_empty() {
+        return Ok(None);
+    }
+    let own = match facts.tests.is_empty() {
+        true => Tests::All,
+        false => Tests::Named(facts.tests.clone()),
+    };
+    let mut emptied = Emptied::new(functions.all.clone(), own);
+    emptied.until_noticed(trial, functions).await?;
+    if !emptied.is_noticed() && !is_for_tests && !facts.tests.is_empty() {
+        emptied = Emptied::new(functions.all.clone(), Tests::All);
+        emptied.until_noticed(trial, functions).await?;
+    }
+    trial.budget.ran(NAME);
+    tried.noticed = (emptied.is_noticed() || !emptied.unnoticed.is_empty()).then(|| emptied.tests.clone());
+    if emptied.is_unnoticed() {
+        let files = functions.emptied(&functions.all, Form::First);
+        if is_for_tests || !trial.command_notices(&files).await? {
+            tried.findings.extend(untested(trial, functions));
+        }
+    } else if !emptied.is_noticed() {
+        tried.questions.extend(question(&emptied.unnoticed));
+    }
+    Ok(Some(emptied))
+}
+
+/// Lets the functions return another value of the same type. If the change's tests notice only that nothing is returned,
+/// any value would do for them.
+pub(super) async fn other_values(
+    trial: &mut Trial<'_>,
+    functions: &Functions,
+    tried: &mut Tried,
+) -> Result<(), GateError> {
+    let [other, nothing] = functions.other_values(&functions.all);
+    if other.is_empty() || trial.facts.tests.is_empty() {
+        return Ok(());
+    }
+    let tests = Tests::Named(trial.facts.tests.clone());
+    let outcome = trial.outcome_in_time(other, &tests).await?;
+    if outcome == Some(Outcome::Unnoticed)
+        && let Some(Outcome::Noticed(red)) = trial.outcome_in_time(nothing, &tests).await?
+    {
+        let red: Vec<String> = red.into_iter().collect();
+        tried.findings.extend(at_tests(trial, Rule::WeakAssertion, &red));
+    }
+    match outcome {
+        Some(_) => trial.budget.ran(VALUES),
+        None => trial.budget.leave_out(VALUES),
+    }
+    Ok(())
+}
+
+/// Returns the findings that nothing tests the change: at its tests, or if there are none, at its functions.
+fn untested(trial: &Trial<'_>, functions: &Functions) -> Vec<IntegrityFinding> {
+    if !trial.facts.tests.is_empty() {
+        return at_tests(trial, Rule::PseudoTested, &trial.facts.tests);
+    }
+    let first = functions.all.first().map(|function| IntegrityFinding {
+        rule: Rule::PseudoTested,
+        path: function.path.clone(),
+        line: Some(function.body.line),
+        what: Detail::Function(function.body.name.clone()),
+        by: Author::Player,
+    });
+    first.into_iter().collect()
+}
+
+/// Returns one finding for each file with some of these tests.
+pub(super) fn at_tests(trial: &Trial<'_>, rule: Rule, tests: &[String]) -> Vec<IntegrityFinding> {
+    let mut files: BTreeMap<String, (Option<u32>, String, usize)> = BTreeMap::new();
+    for name in tests {
+        let (path, line) = trial.facts.change.after.place(name).unzip();
+        let first = || (line, name.clone(), 0);
+        let (_, _, count) = files.entry(path.unwrap_or_default()).or_insert_with(first);
+        *count = count.saturating_add(1);
+    }
+    let finding = |(path, (line, first, count)): (String, (Option<u32>, String, usize))| IntegrityFinding {
+        rule,
+        path,
+        line,
+        what: Detail::Tests {
+            first,
+            more: count.saturating_sub(1),
+        },
+        by: Author::Player,
+    };
+    files.into_iter().map(finding).collect()
+}
+
+/// Returns the question about functions that no test notices.
+fn question(unnoticed: &[Function]) -> Option<Question> {
+    let first = unnoticed.first()?;
+    let place = |function: &Function| format!("{}:{} {}", function.path, function.body.line, function.body.name);
+    let places: Vec<String> = unnoticed.iter().map(place).collect();
+    Some(Question {
+        topic: Topic::Unnoticed,
+        about: unnoticed.iter().map(|function| function.body.name.clone()).collect(),
+        place: Some((first.path.clone(), first.body.line)),
+        material: places.into_iter().take(MOST_LINES).collect::<Vec<_>>().join("\n"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use integrity::language;
+
+    fn functions(names: &[&str]) -> Vec<Function> {
+        let text: String = names
+            .iter()
+            .map(|name| format!("def {name}():\n    return 1\n\n"))
+            .collect();
+        let code = language::executable_code("a.py", &text).unwrap();
+        let function = |body| Function {
+            path: "a.py".to_owned(),
+            body,
+        };
+        code.bodies.into_iter().map(function).collect()
+    }
+
+    /// Empties by halves; the tests notice the functions whose names begin with `n`, and those with `x` do not build.
+    fn search(names: &[&str]) -> (Notice, Vec<String>, Vec<String>, usize) {
+        let mut emptied = Emptied::new(functions(names), Tests::All);
+        let mut runs = 0;
+        while let Some((some, tests)) = emptied.open.pop_front() {
+            runs += 1;
+            let begins = |mark: char| some.iter().filter(|one| one.body.name.starts_with(mark)).count();
+            let outcome = match (begins('x'), begins('n')) {
+                (0, 0) => Outcome::Unnoticed,
+                (0, _) => Outcome::Noticed(BTreeSet::from(["t".to_owned()])),
+                _ => Outcome::NotTried,
+            };
+            emptied.record(some, tests, outcome);
+        }
+        let names = |all: &[Function]| all.iter().map(|one| one.body.name.clone()).collect();
+        (emptied.notice, names(&emptied.unnoticed), names(&emptied.untried), runs)
+    }
+
+    #[test]
+    fn halving_finds_what_nobody_notices_and_leaves_out_what_does_not_build() {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+        let table: [(&[&str], Notice, &[&str], &[&str], usize); 6] = [
+            (&["a", "b", "c"], Notice::None, &["a", "b", "c"], &[], 1),
+            (&["n1"], Notice::Some, &[], &[], 1),
+            (&["n1", "n2"], Notice::Some, &[], &[], 3),
+            (&["n1", "a", "b", "c"], Notice::Some, &["b", "c", "a"], &[], 5),
+            (&["x1", "a"], Notice::None, &["a"], &["x1"], 3),
+            (&["x1", "n1", "a", "b"], Notice::Some, &["a", "b"], &["x1"], 5),
+        ];
+        for (names, notice, unnoticed, untried, runs) in table {
+            let expected = (notice, owned(unnoticed), owned(untried), runs);
+            assert_eq!(search(names), expected, "{names:?}");
+        }
+    }
+
+    #[test]
+    fn one_question_lists_what_nobody_notices() {
+        let asked = question(&functions(&["a", "b"])).unwrap();
+        assert_eq!(asked.about, ["a", "b"]);
+        assert_eq!(asked.place, Some(("a.py".to_owned(), 1)));
+        assert_eq!(asked.material, "a.py:1 a\na.py:4 b");
+        assert_eq!(question(&[]), None);
+    }
+}
