@@ -142,20 +142,15 @@ impl TestIndex {
         found.filter(|site| site.origin == Origin::Written).collect()
     }
 
-    /// `true` if any of the files has a test with this body.
-    pub(crate) fn has_body(&self, words: &[String]) -> bool {
-        !words.is_empty() && self.all_words().any(|own| own == words)
+    /// `true` if a file has tests.
+    pub(crate) fn has_tests(&self, path: &str) -> bool {
+        self.words_in(path).next().is_some()
     }
 
     /// Returns every test with its own name.
     pub(crate) fn tests(&self) -> impl Iterator<Item = (&str, &TestSite)> {
         let all = self.tests.iter();
         all.flat_map(|(name, sites)| sites.iter().map(|site| (name.as_str(), site)))
-    }
-
-    /// Returns the words of every test's body.
-    pub(crate) fn all_words(&self) -> impl Iterator<Item = &[String]> {
-        self.tests().map(|(_, site)| site.words.as_slice())
     }
 
     /// Returns the words of every test's body in a file.

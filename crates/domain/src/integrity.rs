@@ -67,21 +67,21 @@ rules! {
     /// A test checks less than before.
     AssertionRemoved = "assertion removed", Required;
     /// A test checks something that always holds, or that holds for any value.
-    AssertionTrivial = "assertion always true", Required;
+    AssertionTrivial = "assertion always true", Asked;
     /// No test fails when every function of the change is emptied (extreme mutation).
     PseudoTested = "pseudo-tested", Required;
     /// A new test passes even if each of its assertions fails.
     SwallowedFailure = "swallowed failure", Required;
     /// The change's tests pass for any returned value of the right type.
-    WeakAssertion = "weak assertion", Required;
+    WeakAssertion = "weak assertion", Asked;
     /// Settings of the test runner exclude tests, tolerate failures or shorten runs.
     RunnerWeakened = "test runner weakened", Required;
     /// Settings of the coverage tool exclude code or ask for less.
-    CoverageWeakened = "coverage weakened", Required;
+    CoverageWeakened = "coverage weakened", Asked;
     /// The repository's CI checks less.
-    CiWeakened = "CI weakened", Required;
+    CiWeakened = "CI weakened", Asked;
     /// A function only promises its work, or only returns the answers of its tests.
-    Stub = "stub", Required;
+    Stub = "stub", Asked;
     /// A comparison always gives the same answer.
     EqualsEverything = "equals everything", Asked;
     /// If an import fails, nothing or a stand-in takes its place.
@@ -97,7 +97,7 @@ rules! {
     /// A new module takes the place of a real one.
     ShadowModule = "module shadowed", Required;
     /// A test ends its process.
-    ExitInTest = "exit in test", Required;
+    ExitInTest = "exit in test", Asked;
     /// Set-up rewrites tests, files that they need, or the settings of their runner.
     RewrittenBySetup = "rewritten by set-up", Required;
     /// A Player changed a protected path.
@@ -109,9 +109,9 @@ rules! {
     /// A file is over the size limit.
     FileTooLarge = "file too large", Required;
     /// Code behaves differently under test.
-    DiffersUnderTest = "differs under test", Informational;
+    DiffersUnderTest = "differs under test", Asked;
     /// A file is gone that the task does not name.
-    FileDeleted = "file deleted", Informational;
+    FileDeleted = "file deleted", Asked;
     /// A file cannot be parsed, so only the rules that need no syntax were checked.
     Unreadable = "file not readable", Informational;
 }

@@ -23,6 +23,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
+use tokio::time::Instant;
 
 const ALL: &str = "failing assertions";
 const EACH: &str = "each assertion";
@@ -61,7 +62,9 @@ pub(super) async fn each(trial: &mut Trial<'_>, tests: &[Asserting], tried: &mut
             break;
         };
         let limit = limit.min(trial.run.prepared.patience());
+        let begun = Instant::now();
         let deaf = still_passing(trial, &left, |checks| checks.last().into_iter().collect(), limit).await?;
+        trial.budget.spend(begun.elapsed());
         for test in &mut left {
             let last = test.checks.pop();
             if let Some((line, _)) = last.filter(|_| deaf.contains(&test.name)) {

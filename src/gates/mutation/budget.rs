@@ -1,9 +1,9 @@
-//! The time budget that all experiments share, and what did not fit into it.
+//! The time budget of the runs that only ask, and what did not fit into it.
 
 use crate::config::Depth;
 use std::time::Duration;
 
-/// The least time that the experiments get together.
+/// The least time that these runs get together.
 const LEAST: Duration = Duration::from_secs(5);
 
 /// The time that is left for experiments.

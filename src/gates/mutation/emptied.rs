@@ -9,6 +9,7 @@ use crate::gates::{
     run::context::GateError,
 };
 use domain::{
+    evidence::Weight,
     integrity::{Author, Detail, IntegrityFinding, Rule},
     plan::TaskType,
     question::{MOST_LINES, Question, Topic},
@@ -142,7 +143,7 @@ impl Emptied {
     }
 }
 
-/// Empties all functions at once. If nothing turns red, nothing tests the change.
+/// Empties all functions at once. If nothing turns red, nothing tests the change; else returns what is left to try.
 pub(super) async fn all(
     trial: &mut Trial<'_>,
     functions: &Functions,
@@ -165,15 +166,20 @@ pub(super) async fn all(
     }
     trial.budget.ran(NAME);
     tried.noticed = (emptied.is_noticed() || !emptied.unnoticed.is_empty()).then(|| emptied.tests.clone());
-    if emptied.is_unnoticed() {
-        let files = functions.emptied(&functions.all, Form::First);
-        if is_for_tests || !trial.command_notices(&files).await? {
-            tried.findings.extend(untested(trial, functions));
-        }
-    } else if !emptied.is_noticed() {
-        tried.questions.extend(question(&emptied.unnoticed));
+    if emptied.is_noticed() {
+        return Ok(Some(emptied));
     }
-    Ok(Some(emptied))
+    let files = functions.emptied(&functions.all, Form::First);
+    if !is_for_tests && trial.command_notices(&files).await? {
+        return Ok(None);
+    }
+    match facts.untested {
+        Weight::Required if emptied.is_unnoticed() => tried.findings.extend(untested(trial, functions)),
+        Weight::Required | Weight::Asked | Weight::Informational => {
+            tried.questions.extend(question(&emptied.unnoticed));
+        }
+    }
+    Ok(None)
 }
 
 /// Lets the functions return another value of the same type. If the change's tests notice only that nothing is returned,
@@ -188,16 +194,12 @@ pub(super) async fn other_values(
         return Ok(());
     }
     let tests = Tests::Named(trial.facts.tests.clone());
-    let outcome = trial.outcome_in_time(other, &tests).await?;
-    if outcome == Some(Outcome::Unnoticed)
-        && let Some(Outcome::Noticed(red)) = trial.outcome_in_time(nothing, &tests).await?
+    trial.budget.ran(VALUES);
+    if trial.outcome(other, &tests).await? == Outcome::Unnoticed
+        && let Outcome::Noticed(red) = trial.outcome(nothing, &tests).await?
     {
         let red: Vec<String> = red.into_iter().collect();
         tried.findings.extend(at_tests(trial, Rule::WeakAssertion, &red));
-    }
-    match outcome {
-        Some(_) => trial.budget.ran(VALUES),
-        None => trial.budget.leave_out(VALUES),
     }
     Ok(())
 }

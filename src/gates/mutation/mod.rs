@@ -32,6 +32,8 @@ pub(crate) struct Facts {
     /// The commands of criteria that fail on the base and succeed here. They count as tests.
     pub(crate) commands: Vec<String>,
     pub(crate) head: HeadResults,
+    /// What follows if nothing tests the change: required, or asked if the task needs no witness.
+    pub(crate) untested: Weight,
 }
 
 /// The results of all tests on the change's commit, by name; empty if the runner gives no names.
@@ -72,7 +74,7 @@ pub(crate) async fn experiments(run: &Run<'_>, facts: &Facts) -> Result<Tried, G
     let mut trial = Trial::new(run, facts);
     let mut emptied = emptied::all(&mut trial, &functions, &mut tried).await?;
     let ignored = assertions::all(&mut trial, &mut tried).await?;
-    if emptied.as_ref().is_some_and(emptied::Emptied::is_noticed) {
+    if emptied.is_some() {
         emptied::other_values(&mut trial, &functions, &mut tried).await?;
     }
     if let Some(emptied) = emptied.as_mut().filter(|_| facts.kind == TaskType::Feature) {

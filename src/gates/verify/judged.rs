@@ -89,7 +89,6 @@ fn is_decided_by_runs(rule: Rule) -> bool {
             | TestRenamedAway
             | TestVanished
             | SkipAdded
-            | SkipConditional
             | AssertionRemoved
             | RunnerWeakened
             | SnapshotByHand
