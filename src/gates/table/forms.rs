@@ -10,8 +10,8 @@ use crate::gates::{
 };
 use git::RawChange;
 use integrity::{
-    FileChange,
-    language::{Role, role},
+    FileChange, Version as Source,
+    language::{Role, role, words_of_code},
     side::{Repository, Side},
 };
 use std::collections::BTreeSet;
@@ -84,6 +84,15 @@ impl<'a> TestSide<'a> {
     pub(crate) fn shared(&self) -> Vec<&'a str> {
         let holds_tests = |path: &str| matches!(role(path), Role::Test | Role::Source);
         self.paths().into_iter().filter(|path| !holds_tests(path)).collect()
+    }
+
+    /// Returns the words of a source file's product that may be names.
+    pub(crate) fn product_words(&self, file: &FileChange, version: &Source) -> BTreeSet<String> {
+        let text = text(version).unwrap_or_default();
+        let product = self.repository.with_tests_of(&file.path, text, "");
+        let words = words_of_code(&file.path, product.as_deref().unwrap_or(text)).unwrap_or_default();
+        let is_name = |word: &String| word.len() > 2 && word.chars().all(|c| c.is_alphanumeric() || c == '_');
+        words.into_iter().filter(is_name).collect()
     }
 
     /// Returns the files to lay over the other version's checkout, without those of `left_out`.

@@ -5,6 +5,7 @@
 //! [`witness`] asks whether something shows the change.
 
 mod forms;
+mod loosened;
 mod mixed;
 mod pairs;
 mod reasons;

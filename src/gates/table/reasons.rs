@@ -5,7 +5,7 @@ use crate::gates::{
     change::{Change, lossy},
     mutation::code::code,
     run::context::GateError,
-    table::rows::Row,
+    table::{forms::TestSide, rows::Row},
     test_index::TestSite,
     turn::Run,
 };
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const SHORTEST_NAME: usize = 4;
 
 /// Adds to each row the reasons that are known for it.
-pub(super) async fn find(run: &Run<'_>, rows: &mut [Row]) -> Result<(), GateError> {
+pub(super) async fn find(run: &Run<'_>, side: &TestSide<'_>, rows: &mut [Row]) -> Result<(), GateError> {
     let task = run.subject.task;
     for row in rows.iter_mut() {
         row.reasons.extend(of_plan(task, row));
@@ -32,7 +32,7 @@ pub(super) async fn find(run: &Run<'_>, rows: &mut [Row]) -> Result<(), GateErro
     if !rows.iter().any(needs_product) {
         return Ok(());
     }
-    let functions = Functions::read(run).await?;
+    let functions = Functions::read(run, side).await?;
     let replacements = replacements(run.change, rows);
     for row in rows.iter_mut().filter(|row| needs_product(row)) {
         let reasons = functions.reasons(run.change, row, &replacements);
@@ -78,27 +78,34 @@ fn replacements(change: &Change, rows: &[Row]) -> BTreeMap<String, Vec<Vec<Strin
     found
 }
 
-/// The names that the product's code defines.
+/// The names in the product's code.
 struct Functions {
+    /// The names that the product defined and defines no more.
     gone: BTreeSet<String>,
-    new: BTreeSet<String>,
+    /// The words that the changed files lost, and those that they gained.
+    lost: BTreeSet<String>,
+    gained: BTreeSet<String>,
+    /// The names that the product defines.
     there: BTreeSet<String>,
 }
 
 impl Functions {
-    async fn read(run: &Run<'_>) -> Result<Self, GateError> {
+    async fn read(run: &Run<'_>, side: &TestSide<'_>) -> Result<Self, GateError> {
         let all = code(run).await?;
         let there: BTreeSet<String> = all.iter().flat_map(|code| defined(&code.path, &code.text)).collect();
-        let of = |side: fn(&FileChange) -> &Version| -> BTreeSet<String> {
+        let of = |version: fn(&FileChange) -> &Version| -> BTreeSet<String> {
             let sources = run.change.of_role(Role::Source);
             sources
-                .flat_map(|file| defined(&file.path, &lossy(side(file))))
+                .flat_map(|file| side.product_words(file, version(file)))
                 .collect()
         };
         let (before, after) = (of(|file| &file.before), of(|file| &file.after));
+        let sources = run.change.of_role(Role::Source);
+        let defined_before = sources.flat_map(|file| defined(&file.path, &lossy(&file.before)));
         Ok(Self {
-            gone: before.iter().filter(|name| !there.contains(*name)).cloned().collect(),
-            new: after.difference(&before).cloned().collect(),
+            gone: defined_before.filter(|name| !there.contains(name)).collect(),
+            lost: before.difference(&after).cloned().collect(),
+            gained: after.difference(&before).cloned().collect(),
             there,
         })
     }
@@ -149,8 +156,8 @@ impl Functions {
         was.len() == is.len()
             && was.iter().zip(is).all(|(old, new)| {
                 old == new
-                    || self.gone.contains(old)
-                        && self.new.contains(new)
+                    || self.lost.contains(old)
+                        && self.gained.contains(new)
                         && *renamed.entry(old).or_insert(new) == new.as_str()
             })
     }
@@ -174,7 +181,8 @@ mod tests {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
         Functions {
             gone: names(&["login", "logout"]),
-            new: names(&["sign_in", "sign_out"]),
+            lost: names(&["login", "logout"]),
+            gained: names(&["sign_in", "sign_out"]),
             there: names(&["render", "sign_in", "sign_out"]),
         }
     }

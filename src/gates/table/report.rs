@@ -3,7 +3,10 @@
 use crate::gates::{
     change::{Change, text},
     said,
-    table::rows::{Naming, Row, Table},
+    table::{
+        loosened,
+        rows::{Naming, Row, Table},
+    },
     test_index::TestIndex,
     turn::Run,
 };
@@ -30,6 +33,7 @@ pub(crate) fn report(run: &Run<'_>, table: &Table<'_>) -> (Option<GateResult>, V
             Weight::Informational => {}
         }
     }
+    questions.extend(loosened::questions(run.change, &table.rows));
     questions.extend(not_comparable(table));
     let is_concerned = table.old.is_some() || !required.is_empty();
     let result = is_concerned.then(|| result(table, &required));

@@ -21,10 +21,14 @@ use domain::{
     shell_command::ShellCommand,
     test_outcome::{FourResults, MixedResult, Reason, TestOutcome, TestResult},
 };
+use integrity::language;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The further tries of a value behind a required outcome.
 const TRIES: usize = 2;
+
+/// The largest file that is searched for tests, in bytes.
+const MOST_READ: usize = 1 << 20;
 
 /// One test with its results.
 #[derive(Clone, Debug)]
@@ -91,8 +95,9 @@ impl<'a> Table<'a> {
         table.run_old(run).await?;
         table.run_new(run).await?;
         table.classify();
+        table.leave_out_helpers(run).await?;
         table.try_again(run).await?;
-        reasons::find(run, &mut table.rows).await?;
+        reasons::find(run, &table.side, &mut table.rows).await?;
         Ok(table)
     }
 
@@ -169,6 +174,30 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// Leaves out files that a runner counted as one test each and that have no test: helpers that it loaded.
+    async fn leave_out_helpers(&mut self, run: &Run<'_>) -> Result<(), GateError> {
+        let mut helpers = BTreeSet::new();
+        let is_gone = |row: &&Row| matches!(row.results.after, TestResult::Missing | TestResult::DidNotRun);
+        let gone = self
+            .rows
+            .iter()
+            .filter(is_gone)
+            .filter_map(|row| row.pair.base.as_ref());
+        for name in gone.filter(|name| run.change.base.contains(*name) && language::of(name).is_some()) {
+            let file = run.subject.mirror.read_file(run.subject.fork, name, MOST_READ).await?;
+            let text = file
+                .filter(|file| !file.truncated)
+                .and_then(|file| String::from_utf8(file.bytes).ok());
+            let outline = text.and_then(|text| language::read(name, &text));
+            if outline.is_some_and(|outline| outline.tests.is_empty()) {
+                helpers.insert(name.clone());
+            }
+        }
+        let is_helper = |row: &Row| row.pair.base.as_ref().is_some_and(|name| helpers.contains(name));
+        self.rows.retain(|row| !is_helper(row));
+        Ok(())
+    }
+
     /// Runs the old form of tests behind a required outcome again. A value that does not hold decides nothing.
     async fn try_again(&mut self, run: &Run<'_>) -> Result<(), GateError> {
         let is_doubtful = |row: &Row| {
@@ -239,6 +268,11 @@ impl Row {
             reasons: BTreeSet::new(),
             pair,
         }
+    }
+
+    /// `true` if the change altered the test or what it names in its file.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.text == Text::Changed
     }
 
     /// Returns the test's name: that of the head, if it is there.
