@@ -75,7 +75,7 @@ rules! {
     /// The change's tests pass for any returned value of the right type.
     WeakAssertion = "weak assertion", Asked;
     /// Settings of the test runner exclude tests, tolerate failures or shorten runs.
-    RunnerWeakened = "test runner weakened", Required;
+    RunnerWeakened = "test runner weakened", Asked;
     /// Settings of the coverage tool exclude code or ask for less.
     CoverageWeakened = "coverage weakened", Asked;
     /// The repository's CI checks less.
@@ -93,9 +93,9 @@ rules! {
     /// Test results are written by hand.
     ResultsByHand = "results by hand", Required;
     /// A stored snapshot changed but nothing that it shows did, or the tests write it themselves.
-    SnapshotByHand = "snapshot by hand", Required;
+    SnapshotByHand = "snapshot by hand", Asked;
     /// A new module takes the place of a real one.
-    ShadowModule = "module shadowed", Required;
+    ShadowModule = "module shadowed", Asked;
     /// A test ends its process.
     ExitInTest = "exit in test", Asked;
     /// Set-up rewrites tests, files that they need, or the settings of their runner.
