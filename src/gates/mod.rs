@@ -44,7 +44,7 @@ pub use detect::{NamesOfTests, Repository, TOOL_CHAINS, detect, runners_here, te
 pub use preflight::{missing_programs, preflight};
 pub use probe::probe;
 pub use run::context::{CheckoutLocks, Deadlines, GateContext, GateError};
-pub use subject::{Subject, WaveSubject};
+pub use subject::{Subject, WaveSubject, WholeFeature};
 pub use verify::verify;
 pub use wave::{blame, verify_wave};
 

@@ -36,6 +36,15 @@ pub struct Subject<'a> {
     pub people: &'a [(Sha, Sha)],
 }
 
+/// All tasks of a Feature as one change. Two steps together may do what neither may alone.
+#[derive(Clone, Copy)]
+pub struct WholeFeature<'a> {
+    /// The commit of the default branch that the integration branch contains.
+    pub fork: &'a Sha,
+    /// A task that stands for all: of the strictest type, with the words of each.
+    pub task: &'a PlannedTask,
+}
+
 /// The integration branch after a wave.
 #[derive(Clone, Copy)]
 pub struct WaveSubject<'a> {
@@ -45,6 +54,8 @@ pub struct WaveSubject<'a> {
     pub head: &'a Sha,
     /// The plan's smoke command.
     pub smoke: Option<&'a str>,
+    /// The whole Feature as one change, after its last wave; `None` before.
+    pub whole: Option<&'a WholeFeature<'a>>,
     /// The results of the tests before any change.
     pub baseline: &'a Baseline,
     /// The repository's settings.

@@ -1,19 +1,24 @@
 //! The wave's Gates: tasks that pass alone can fail together, and a feature can be broken although all unit tests pass.
 
 use crate::gates::{
+    change::Change,
     compare, rerun,
     run::{
         context::{GateContext, GateError},
         prepared::{Coverage, Prepared},
     },
     said,
-    subject::WaveSubject,
+    subject::{Subject, WaveSubject, WholeFeature},
+    table::{Table, report},
+    turn::Run,
 };
 use domain::{
-    evidence::{Evidence, Gate, GateReport, TestNames, Weight},
+    evidence::{Evidence, Gate, GateReport, GateResult, TestNames, Weight},
     ids::Sha,
+    task::Origin,
 };
 use git::Mirror;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The most commits of the integration branch that are searched for the one that broke it.
@@ -39,11 +44,51 @@ pub async fn verify_wave(
     let tested = prepared.tests(Coverage::NotAsked, is_sound).await?;
     let excused = excused(&tested.tests);
     let mut report = rerun::report((context, &prepared), (baseline, &tested), excused, None).await?;
+    if let Some(whole) = subject
+        .whole
+        .filter(|_| compare::is_sound(&report.tests, &report.excused))
+    {
+        report
+            .more
+            .extend(of_whole(context, (subject, whole), (&prepared, &tested.tests)).await?);
+    }
     if let Some(smoke) = subject.smoke {
         let evidence = prepared.command(smoke).await?;
         report.more.push(said::result(Gate::Smoke, Weight::Required, evidence));
     }
     Ok(report)
+}
+
+/// Reads the table of the four runs for the whole Feature. Only what sends work back counts here: what is asked was
+/// asked of each task.
+async fn of_whole(
+    context: &GateContext,
+    (wave, whole): (&WaveSubject<'_>, &WholeFeature<'_>),
+    (prepared, tests): (&Prepared<'_>, &Evidence),
+) -> Result<Option<GateResult>, GateError> {
+    let change = Arc::new(Change::read(wave.mirror, whole.fork, wave.head).await?);
+    let subject = Subject {
+        mirror: wave.mirror,
+        fork: whole.fork,
+        head: wave.head,
+        task: whole.task,
+        origin: &Origin::Planned,
+        mode: wave.settings.mode,
+        baseline: wave.baseline,
+        before: wave.baseline,
+        settings: wave.settings,
+        waived: wave.waived,
+        people: &[],
+    };
+    let run = Run {
+        context,
+        subject: &subject,
+        change: &change,
+        prepared,
+    };
+    let table = Table::read(&run, tests).await?;
+    let (result, _) = report::report(&run, &table);
+    Ok(result.filter(|result| result.evidence.failure().is_some()))
 }
 
 /// Returns the commit of the integration branch that broke what fails now, by bisecting the commits since the wave's

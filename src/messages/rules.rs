@@ -4,9 +4,10 @@ use domain::{
     decision::Issue,
     evidence::GateReport,
     integrity::{Detail, Rule, SettingChange},
+    test_outcome::TestOutcome,
 };
 
-/// Words each item that is about a rule.
+/// Words each item that is about a rule, or about what became of a test.
 pub fn word_findings(report: &mut GateReport) {
     let items = report.more.iter_mut().flat_map(|result| &mut result.items);
     for item in items {
@@ -17,6 +18,10 @@ pub fn word_findings(report: &mut GateReport) {
 }
 
 fn worded(item: &Issue) -> Option<String> {
+    if let (Some(outcome), Some(what)) = (item.outcome, &item.what) {
+        let test = shown(what);
+        return Some(format!("{outcome}: {test} {}", became(outcome)));
+    }
     let (rule, what) = (item.rule?, item.what.as_ref()?);
     let said = if let Detail::Sentence(said) = what {
         said.clone()
@@ -24,6 +29,45 @@ fn worded(item: &Issue) -> Option<String> {
         sentence(rule).replace("{}", &shown(what))
     };
     Some(format!("{}: {said}", rule.name()))
+}
+
+/// Returns the end of the sentence about a test, after its name.
+fn became(outcome: TestOutcome) -> &'static str {
+    match outcome {
+        TestOutcome::Weakened => {
+            "passes on the old code too, and as it was it fails on the new code: it was changed so that it notices less. \
+             Restore what it asserted, or have the plan name the change (`changes`)"
+        }
+        TestOutcome::ChangedOnPurpose => {
+            "fails on the new code as it was, and on the old code as it is now: behaviour changed, which a refactoring must \
+             not do"
+        }
+        TestOutcome::RemovedWithBehaviour => {
+            "passed before and is gone or does not run, and as it was it does not pass on the new code. Bring it back, or \
+             have the plan say that it goes (`removes`)"
+        }
+        TestOutcome::Lost => {
+            "passed before, and no run reports it any more, though its text is the same. Undo what keeps it from running"
+        }
+        TestOutcome::WeakenedWhileRed => "failed before, and was changed until it passes on the old code too",
+        TestOutcome::Kept
+        | TestOutcome::Loosened
+        | TestOutcome::Sharpened
+        | TestOutcome::Broken
+        | TestOutcome::ChangedNotComparable
+        | TestOutcome::Adapted
+        | TestOutcome::RemovedStillHolds
+        | TestOutcome::Witness
+        | TestOutcome::WitnessByNeed
+        | TestOutcome::NoWitness
+        | TestOutcome::NeverRan
+        | TestOutcome::AsBefore
+        | TestOutcome::Repaired
+        | TestOutcome::RepairedAndChanged
+        | TestOutcome::RemovedWhileRed
+        | TestOutcome::RedBefore
+        | TestOutcome::Unnamed => "does not hold as it did before",
+    }
 }
 
 /// Returns the sentence for a finding, in which `{}` stands for the thing found.

@@ -105,6 +105,7 @@ async fn another_version_of_a_program_behind_the_same_name_is_asked_again() {
             mirror: &stage.mirror,
             head: &head,
             smoke: None,
+            whole: None,
             baseline: &baseline,
             settings: &case.settings,
             waived: &[],

@@ -140,6 +140,7 @@ async fn waved(stage: &Stage, head: &Sha, baseline: &Baseline, case: &Case) -> G
         mirror: &stage.mirror,
         head,
         smoke: None,
+        whole: None,
         baseline,
         settings: &case.settings,
         waived: &[],

@@ -1,11 +1,15 @@
 //! The wave gate, and which merge broke it.
 
-use crate::stage::Stage;
+use crate::stage::{Case, Stage};
 use autobuild::{
     config::{Offer, RepositorySettings},
-    gates::{WaveSubject, blame, verify_wave},
+    gates::{WaveSubject, WholeFeature, blame, verify_wave},
 };
-use domain::evidence::{Evidence, Gate};
+use domain::{
+    evidence::{Evidence, Gate},
+    plan::TaskType,
+    test_outcome::TestOutcome,
+};
 use tokio_util::sync::CancellationToken;
 
 const RUN: &str =
@@ -27,6 +31,7 @@ async fn the_commit_that_broke_the_tests_is_found_by_halving() {
         mirror: &stage.mirror,
         head: &head,
         smoke: Some("test -f three"),
+        whole: None,
         baseline: &baseline,
         settings: &settings,
         waived: &[],
@@ -39,4 +44,53 @@ async fn the_commit_that_broke_the_tests_is_found_by_halving() {
     assert_eq!(broke.await.unwrap().as_ref(), commits.get(3));
     let nothing = blame(&stage.context, &tests, (&head, &failing), &cancel);
     assert_eq!(nothing.await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn two_tasks_together_may_not_do_what_one_may_not() {
+    const TESTS: &str = "test: python3 -m unittest discover -s tests\n";
+    let test = |expected: &str| {
+        format!(
+            "import unittest\nfrom calc import add\n\n\nclass Calc(unittest.TestCase):\n    def test_adds(self):\n        \
+             self.assertIn(add(1, 2), {expected})\n"
+        )
+    };
+    let stage = Stage::new().await;
+    let case = Case::new(TaskType::Feature, TESTS);
+    let (add, subtract) = (
+        "def add(a, b):\n    return a + b\n",
+        "def add(a, b):\n    return a - b\n",
+    );
+    let fork = stage.commit(
+        None,
+        &[("calc.py", Some(add)), ("tests/test_calc.py", Some(&test("[3]")))],
+    );
+    // The first task lets the test accept more, and the second changes what it no longer notices.
+    let first = stage.commit(Some(&fork), &[("tests/test_calc.py", Some(&test("[3, -1]")))]);
+    let second = stage.commit(Some(&first), &[("calc.py", Some(subtract))]);
+    let baseline = stage.baseline(&fork, &case.settings).await;
+    let whole = WholeFeature {
+        fork: &fork,
+        task: &case.task,
+    };
+    let subject = WaveSubject {
+        mirror: &stage.mirror,
+        head: &second,
+        smoke: None,
+        whole: Some(&whole),
+        baseline: &baseline,
+        settings: &case.settings,
+        waived: &[],
+    };
+    let report = verify_wave(&stage.context, &subject, &CancellationToken::new())
+        .await
+        .unwrap();
+    let result = report.result(Gate::BaseTests).unwrap();
+    assert_eq!(result.evidence.word(), "failed");
+    assert_eq!(result.items[0].outcome, Some(TestOutcome::Weakened));
+    let before = WaveSubject { whole: None, ..subject };
+    let report = verify_wave(&stage.context, &before, &CancellationToken::new())
+        .await
+        .unwrap();
+    assert_eq!(report.result(Gate::BaseTests), None);
 }

@@ -8,11 +8,15 @@ use crate::{
         running::Worker,
     },
     gates,
-    gates::WaveSubject,
+    gates::{WaveSubject, WholeFeature},
+    messages,
 };
 use domain::{
     evidence::{Evidence, Gate, GateReport, Profile, profile},
-    feature::{event::Event, flow::strictest},
+    feature::{
+        event::Event,
+        flow::{strictest, whole},
+    },
     ids::{Emission, Sha},
 };
 use git::Mirror;
@@ -26,15 +30,21 @@ pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -
     let baseline = context.baseline(&mirror).await?;
     let kind = strictest(feature);
     let smoke = feature.plan.as_ref().and_then(|version| version.plan.smoke.as_deref());
+    let task = whole(feature);
+    let fork = mirror.merge_base(&baseline.commit, &head).await?;
+    let whole = fork.as_ref().zip(task.as_ref());
+    let whole = whole.map(|(fork, task)| WholeFeature { fork, task });
     let subject = WaveSubject {
         mirror: &mirror,
         head: &head,
         smoke,
+        whole: whole.as_ref(),
         baseline: &baseline,
         settings: &settings,
         waived: &context.waived(),
     };
-    let report = gates::verify_wave(&context.gate_context(), &subject, &context.job.cancel).await?;
+    let mut report = gates::verify_wave(&context.gate_context(), &subject, &context.job.cancel).await?;
+    messages::word_findings(&mut report);
     let broke = match profile(kind, &report) {
         Profile::Failed(_) => broke(context, &subject, &report).await?,
         Profile::Passed | Profile::Absent(_) => None,

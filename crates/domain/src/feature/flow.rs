@@ -1,6 +1,6 @@
 //! The way of a Feature from wave to wave, and from the last wave to its pull request.
 
-pub use crate::feature::gate::strictest;
+pub use crate::feature::gate::{strictest, whole};
 use crate::{
     blocked::BlockReason,
     feature::{
