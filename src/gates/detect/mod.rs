@@ -252,6 +252,22 @@ pub(crate) fn in_folders(repository: &Repository<'_>) -> impl Iterator<Item = De
     })
 }
 
+/// Returns commands of the repository's own workflows and make files that seem to run tests by a runner of which no tool
+/// chain knows.
+pub(crate) fn mentioned(repository: &Repository<'_>) -> impl Iterator<Item = String> {
+    workflow::test_commands(repository)
+        .into_iter()
+        .chain(make::test_targets(repository))
+}
+
+/// `true` if a part of a name or a command speaks of tests, as in `run-tests` and `testament`, but not in `latest`.
+fn speaks_of_tests(text: &str) -> bool {
+    let parts = text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_lowercase);
+    parts
+        .into_iter()
+        .any(|part| part.starts_with("test") || part.ends_with("tests"))
+}
+
 /// Returns the commands of the first tool chain that can run tests.
 fn first(repository: &Repository<'_>) -> Option<Found> {
     let found = TOOL_CHAINS.iter().find_map(|chain| (chain.detect)(repository))?;
