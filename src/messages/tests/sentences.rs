@@ -485,6 +485,10 @@ fn what_is_said_when_something_closes_or_becomes_stale() {
         ("Retried, with its new pull request", close(task, &retried)),
         ("Skipped", close(task, &ClosedWhy::Skipped { by: by() })),
         ("Cancelled", close(task, &ClosedWhy::Cancelled)),
+        (
+            "Cancelled, with its Feature",
+            messages::closed_pull(&cancelled, task, &ClosedWhy::Cancelled, &world::links()),
+        ),
         ("the feature pull request", messages::closed_feature_pull(&cancelled)),
         (
             "dismissed: Overridden",
