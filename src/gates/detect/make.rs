@@ -2,7 +2,7 @@
 
 use crate::gates::detect::{
     repository::{Found, Repository},
-    speaks_of_tests,
+    test_words::speaks_of_tests,
 };
 use integrity::make::{FILES as MAKE_FILES, rules};
 

@@ -20,6 +20,7 @@ mod python;
 mod repository;
 mod ruby;
 mod task;
+mod test_words;
 pub(crate) mod workflow;
 
 pub use repository::Repository;
@@ -258,14 +259,6 @@ pub(crate) fn mentioned(repository: &Repository<'_>) -> impl Iterator<Item = Str
     workflow::test_commands(repository)
         .into_iter()
         .chain(make::test_targets(repository))
-}
-
-/// `true` if a part of a name or a command speaks of tests, as in `run-tests` and `testament`, but not in `latest`.
-fn speaks_of_tests(text: &str) -> bool {
-    let parts = text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_lowercase);
-    parts
-        .into_iter()
-        .any(|part| part.starts_with("test") || part.ends_with("tests"))
 }
 
 /// Returns the commands of the first tool chain that can run tests.

@@ -5,7 +5,7 @@ use crate::gates::{
     detect::{
         node,
         repository::{Found, Repository},
-        speaks_of_tests,
+        test_words::speaks_of_tests,
     },
     results::RUNNERS,
     workflows::is_workflow,
