@@ -22,6 +22,7 @@ use domain::{
     ids::Sha,
     isolation::Level,
     plan::PlannedTask,
+    question::QuoteFacts,
     secret::Secrets,
     task::Origin,
 };
@@ -185,12 +186,21 @@ impl Turn<'_> {
 
 /// Returns the end of the turn with an approving Coach, and the reasons.
 fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
+    // What is asked is counted by itself.
+    let unasked = GateReport {
+        questions: Vec::new(),
+        ..report.clone()
+    };
     let facts = TurnFacts {
         kind: task.kind,
         criteria: &task.acceptance_criteria,
-        gates: report,
+        gates: &unasked,
         lines_of: &|_| Some(u32::MAX),
         is_on_base: &|_| true,
+        quotes: QuoteFacts {
+            words: &[],
+            in_diff: &|_, _| false,
+        },
         checkout: &CheckoutState::Unchanged,
     };
     let fine = CoachDecision {
@@ -200,6 +210,7 @@ fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
         tests: None,
         issues: Vec::new(),
         feedback: String::new(),
+        answers: Vec::new(),
         commands: Vec::new(),
         ignored: Vec::new(),
     };

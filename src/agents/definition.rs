@@ -133,6 +133,7 @@ fn checked_of(role: Role) -> &'static [Contract] {
             Contract::DecisionValid,
             Contract::GatesPassed,
             Contract::CriteriaEvidenced,
+            Contract::QuestionsAnswered,
             Contract::NoMustFix,
             Contract::CheckoutUnchanged,
         ],

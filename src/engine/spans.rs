@@ -288,6 +288,7 @@ mod tests {
             tests: Evidence::Absent(Absence::NoCommand),
             excused: Vec::new(),
             questions: Vec::new(),
+            intended: Vec::new(),
             more: Vec::new(),
         };
         let span = gates(

@@ -67,6 +67,7 @@ pub async fn verify(
         let (result, questions) = report::report(&run, table);
         report.more.extend(result);
         report.questions.extend(questions);
+        report.intended = report::intended(&run, table);
     }
     if is_sound || is_ready && matches!(report.tests, Evidence::Absent(_)) {
         witness::note_base(&run, table.as_ref(), &mut checks).await?;

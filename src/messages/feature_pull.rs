@@ -5,7 +5,7 @@ use crate::messages::{
     links::Links,
     living,
     living::human_criteria,
-    measure::{Measure, bullets, fitting, folded, sections, table, titled},
+    measure::{Measure, bullets, codes, fitting, folded, sections, table, titled},
     progress, reasons,
     task_pull::{PullText, TITLE},
     title, untrusted,
@@ -14,7 +14,7 @@ use crate::messages::{
 };
 use domain::{
     cost::Spending,
-    feature::{CancelledWhy, Feature, State as FeatureState, flow::strictest},
+    feature::{CancelledWhy, Feature, State as FeatureState, changed_behaviour::WantedBy, flow::strictest},
     task::{Origin, State, Task},
 };
 
@@ -30,6 +30,7 @@ pub fn feature_pull(feature: &Feature, spending: &Spending, links: &Links) -> Pu
 fn body(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {
     let description = feature.plan.as_ref().map_or("", |version| &version.plan.description);
     sections(vec![
+        titled("### Behaviour that changed on purpose", &changed(feature, measure)),
         closing(feature, measure),
         untrusted::quote(description, measure.text),
         tasks(feature, spending, links, measure),
@@ -47,6 +48,20 @@ fn body(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure
          do."
             .to_owned(),
     ])
+}
+
+/// Lists the tests that ask for something else now, with the words that want it.
+fn changed(feature: &Feature, measure: &Measure) -> String {
+    bullets(&feature.changed_behaviour(), measure.rows, |changed| {
+        let outcome = changed.outcome.map_or("changed by plan", |outcome| outcome.word());
+        let tests = codes(&changed.tests, measure.rows.min(20), measure.text.min(200));
+        let wanted = match changed.wanted {
+            WantedBy::Words(words) => format!("wanted by “{}”", untrusted::inline(words, measure.text.min(400))),
+            WantedBy::Person(person) => format!("approved by {}", words::person(person)),
+            WantedBy::Plan => "wanted by the plan".to_owned(),
+        };
+        format!("{}, {outcome}: {tests}, {wanted}", changed.task)
+    })
 }
 
 /// Returns the Feature as a changelog entry: its name, then its completed tasks. Tasks that AutoBuild added to mend the

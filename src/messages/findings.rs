@@ -4,7 +4,7 @@
 use crate::messages::{
     gates, items,
     measure::{Measure, bullets, folded, listed, sections, titled},
-    review, untrusted,
+    questions, review, untrusted,
     words::count,
 };
 use domain::{
@@ -197,6 +197,7 @@ fn lacking(contract: Contract) -> &'static str {
         Contract::DecisionValid => "the Coach's decision is not valid",
         Contract::GatesPassed => "a Gate did not pass",
         Contract::CriteriaEvidenced => "a criterion has no proof",
+        Contract::QuestionsAnswered => "a question is open",
         Contract::NoMustFix => "something must be fixed first",
         Contract::CheckoutUnchanged => "the Coach changed its checkout",
         Contract::DesignValid => "the design is not valid",
@@ -206,7 +207,11 @@ fn lacking(contract: Contract) -> &'static str {
 /// `true` if a verdict's items say what broke this contract.
 fn has_items(contract: Contract) -> bool {
     match contract {
-        Contract::GatesPassed | Contract::CriteriaEvidenced | Contract::NoMustFix | Contract::PathsAllowed => true,
+        Contract::GatesPassed
+        | Contract::CriteriaEvidenced
+        | Contract::QuestionsAnswered
+        | Contract::NoMustFix
+        | Contract::PathsAllowed => true,
         Contract::ReportValid
         | Contract::NeverDeclaresDone
         | Contract::DecisionValid
@@ -225,6 +230,7 @@ pub(super) fn record(task: &Task, turn: &Turn, measure: &Measure) -> String {
     let broken = verdict.map_or_else(String::new, |verdict| broken(verdict, measure));
     sections(vec![
         broken,
+        questions::folded_table(task, turn, measure),
         review::criteria(task, turn, measure),
         gates,
         discrepancies(turn, measure),

@@ -155,6 +155,10 @@ pub(super) fn line(gates: &GateReport) -> String {
         0 => None,
         number => Some(format!("{} excused", count(number, "failure"))),
     };
+    let questions = match gates.questions.len() {
+        0 => None,
+        number => Some(count(number, "question")),
+    };
     let named = |result: &&GateResult| !matches!(result.gate, Gate::Check(_) | Gate::Probe(_));
     let setup = gates.setup.iter().map(|setup| format!("set-up {}", result(setup)));
     let more = gates.more.iter().filter(named).map(|one| {
@@ -165,7 +169,13 @@ pub(super) fn line(gates: &GateReport) -> String {
         format!("{} {}{shown}", one.gate, result(&one.evidence))
     });
     let checks = RESULTS.into_iter().filter_map(|word| checks(gates, word));
-    let all: Vec<String> = setup.chain([tests]).chain(excused).chain(more).chain(checks).collect();
+    let all: Vec<String> = setup
+        .chain([tests])
+        .chain(excused)
+        .chain(more)
+        .chain(checks)
+        .chain(questions)
+        .collect();
     all.join(", ")
 }
 

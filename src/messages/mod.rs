@@ -27,6 +27,7 @@ mod measure;
 mod onboarding;
 mod plan_file;
 mod progress;
+mod questions;
 mod reasons;
 mod refusal;
 mod refused_host;

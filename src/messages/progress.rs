@@ -3,7 +3,7 @@
 use crate::messages::{
     links::Links,
     measure::{self, Measure, bullets},
-    reasons, untrusted, words,
+    questions, reasons, untrusted, words,
 };
 use domain::{
     complexity,
@@ -44,8 +44,13 @@ pub(super) fn turns(task: &Task) -> String {
 
 /// Lists why tasks are blocked, and turns without a commit that no pull request shows.
 pub(super) fn remarks(feature: &Feature, links: &Links, measure: &Measure) -> String {
+    let questions = feature.tasks.iter().filter_map(|task| {
+        let turn = task.turns_now().rev().find(|turn| turn.gates.is_some())?;
+        Some(format!("{}: {}.", task.id, questions::tally(task, turn)?))
+    });
     let tasks = feature.tasks.iter();
-    let remarks: Vec<String> = tasks.filter_map(|task| remark(task, links, measure)).collect();
+    let remarks = tasks.filter_map(|task| remark(task, links, measure));
+    let remarks: Vec<String> = remarks.chain(questions).collect();
     bullets(&remarks, measure.rows.min(40), Clone::clone)
 }
 

@@ -11,7 +11,7 @@ use crate::messages::{
 use domain::{
     design::Design,
     effect::{ClosedWhy, DismissedWhy},
-    feature::{Feature, State},
+    feature::Feature,
     ids::User,
     report::PlayerReport,
     task::Task,
@@ -141,12 +141,10 @@ pub fn closed_pull(feature: &Feature, task: &Task, why: &ClosedWhy, links: &Link
             words::person(by)
         ),
         ClosedWhy::Cancelled => {
-            let name = feature.key.shown();
-            let next = match matches!(feature.state, State::Cancelled { .. }) {
-                true => format!("{name} is cancelled too: to start anew, label its issue again."),
-                false => "To go on with it, reopen this pull request.".to_owned(),
-            };
-            format!("Closed: {id} of {name} is cancelled. The branch stays. {next}")
+            format!(
+                "Closed: {id} of {} is cancelled. The branch stays. To go on with it, reopen this pull request.",
+                feature.key.shown()
+            )
         }
     }
 }

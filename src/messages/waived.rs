@@ -108,6 +108,7 @@ fn counted(facts: &[WaivedFact]) -> Vec<String> {
             "criterion",
             "criteria",
         ),
+        some(number(|fact| matches!(fact, WaivedFact::Question(_))), "question"),
         some(number(|fact| matches!(fact, WaivedFact::Finding(_))), "finding"),
         plural(objections, "objection of the Coach", "objections of the Coach"),
         plural(requests, "request for changes", "requests for changes"),
@@ -153,6 +154,7 @@ fn fact(fact: &WaivedFact) -> Option<String> {
         WaivedFact::Criterion { why: text, .. } | WaivedFact::Finding(text) | WaivedFact::Objection(text) => {
             text.clone()
         }
+        WaivedFact::Question(title) => format!("the question {title}"),
         WaivedFact::Request { by } => format!("the request for changes of {by} is open"),
         WaivedFact::Gates => "no Gate ran on this commit".to_owned(),
         WaivedFact::Coach => "no Coach judged this commit".to_owned(),

@@ -15,10 +15,11 @@ use autobuild::{
 use domain::{
     contract::{CheckoutState, TurnFacts, judge},
     decision::{CoachDecision, CriterionFinding, CriterionMet, DecisionKind},
-    evidence::{Baseline, WaivedTest},
+    evidence::{Baseline, GateReport, WaivedTest},
     ids::{RepoId, Sha, TaskId, User, UserId},
     isolation::Level,
     plan::{Check, Criterion, Factors, Intent, PlannedTask, TestEffort},
+    question::QuoteFacts,
     secret::Secrets,
 };
 use git::{ForgeAccess, Mirror, Mirrors};
@@ -221,12 +222,21 @@ impl Stage {
         let took = begun.elapsed();
         word_findings(&mut report);
         let lines_of = |path: &str| change.tree.contains_key(path).then_some(u32::MAX);
+        // What is asked is counted by itself.
+        let unasked = GateReport {
+            questions: Vec::new(),
+            ..report.clone()
+        };
         let facts = TurnFacts {
             kind: case.kind,
             criteria: &case.criteria,
-            gates: &report,
+            gates: &unasked,
             lines_of: &lines_of,
             is_on_base: &|path| base.tree.contains_key(path),
+            quotes: QuoteFacts {
+                words: &[],
+                in_diff: &|_, _| false,
+            },
             checkout: &CheckoutState::Unchanged,
         };
         let judgement = judge(&approval(&case.criteria), &facts);
@@ -281,6 +291,7 @@ fn approval(criteria: &[Criterion]) -> CoachDecision {
         tests: None,
         issues: Vec::new(),
         feedback: String::new(),
+        answers: Vec::new(),
         commands: Vec::new(),
         ignored: Vec::new(),
     }

@@ -1,7 +1,7 @@
 //! Coaches that approve everything, refuse everything, answer nonsense, write where they may only read, or ask for
 //! commands; and Players whose claims do not hold.
 
-use crate::world::{Plan, Setup, Task, World};
+use crate::world::{Plan, Setup, Task, WRITER, World};
 use autobuild::config::Role;
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ async fn evidence_that_an_approval_lacks_is_asked_of_the_coach_once() {
     ] {
         let first = json!({"decision": "approve", "summary": "Fine.", "criteria": []});
         let coach = format!(
-            "cat > \"$WORLD/prompt\"\nif grep -q 'Only evidence is missing' \"$WORLD/prompt\"; then\n\
+            "cat > \"$WORLD/prompt\"\nif grep -q 'Only this is missing' \"$WORLD/prompt\"; then\n\
              cp \"$WORLD/prompt\" \"$WORLD/again\"; echo '{}'\nelse\necho '{first}'\nfi\n",
             json!({ "criteria": criteria })
         );
@@ -283,5 +283,73 @@ async fn a_file_that_an_earlier_turn_changed_and_a_later_one_took_back_is_no_lie
     for turn in &world.feature().await.tasks[0].turns {
         assert_eq!(turn.discrepancies, [], "turn {}", turn.number);
     }
+    world.end().await;
+}
+
+/// A change of a base's test together with the behaviour that it checks.
+const CHANGED: [(&str, &str); 3] = [
+    ("README.md", "# Store\n"),
+    ("tests/readme_test.sh", "grep -q Store README.md\n"),
+    ("hello/1.txt", "hello 1\n"),
+];
+
+/// A Coach that approves without an answer, and answers with this quote when it is asked again.
+fn quoting(quote: &str) -> String {
+    let fine = json!({"question": 1, "verdict": "fine", "because": "It is asked for.", "quote": quote});
+    let criteria = json!([{"criterion": 1, "met": true, "evidence": "hello/1.txt"}]);
+    let first = json!({"decision": "approve", "summary": "Fine.", "criteria": criteria});
+    format!(
+        "cat > \"$WORLD/prompt\"\nif grep -q 'Only this is missing' \"$WORLD/prompt\"; then\n\
+         cp \"$WORLD/prompt\" \"$WORLD/again\"; echo '{}'\nelse\ncp \"$WORLD/prompt\" \"$WORLD/first\"; echo '{first}'\nfi\n",
+        json!({ "answers": [fine] })
+    )
+}
+
+async fn asked(quote: &str) -> World {
+    let setup = Setup::new()
+        .settings("max_turns: 1")
+        .command(Role::Coach, &quoting(quote));
+    let world = setup.build().await;
+    world.script.plans(&Plan::one());
+    world.script.writes(1, &CHANGED);
+    world.start().await;
+    world
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_test_is_a_question_that_the_coach_answers_with_words_that_are_there() {
+    let world = asked("say hello in files").await;
+    let (first, again) = (prompt(&world, "first"), prompt(&world, "again"));
+    let asks = "Which words want the new behaviour?";
+    assert!(
+        first.contains(asks) && first.contains("grep -q Store README.md"),
+        "{first}"
+    );
+    assert!(again.contains(asks) && !again.contains("# The change"), "{again}");
+    assert_eq!(world.state().await, "in_review");
+    let review = world.reviews(world.pull(1).await).await.remove(0);
+    assert_eq!(review.1, "APPROVED", "{}", review.2);
+    assert!(review.2.contains("1 question: 1 fine"), "{}", review.2);
+    let feature_pull = world.feature().await.pull.unwrap();
+    let body = world.pull_json(feature_pull.0).await["body"].to_string();
+    assert!(body.starts_with("\"### Behaviour that changed on purpose"), "{body}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_answers_the_questions_that_the_coach_leaves_open() {
+    let world = asked("words that nobody wrote").await;
+    let pull = world.pull(1).await;
+    let review = world.reviews(pull).await.remove(0);
+    assert_eq!(
+        review.1, "CHANGES_REQUESTED",
+        "an approval without a quote approves nothing"
+    );
+    assert!(review.2.contains("a question is open"), "{}", review.2);
+    world.say(WRITER, pull, "/autobuild approve").await;
+    assert_eq!(world.state().await, "in_review");
+    let feature_pull = world.feature().await.pull.unwrap();
+    let body = world.pull_json(feature_pull.0).await["body"].to_string();
+    assert!(body.contains(&format!("approved by @{WRITER}")), "{body}");
     world.end().await;
 }

@@ -7,6 +7,8 @@ use crate::{
     evidence::{GateReport, Profile},
     grounds,
     plan::{Criterion, TaskType},
+    question,
+    question::{OpenQuestion, OpenReason, Question, QuoteFacts, QuoteSource},
     words,
 };
 use serde::{Deserialize, Serialize};
@@ -29,6 +31,8 @@ words! {
         GatesPassed = "gates_passed",
         /// Every criterion is met and has evidence that exists, except those for a person.
         CriteriaEvidenced = "criteria_evidenced",
+        /// Every question is answered, with a quote that is there.
+        QuestionsAnswered = "questions_answered",
         /// No `must_fix` issue is left.
         NoMustFix = "no_must_fix",
         /// An agent that may only read left its checkout unchanged.
@@ -117,6 +121,8 @@ pub struct TurnFacts<'a> {
     pub lines_of: &'a dyn Fn(&str) -> Option<u32>,
     /// Returns `true` if the commit that the change started from has a file at exactly this path.
     pub is_on_base: &'a dyn Fn(&str) -> bool,
+    /// The texts and lines that the answers to questions may quote.
+    pub quotes: QuoteFacts<'a>,
     /// The state of the Coach's checkout after its turn.
     pub checkout: &'a CheckoutState,
 }
@@ -141,9 +147,17 @@ pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
         Profile::Failed(sentences) => sentences,
         Profile::Passed => Vec::new(),
     };
-    let verdict = match decision.decision {
+    let mut verdict = match decision.decision {
         DecisionKind::Approve => approved_or_lowered(decision, facts, &gate_failures),
-        DecisionKind::Feedback => feedback(decision, Vec::new(), evidence::items(facts.kind, facts.gates)),
+        DecisionKind::Feedback => {
+            let mut items = evidence::items(facts.kind, facts.gates);
+            let open = open_questions(decision, facts).into_iter();
+            items.extend(
+                open.filter(|(open, _)| !open.lacks_answer())
+                    .map(|(open, question)| open_item(&open, question)),
+            );
+            feedback(decision, Vec::new(), items)
+        }
         // It may ask for commands once per turn, and has asked.
         DecisionKind::Probe => {
             let why = "the Coach asked for commands to be run instead of deciding";
@@ -151,19 +165,79 @@ pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
             feedback(decision, vec![broken], evidence::items(facts.kind, facts.gates))
         }
     };
+    verdict.open_questions = open_questions(decision, facts)
+        .into_iter()
+        .map(|(open, _)| open)
+        .collect();
     Judgement::Verdict(Box::new(verdict))
 }
 
-/// Returns the criteria, with the reasons, for which an approval lacks evidence and nothing else. The Coach can answer
-/// for them; every other broken contract is for the next turn.
-pub fn missing_evidence(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<(usize, String)> {
-    let unproven = match decision.decision {
-        DecisionKind::Approve => grounds::unproven(decision, facts),
-        DecisionKind::Feedback | DecisionKind::Probe => Vec::new(),
+/// The evidence and the answers that an approval lacks, each with its number and the reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// Criteria that nothing shows.
+    pub criteria: Vec<(usize, String)>,
+    /// Questions without an answer that holds.
+    pub answers: Vec<(usize, String)>,
+}
+
+impl Missing {
+    /// `true` if nothing is missing.
+    pub fn is_empty(&self) -> bool {
+        self.criteria.is_empty() && self.answers.is_empty()
+    }
+}
+
+/// Returns the evidence and the answers that an approval lacks, if it lacks nothing else. The Coach can add them; every
+/// other broken contract is for the next turn.
+pub fn missing(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Missing {
+    if decision.decision != DecisionKind::Approve {
+        return Missing::default();
+    }
+    let open = open_questions(decision, facts).into_iter();
+    let missing = Missing {
+        criteria: grounds::unproven(decision, facts),
+        answers: open
+            .filter(|(open, _)| open.lacks_answer())
+            .map(|(open, question)| (open.number, open.sentence(question)))
+            .collect(),
     };
+    let number = missing.criteria.len() + missing.answers.len();
     match judge(decision, facts) {
-        Judgement::Verdict(verdict) if verdict.broken_contracts.len() == unproven.len() => unproven,
-        Judgement::Verdict(_) | Judgement::EvidenceAbsent { .. } => Vec::new(),
+        Judgement::Verdict(verdict) if verdict.broken_contracts.len() == number => missing,
+        Judgement::Verdict(_) | Judgement::EvidenceAbsent { .. } => Missing::default(),
+    }
+}
+
+fn open_questions<'a>(decision: &CoachDecision, facts: &TurnFacts<'a>) -> Vec<(OpenQuestion, &'a Question)> {
+    let questions = &facts.gates.questions;
+    let open = question::open_questions(questions, &decision.answers, facts.quotes).into_iter();
+    let with_question = |open: OpenQuestion| {
+        let question = questions.get(open.number.checked_sub(1)?)?;
+        Some((open, question))
+    };
+    open.filter_map(with_question).collect()
+}
+
+/// Returns the item for the Player about a question that is open.
+fn open_item(open: &OpenQuestion, question: &Question) -> Issue {
+    let title = question.title();
+    let words = match (&open.why, question.topic.quote_source()) {
+        (OpenReason::NotFine { because }, _) => format!("{title}: {}", question::short(because)),
+        (_, QuoteSource::Words) => format!(
+            "{title}: nobody showed words of the issue, the task or a person that want this. Undo it, or quote such \
+             words in `answers` of the report."
+        ),
+        (_, QuoteSource::WordsOrPlace) => format!(
+            "{title}: nobody showed that this is right. Mend it, or name in `answers` of the report the words or the \
+             line that show it."
+        ),
+    };
+    let place = question.place.as_ref();
+    Issue {
+        file: place.map(|(path, _)| path.clone()),
+        line: place.map(|(_, line)| *line),
+        ..Issue::must_fix("question", &words)
     }
 }
 
@@ -173,6 +247,7 @@ pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
         outcome: Outcome::Feedback,
         decision: None,
         broken_contracts: Vec::new(),
+        open_questions: Vec::new(),
         items: must_fix_first(items),
     }
 }
@@ -205,6 +280,14 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
         found.push(broken(Contract::CriteriaEvidenced, &open.why));
         items.extend(open.item);
     }
+    for (open, question) in open_questions(decision, facts) {
+        let contract = match open.lacks_answer() {
+            true => Contract::QuestionsAnswered,
+            false => Contract::NoMustFix,
+        };
+        found.push(broken(contract, &open.sentence(question)));
+        items.push(open_item(&open, question));
+    }
     let is_must_fix = |issue: &&Issue| issue.severity == Severity::MustFix;
     let left = decision.issues.iter().filter(is_must_fix).count();
     if left > 0 {
@@ -223,6 +306,7 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
         outcome: Outcome::Approve,
         decision: Some(decision.clone()),
         broken_contracts: found,
+        open_questions: Vec::new(),
         items: must_fix_first(items),
     }
 }
@@ -241,6 +325,7 @@ fn feedback(decision: &CoachDecision, broken_contracts: Vec<BrokenContract>, mut
         outcome: Outcome::Feedback,
         decision: Some(decision.clone()),
         broken_contracts,
+        open_questions: Vec::new(),
         items: must_fix_first(items),
     }
 }
@@ -279,6 +364,8 @@ mod tests {
         decision::{CriterionFinding, CriterionMet},
         evidence::{Absence, Counts, Evidence, Finding},
         plan::Check,
+        question::{AnswerVerdict, QuestionAnswer, Topic},
+        test_outcome::TestOutcome,
     };
     use proptest::prelude::*;
 
@@ -306,6 +393,7 @@ mod tests {
             tests,
             excused: Vec::new(),
             questions: Vec::new(),
+            intended: Vec::new(),
             more: Vec::new(),
         }
     }
@@ -337,6 +425,7 @@ mod tests {
             tests: None,
             issues: Vec::new(),
             feedback: String::new(),
+            answers: Vec::new(),
             commands: Vec::new(),
             ignored: Vec::new(),
         }
@@ -356,6 +445,10 @@ mod tests {
             gates,
             lines_of: &|path| (path == "src/lib.rs").then_some(9),
             is_on_base: &|_| true,
+            quotes: QuoteFacts {
+                words: &["Totals of cancelled orders are no longer counted."],
+                in_diff: &|_, _| false,
+            },
             checkout,
         }
     }
@@ -412,6 +505,104 @@ mod tests {
         }
     }
 
+    fn asked() -> GateReport {
+        let question = |topic| Question {
+            topic,
+            about: vec!["test_total".to_owned()],
+            place: Some(("tests/cart.py".to_owned(), 7)),
+            material: String::new(),
+        };
+        GateReport {
+            questions: vec![
+                question(Topic::Outcome(TestOutcome::ChangedOnPurpose)),
+                question(Topic::Unnoticed),
+            ],
+            ..tests(0, 3, 0)
+        }
+    }
+
+    fn answer(question: usize, verdict: AnswerVerdict, quote: &str) -> QuestionAnswer {
+        QuestionAnswer {
+            question,
+            verdict,
+            because: "the issue wants it".to_owned(),
+            quote: quote.to_owned(),
+        }
+    }
+
+    fn answering(answers: Vec<QuestionAnswer>) -> CoachDecision {
+        CoachDecision { answers, ..approval() }
+    }
+
+    #[test]
+    fn an_approval_holds_only_if_every_question_is_answered_with_a_quote_that_is_there() {
+        use AnswerVerdict::{Fine, NotFine};
+        let quote = "cancelled orders are no longer counted";
+        let good = |number| answer(number, Fine, quote);
+        let both = verdict(&answering(vec![good(1), good(2)]), &asked());
+        assert_eq!((both.outcome, both.open_questions), (Outcome::Approve, Vec::new()));
+        let silent = verdict(&approval(), &asked());
+        assert_eq!(silent.outcome, Outcome::Feedback);
+        assert_eq!(silent.open_questions.len(), 2);
+        let contracts: Vec<Contract> = silent.broken_contracts.iter().map(|broken| broken.contract).collect();
+        assert_eq!(contracts, [Contract::QuestionsAnswered; 2]);
+        assert!(silent.items.iter().all(|item| item.severity == Severity::MustFix));
+        let invented = answering(vec![good(1), answer(2, Fine, "because I say so")]);
+        let invented = verdict(&invented, &asked());
+        assert_eq!(invented.outcome, Outcome::Feedback);
+        assert_eq!(
+            invented.broken_contracts[0].to_string(),
+            "questions_answered: question 2 (unnoticed code: `test_total`) is answered with the quote “because I say \
+             so”, which does not stand in the issue, the task or a comment of a person who may decide, and is no line of \
+             the change"
+        );
+        let refused = answering(vec![good(1), answer(2, NotFine, "")]);
+        let refused_verdict = verdict(&refused, &asked());
+        assert_eq!(refused_verdict.broken_contracts[0].contract, Contract::NoMustFix);
+        let item = &refused_verdict.items[0];
+        assert_eq!(item.description, "unnoticed code: `test_total`: the issue wants it");
+        assert_eq!((item.file.as_deref(), item.line), (Some("tests/cart.py"), Some(7)));
+        let feedback = CoachDecision {
+            decision: DecisionKind::Feedback,
+            ..refused
+        };
+        let feedback = verdict(&feedback, &asked());
+        assert_eq!((feedback.items.len(), feedback.open_questions.len()), (1, 1));
+    }
+
+    #[test]
+    fn a_coach_is_asked_once_more_for_the_answers_alone() {
+        let (criteria, gates, checkout) = (criteria(), asked(), CheckoutState::Unchanged);
+        let facts = facts(&criteria, &gates, &checkout);
+        let quote = "cancelled orders are no longer counted";
+        let decision = answering(vec![answer(1, AnswerVerdict::Fine, quote)]);
+        let numbers: Vec<usize> = missing(&decision, &facts)
+            .answers
+            .iter()
+            .map(|(number, _)| *number)
+            .collect();
+        assert_eq!(numbers, [2]);
+        let other = answer(1, AnswerVerdict::NotFine, "");
+        let repaired = decision
+            .clone()
+            .with_answers(&numbers, vec![other, answer(2, AnswerVerdict::Fine, quote)]);
+        assert!(missing(&repaired, &facts).is_empty());
+        let verdicts: Vec<AnswerVerdict> = repaired.answers.iter().map(|answer| answer.verdict).collect();
+        assert_eq!(verdicts, [AnswerVerdict::Fine; 2], "only the missing answer is taken");
+        let unproven = CoachDecision {
+            criteria: vec![finding(1, CriterionMet::Met, "trust me")],
+            ..decision.clone()
+        };
+        let both = missing(&unproven, &facts);
+        assert_eq!(
+            (both.criteria.len(), both.answers.len()),
+            (1, 1),
+            "one run asks for both"
+        );
+        let refused = answering(vec![answer(1, AnswerVerdict::NotFine, "")]);
+        assert!(missing(&refused, &facts).is_empty());
+    }
+
     #[test]
     fn criteria_that_are_not_shown_to_hold_lower_an_approval() {
         use CriterionMet::{Met, NotMet};
@@ -439,7 +630,7 @@ mod tests {
         let missing = |decision: &CoachDecision, gates: &GateReport| {
             let criteria = criteria();
             let checkout = CheckoutState::Unchanged;
-            missing_evidence(decision, &facts(&criteria, gates, &checkout))
+            super::missing(decision, &facts(&criteria, gates, &checkout)).criteria
         };
         let vague = CoachDecision {
             criteria: vec![finding(1, Met, "trust me")],
@@ -502,6 +693,7 @@ mod tests {
             tests: Evidence::Absent(Absence::NoCommand),
             excused: Vec::new(),
             questions: Vec::new(),
+            intended: Vec::new(),
             more: Vec::new(),
         };
         let reasons = vec!["tests: no command is set and none could be detected".to_owned()];

@@ -6,6 +6,7 @@ use crate::{
     contract::BrokenContract,
     integrity::{Detail, IntegrityFinding, Rule, Weight},
     plan::TaskType,
+    question::{OpenQuestion, QuestionAnswer},
     test_outcome::TestOutcome,
     words,
 };
@@ -26,6 +27,9 @@ pub struct CoachDecision {
     pub issues: Vec<Issue>,
     /// Free text for the Player.
     pub feedback: String,
+    /// The answers to the questions.
+    #[serde(default)]
+    pub answers: Vec<QuestionAnswer>,
     /// The commands to run as Gates, for `probe` only.
     pub commands: Vec<String>,
     /// Unknown keys of the answer. They are ignored and shown.
@@ -42,6 +46,16 @@ impl CoachDecision {
         let is_replaced = |finding: &CriterionFinding| later.iter().any(|later| later.criterion == finding.criterion);
         self.criteria.retain(|finding| !is_replaced(finding));
         self.criteria.extend(later);
+        self
+    }
+
+    /// Puts later answers to these questions in the place of the decision's own.
+    #[must_use]
+    pub fn with_answers(mut self, about: &[usize], mut answers: Vec<QuestionAnswer>) -> Self {
+        answers.retain(|answer| about.contains(&answer.question));
+        let is_replaced = |answer: &QuestionAnswer| answers.iter().any(|later| later.question == answer.question);
+        self.answers.retain(|answer| !is_replaced(answer));
+        self.answers.extend(answers);
         self
     }
 }
@@ -157,6 +171,9 @@ pub struct Verdict {
     pub decision: Option<CoachDecision>,
     /// The contracts that the decision or the change broke.
     pub broken_contracts: Vec<BrokenContract>,
+    /// The questions that the decision's answers leave open.
+    #[serde(default)]
+    pub open_questions: Vec<OpenQuestion>,
     /// Everything that the Player must or may fix, `must_fix` first.
     pub items: Vec<Issue>,
 }

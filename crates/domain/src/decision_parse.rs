@@ -7,6 +7,7 @@ use crate::{
     mistake::Mistakes,
     node::Node,
     plan::{Criterion, schema::of_answer},
+    question::{AnswerVerdict, QuestionAnswer},
     shorten,
 };
 use serde_json::json;
@@ -17,11 +18,20 @@ const MOST_COMMANDS: usize = 3;
 /// The most characters of one such command.
 const LONGEST_COMMAND: usize = 1_000;
 
-/// Parses a Coach's answer about a task with these criteria.
-pub fn parse_decision(answer: &serde_json::Value, criteria: &[Criterion]) -> Result<CoachDecision, Mistakes> {
+/// The criteria and questions that an answer may be about.
+#[derive(Clone, Copy)]
+pub struct Numbered<'a> {
+    /// The task's criteria.
+    pub criteria: &'a [Criterion],
+    /// The number of questions.
+    pub questions: usize,
+}
+
+/// Parses a Coach's answer about a task with these criteria and questions.
+pub fn parse_decision(answer: &serde_json::Value, numbered: Numbered<'_>) -> Result<CoachDecision, Mistakes> {
     let (node, reading) = (Node::from_json(answer), Reading::default());
     let fields = reading.fields(&node, "a decision", "");
-    let decision = fields.map(|fields| decision(fields, criteria));
+    let decision = fields.map(|fields| decision(fields, numbered));
     if let Some(decision) = decision.as_ref().filter(|_| reading.noted() == 0) {
         demanded_by_kind(decision, &reading);
     }
@@ -29,7 +39,7 @@ pub fn parse_decision(answer: &serde_json::Value, criteria: &[Criterion]) -> Res
     Ok(bounded(decision))
 }
 
-fn decision(mut fields: Fields<'_>, criteria: &[Criterion]) -> CoachDecision {
+fn decision(mut fields: Fields<'_>, numbered: Numbered<'_>) -> CoachDecision {
     let kind = fields
         .required("decision")
         .and_then(|field| field.word(&DecisionKind::ALL));
@@ -41,7 +51,8 @@ fn decision(mut fields: Fields<'_>, criteria: &[Criterion]) -> CoachDecision {
     let decision = CoachDecision {
         decision: kind.unwrap_or(DecisionKind::Feedback),
         summary: summary.unwrap_or_default(),
-        criteria: each(found, |item| finding(item, criteria)),
+        criteria: each(found, |item| finding(item, numbered.criteria)),
+        answers: answers(&mut fields, numbered.questions),
         tests: fields.optional("tests").and_then(|field| tests(&field)),
         issues: each(fields.optional("issues"), issue),
         feedback: fields.text("feedback"),
@@ -77,17 +88,78 @@ fn demanded_by_kind(decision: &CoachDecision, reading: &Reading) {
     }
 }
 
-/// Parses a Coach's answer to the question for evidence alone.
-pub fn parse_findings(answer: &serde_json::Value, criteria: &[Criterion]) -> Result<Vec<CriterionFinding>, Mistakes> {
+/// The evidence and the answers that an approval lacked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Supplement {
+    /// Findings about criteria.
+    pub criteria: Vec<CriterionFinding>,
+    /// Answers to questions.
+    pub answers: Vec<QuestionAnswer>,
+}
+
+/// Parses a Coach's answer to the request for evidence and answers alone.
+pub fn parse_supplement(answer: &serde_json::Value, numbered: Numbered<'_>) -> Result<Supplement, Mistakes> {
     let (node, reading) = (Node::from_json(answer), Reading::default());
-    let fields = reading.fields(&node, "the findings", "");
-    let findings = fields.map(|mut fields| each(fields.required("criteria"), |item| finding(item, criteria)));
-    let mut findings = reading.value(findings, |_, _| {})?;
-    findings.truncate(MOST_FINDINGS);
-    for finding in &mut findings {
+    let fields = reading.fields(&node, "the supplement", "");
+    let supplement = fields.map(|mut fields| {
+        let criteria = fields.optional("criteria");
+        if criteria.is_none() && fields.optional("answers").is_none() {
+            reading.note("criteria and answers are missing", None);
+        }
+        Supplement {
+            criteria: each(criteria, |item| finding(item, numbered.criteria)),
+            answers: answers(&mut fields, numbered.questions),
+        }
+    });
+    let mut supplement = reading.value(supplement, |_, _| {})?;
+    supplement.criteria.truncate(MOST_FINDINGS);
+    for finding in &mut supplement.criteria {
         shorten_to(&mut finding.evidence, MOST_TEXT);
     }
-    Ok(findings)
+    Ok(supplement)
+}
+
+/// Reads the answers to questions. If nothing was asked, the key is as unknown as any other.
+fn answers(fields: &mut Fields<'_>, questions: usize) -> Vec<QuestionAnswer> {
+    if questions == 0 {
+        return Vec::new();
+    }
+    let mut answers = each(fields.optional("answers"), |item| question_answer(item, questions));
+    // One that is not fine outweighs all others.
+    answers.sort_by_key(|answer| answer.verdict == AnswerVerdict::Fine);
+    answers.truncate(MOST_FINDINGS);
+    answers.sort_by_key(|answer| answer.question);
+    answers
+}
+
+fn question_answer(item: &Field<'_>, questions: usize) -> Option<QuestionAnswer> {
+    let mut fields = item.map()?;
+    let question = fields
+        .required("question")
+        .and_then(|field| question_number(&field, questions));
+    let verdict = fields
+        .required("verdict")
+        .and_then(|field| field.word(&AnswerVerdict::ALL));
+    let (mut because, mut quote) = (fields.text("because"), fields.text("quote"));
+    fields.end();
+    shorten_to(&mut because, MOST_TEXT);
+    shorten_to(&mut quote, MOST_TEXT);
+    Some(QuestionAnswer {
+        question: question?,
+        verdict: verdict?,
+        because,
+        quote,
+    })
+}
+
+/// Returns a question's number, which may be given as text.
+fn question_number(field: &Field<'_>, questions: usize) -> Option<usize> {
+    let number = field.node.ordinal();
+    let number = number.filter(|number| (1..=questions).contains(number));
+    if number.is_none() {
+        field.wrong(&format!("a question's number from 1 to {questions}"));
+    }
+    number
 }
 
 /// Applies `read` to each item of a list, and drops the items without a result.
@@ -170,9 +242,13 @@ fn issue(item: &Field<'_>) -> Option<Issue> {
     })
 }
 
-/// Returns the JSON Schema of a Coach's answer to the question for evidence alone.
-pub fn findings_schema() -> serde_json::Value {
-    of_answer("CriterionFindings", &["criteria"], json!({ "criteria": findings() }))
+/// Returns the JSON Schema of a Coach's answer to the request for evidence and answers alone.
+pub fn supplement_schema() -> serde_json::Value {
+    of_answer(
+        "CoachSupplement",
+        &[],
+        json!({ "criteria": findings(), "answers": answers_schema() }),
+    )
 }
 
 /// Returns the JSON Schema of a Coach's answer.
@@ -207,6 +283,7 @@ fn properties(kinds: &serde_json::Value) -> serde_json::Value {
         "decision": { "enum": kinds },
         "summary": text(),
         "criteria": findings(),
+        "answers": answers_schema(),
         "tests": { "type": ["object", "null"], "properties": {
             "command": text(),
             "passed": { "type": "integer", "minimum": 0 },
@@ -230,6 +307,20 @@ fn findings() -> serde_json::Value {
             },
             "met": { "type": "boolean" },
             "evidence": { "type": "string", "description": "A file, test or command that shows it." }
+        }
+    } })
+}
+
+fn answers_schema() -> serde_json::Value {
+    let quote = "The words of the issue, the task or a person that want it, word for word; or a place of the diff as path:line.";
+    json!({ "type": "array", "items": {
+        "type": "object",
+        "required": ["question", "verdict", "because"],
+        "properties": {
+            "question": { "type": "integer", "minimum": 1, "description": "The question's number." },
+            "verdict": { "enum": AnswerVerdict::ALL },
+            "because": { "type": "string", "description": "A sentence." },
+            "quote": { "type": "string", "description": quote }
         }
     } })
 }
@@ -339,8 +430,12 @@ mod tests {
             .to_vec()
     }
 
+    fn numbered(criteria: &[Criterion]) -> Numbered<'_> {
+        Numbered { criteria, questions: 2 }
+    }
+
     fn refused(answer: &Value) -> Vec<String> {
-        let refused = parse_decision(answer, &criteria()).unwrap_err().to_string();
+        let refused = parse_decision(answer, numbered(&criteria())).unwrap_err().to_string();
         refused.lines().map(str::to_owned).collect()
     }
 
@@ -353,13 +448,60 @@ mod tests {
             met: CriterionMet::Met,
             evidence: "src/a.rs".to_owned(),
         };
-        assert_eq!(parse_findings(&answer, &criteria()), Ok(vec![expected]));
+        assert_eq!(
+            parse_supplement(&answer, numbered(&criteria())),
+            Ok(Supplement {
+                criteria: vec![expected],
+                answers: Vec::new(),
+            })
+        );
         for wrong in [
             json!({}),
             json!([]),
             json!({ "criteria": [{ "criterion": 3, "met": true }] }),
         ] {
-            assert!(parse_findings(&wrong, &criteria()).is_err(), "{wrong}");
+            assert!(parse_supplement(&wrong, numbered(&criteria())).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn answers_name_a_question_by_its_number() {
+        let answers = json!([
+            { "question": 2, "verdict": "fine", "because": "asked for", "quote": "no longer count" },
+            { "question": "#1", "verdict": "not_fine", "because": "it is not", "mood": 1 },
+        ]);
+        let decision = json!({ "decision": "feedback", "summary": "s", "feedback": "f", "answers": answers });
+        let expected = [
+            QuestionAnswer {
+                question: 1,
+                verdict: AnswerVerdict::NotFine,
+                because: "it is not".to_owned(),
+                quote: String::new(),
+            },
+            QuestionAnswer {
+                question: 2,
+                verdict: AnswerVerdict::Fine,
+                because: "asked for".to_owned(),
+                quote: "no longer count".to_owned(),
+            },
+        ];
+        let read = parse_decision(&decision, numbered(&criteria())).unwrap();
+        assert_eq!(
+            (read.answers.as_slice(), read.ignored),
+            (&expected[..], vec!["answers[1].mood".to_owned()])
+        );
+        let alone = parse_supplement(&json!({ "answers": answers }), numbered(&criteria())).unwrap();
+        assert_eq!(alone.answers, expected);
+        let unasked = Numbered {
+            criteria: &criteria(),
+            questions: 0,
+        };
+        let read = parse_decision(&decision, unasked).unwrap();
+        assert_eq!((read.answers, read.ignored), (Vec::new(), vec!["answers".to_owned()]));
+        for number in [json!(0), json!(3), json!("x"), json!(-1), json!(1.5), json!(null)] {
+            let answers = json!([{ "question": number, "verdict": "fine", "because": "b" }]);
+            let wrong = json!({ "decision": "approve", "summary": "s", "criteria": [], "answers": answers });
+            assert!(refused(&wrong)[0].starts_with("answers[0].question "), "{number}");
         }
     }
 
@@ -379,7 +521,7 @@ mod tests {
             ],
             "feedback": "go on",
         });
-        let decision = parse_decision(&answer, &criteria()).unwrap();
+        let decision = parse_decision(&answer, numbered(&criteria())).unwrap();
         let mut seen = decision.ignored.clone();
         seen.sort_unstable();
         assert_eq!(seen, ["criteria[1].why", "extra"]);
@@ -445,7 +587,7 @@ mod tests {
             json!({ "decision": "probe", "summary": "s", "commands": ["ls"] }),
         ];
         for answer in fine {
-            assert!(parse_decision(&answer, &criteria()).is_ok(), "{answer}");
+            assert!(parse_decision(&answer, numbered(&criteria())).is_ok(), "{answer}");
         }
     }
 
@@ -506,7 +648,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_answer_makes_the_readers_fail(answer in any_json()) {
-            let _ = parse_decision(&answer, &criteria());
+            let _ = parse_decision(&answer, numbered(&criteria()));
             let _ = crate::report::parse_report(&answer);
         }
     }
@@ -523,6 +665,7 @@ mod tests {
                 tests: None,
                 issues: Vec::new(),
                 feedback: String::new(),
+                answers: Vec::new(),
                 commands: Vec::new(),
                 ignored: Vec::new(),
             }

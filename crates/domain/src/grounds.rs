@@ -2,13 +2,11 @@
 //! that passed on it, or a command that AutoBuild ran. It cannot judge whether the evidence is good, only that it is
 //! not invented. A criterion whose own check passed needs none.
 
-mod words;
-
 use crate::{
+    citation::{FileReference, Word, is_marked, mentions, words},
     contract::TurnFacts,
     decision::{CoachDecision, CriterionFinding, CriterionMet, Issue},
     evidence::{Absence, Evidence, Finding, Gate, GateResult, Weight},
-    grounds::words::{FileReference, Word, is_marked, mentions, words},
     plan::{Check, Criterion},
     shorten,
 };

@@ -9,6 +9,7 @@ pub mod blocked;
 pub mod budget;
 pub mod check_boxes;
 pub mod ci;
+mod citation;
 pub mod claims;
 pub mod clean;
 pub mod command;

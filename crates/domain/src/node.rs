@@ -118,6 +118,12 @@ impl Node {
         Some(number)
     }
 
+    /// Returns a whole number that counts something. It may be given as text, such as `3` or `#3`.
+    pub fn ordinal(&self) -> Option<usize> {
+        let number = self.whole().and_then(|number| usize::try_from(number).ok());
+        number.or_else(|| self.text()?.trim().trim_start_matches('#').parse().ok())
+    }
+
     /// Returns the value, if it is a number.
     pub fn number(&self) -> Option<f64> {
         if let Shape::Number(number) = self.value {

@@ -7,9 +7,15 @@ use crate::{
     mistake::Mistakes,
     node::Node,
     plan::schema::of_answer,
+    question::AnswerClaim,
+    shorten,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+
+/// Limits of the answers to questions: how many are kept, and how many characters of each text.
+const MOST_CLAIMS: usize = 100;
+const LONGEST_CLAIM: usize = 2_000;
 
 /// The Player's own report on its turn. Every field is a claim; code checks some of them against the tree and the
 /// Gates.
@@ -42,6 +48,9 @@ pub struct PlayerReport {
     pub requirements_remaining: Vec<String>,
     /// Whether the Player thinks that the work is ready for review.
     pub ready_for_validation: bool,
+    /// The Player's answers to the questions of the last turn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<AnswerClaim>,
     /// The Player's questions to a person.
     #[serde(skip_serializing_if = "Inquiries::is_empty")]
     pub inquiries: Inquiries,
@@ -92,11 +101,29 @@ fn report<'a>(mut fields: Fields<'a>, inquiries: Inquiries) -> PlayerReport {
         requirements_addressed: fields.texts("requirements_addressed"),
         requirements_remaining: fields.texts("requirements_remaining"),
         ready_for_validation: flag(needed(&mut fields, "ready_for_validation")),
+        answers: claims(fields.optional("answers")),
         inquiries,
         ignored: Vec::new(),
     };
     fields.end();
     report
+}
+
+/// Reads answers to questions. An answer without a number is left out: a claim decides nothing.
+fn claims(field: Option<Field<'_>>) -> Vec<AnswerClaim> {
+    let items = field.map(|field| field.list()).unwrap_or_default();
+    let claims = items.iter().filter_map(|item| {
+        let mut fields = item.map()?;
+        let question = fields.optional("question");
+        let (because, quote) = (fields.text("because"), fields.text("quote"));
+        fields.end();
+        Some(AnswerClaim {
+            question: question?.node.ordinal()?,
+            because: shorten::middle(&because, LONGEST_CLAIM),
+            quote: shorten::middle(&quote, LONGEST_CLAIM),
+        })
+    });
+    claims.take(MOST_CLAIMS).collect()
 }
 
 /// Returns the JSON Schema of a Player's answer.
@@ -118,6 +145,15 @@ pub fn schema() -> serde_json::Value {
         "requirements_addressed": texts(),
         "requirements_remaining": texts(),
         "ready_for_validation": flag(),
+        "answers": { "type": "array", "items": {
+            "type": "object",
+            "required": ["question", "because"],
+            "properties": {
+                "question": { "type": "integer", "minimum": 1, "description": "The number of a question of the last turn." },
+                "because": { "type": "string" },
+                "quote": { "type": "string", "description": "Words of the issue, the task or a person; or path:line." }
+            }
+        } },
         "inquiries": inquiry::schema()
     });
     let required = ["summary", "files_modified", "files_created", "ready_for_validation"];
@@ -194,6 +230,25 @@ mod tests {
                     .starts_with("a report must be a map with keys")
             );
         }
+    }
+
+    #[test]
+    fn answers_to_questions_are_claims_by_number() {
+        let answers = json!([
+            { "question": 2, "because": "the issue wants it", "quote": "no longer count" },
+            { "question": "#1", "because": "it is new" },
+            { "because": "no number" },
+            { "question": -1, "because": "no question" },
+        ]);
+        let report = json!({
+            "summary": "s", "files_modified": [], "files_created": [], "ready_for_validation": true, "answers": answers
+        });
+        let read = parse_report(&report).unwrap().answers;
+        let read: Vec<(usize, &str)> = read
+            .iter()
+            .map(|claim| (claim.question, claim.quote.as_str()))
+            .collect();
+        assert_eq!(read, [(2, "no longer count"), (1, "")]);
     }
 
     #[test]

@@ -51,8 +51,6 @@ words! {
     pub enum TestOutcome {
         /// It passed and passes.
         Kept = "kept",
-        /// It holds on every side, and one of its assertions is gone. Only reading tells it from a kept test.
-        Loosened = "asserts less, still holds",
         /// It asks for more than before.
         Sharpened = "sharpened",
         /// It passed, and fails on the head.
@@ -65,6 +63,8 @@ words! {
         ChangedNotComparable = "changed, not comparable",
         /// Its old form does not run on the new code.
         Adapted = "adapted",
+        /// It holds on every side, and one of its assertions is gone. Only reading tells it from a kept test.
+        Loosened = "asserts less, still holds",
         /// It is gone or no longer runs, and fails on the new code.
         RemovedWithBehaviour = "removed with its behaviour",
         /// It is gone or no longer runs, and would still hold.
@@ -221,6 +221,34 @@ impl TestOutcome {
         }
     }
 
+    /// `true` if a test of the base no longer asks for what it asked for.
+    pub fn changes_behaviour(self) -> bool {
+        match self {
+            Self::Weakened
+            | Self::Loosened
+            | Self::ChangedOnPurpose
+            | Self::ChangedNotComparable
+            | Self::RemovedWithBehaviour
+            | Self::RemovedStillHolds
+            | Self::WeakenedWhileRed
+            | Self::RepairedAndChanged
+            | Self::RemovedWhileRed => true,
+            Self::Kept
+            | Self::Sharpened
+            | Self::Broken
+            | Self::Adapted
+            | Self::Lost
+            | Self::Witness
+            | Self::WitnessByNeed
+            | Self::NoWitness
+            | Self::NeverRan
+            | Self::AsBefore
+            | Self::Repaired
+            | Self::RedBefore
+            | Self::Unnamed => false,
+        }
+    }
+
     /// Returns whether the test shows what the change brings.
     pub fn witness(self) -> Witness {
         match self {
@@ -230,6 +258,17 @@ impl TestOutcome {
             _ => Witness::No,
         }
     }
+}
+
+/// A change of a test that the plan names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntendedChange {
+    /// The name in the plan's `changes` or `removes`, as it stands there.
+    pub intent: String,
+    /// The test.
+    pub test: String,
+    /// What became of it.
+    pub outcome: TestOutcome,
 }
 
 /// Whether a test shows what a change brings.

@@ -3,13 +3,14 @@
 use crate::agents::{
     definition::Definition,
     fence::fenced,
-    prompt::{InstructionFile, Prompt, Snapshot, evidence, parts::listed},
+    prompt::{InstructionFile, Prompt, Snapshot, evidence, parts::listed, questions},
 };
 use domain::{
     decision::{Issue, Probing},
     evidence::GateReport,
     ids::TurnNumber,
     plan::PlannedTask,
+    question::Question,
     report::{Discrepancy, PlayerReport},
 };
 
@@ -38,6 +39,10 @@ pub struct CoachInput<'a> {
     pub discrepancies: &'a [Discrepancy],
     /// The findings that the last verdict asked the Player to fix.
     pub previous: &'a [Issue],
+    /// The questions of the last turn, which the Player may have answered in its report.
+    pub previous_questions: &'a [Question],
+    /// What people with the right to decide said after the issue, oldest first.
+    pub people: &'a [String],
     /// The remarks of people without the right to decide, word for word.
     pub remarks: &'a [String],
     /// The repository's instruction files.
@@ -52,6 +57,7 @@ impl CoachInput<'_> {
         let mut prompt = Prompt::new(&definition.prompt, "your decision");
         prompt.issue(self.issue);
         prompt.task(self.task);
+        questions::people(&mut prompt, self.people);
         let body = format!("This is turn {} of the task. The change as a whole:", self.turn);
         prompt.section(
             "The change",
@@ -71,6 +77,9 @@ impl CoachInput<'_> {
                 &format!("{body}\n\n{}", fenced("remark", remark, MAX_OUTPUT)),
             );
         }
+        let claims = self.report.map(|report| report.answers.as_slice()).unwrap_or_default();
+        let claims = questions::with_questions(self.previous_questions, claims);
+        questions::to_coach(&mut prompt, &self.gates.questions, &claims);
         prompt.instructions(self.instructions);
         evidence::probes(&mut prompt, self.gates, self.probing);
         prompt

@@ -9,6 +9,7 @@ mod inquiry;
 mod parts;
 mod planner;
 mod player;
+mod questions;
 
 pub use coach::CoachInput;
 pub use designer::{DesignerInput, ToDesign};
@@ -17,7 +18,7 @@ pub use planner::PlannerInput;
 pub use player::{Delivered, Demands, PlayerInput};
 
 use crate::agents::fence::{fenced, marked, notice};
-use domain::{blocked::Cut, feature::EarlierComment};
+use domain::{blocked::Cut, contract::Missing, feature::EarlierComment, question::Question};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -161,23 +162,39 @@ impl Prompt {
         again
     }
 
-    /// Returns the prompt that asks a Coach for the evidence that its approval lacks, and for no new review.
-    pub fn evidence_alone(&self, decision: &str, lacking: &[String]) -> Self {
+    /// Returns the prompt that asks a Coach for the evidence and the answers that its approval lacks, and for no new
+    /// review.
+    pub fn supplement_alone(&self, decision: &str, missing: &Missing, questions: &[Question]) -> Self {
         let mut again = Self {
-            answer: "your findings",
+            answer: "what is missing",
             ..self.subject()
         };
         let decision = fenced("decision", decision, MAX_OUTPUT);
-        let lacking = fenced("criteria", &lacking.join("\n"), MAX_OUTPUT);
-        again.section(
-            "Only evidence is missing",
-            &format!(
-                "You reviewed this work and approved it, with this decision:\n\n{decision}\n\nIt does not hold yet, because \
-                 nothing shows these criteria:\n\n{lacking}\n\nName for each of them a file, a test that passed, or a command \
-                 that was run, on this very commit and spelled as it is there. If you find none, the criterion is not met. Do \
-                 not review the rest again."
-            ),
+        let mut body = format!(
+            "You reviewed this work and approved it, with this decision:\n\n{decision}\n\nIt does not hold yet. Do not \
+             review the rest again."
         );
+        if !missing.criteria.is_empty() {
+            let lacking: Vec<&str> = missing.criteria.iter().map(|(_, why)| why.as_str()).collect();
+            let lacking = fenced("criteria", &lacking.join("\n"), MAX_OUTPUT);
+            // Writing to a String cannot fail.
+            let _ = write!(
+                body,
+                "\n\nNothing shows these criteria:\n\n{lacking}\n\nName for each of them, in `criteria`, a file, a test \
+                 that passed, or a command that was run, on this very commit and spelled as it is there. If you find none, \
+                 the criterion is not met."
+            );
+        }
+        if !missing.answers.is_empty() {
+            let open = questions::open(questions, &missing.answers);
+            let _ = write!(
+                body,
+                "\n\nThese questions have no answer that holds. Answer each in `answers`, by its number. `fine` needs a \
+                 sentence in `because` and a `quote` that stands word for word in the issue, the task, its criteria or what \
+                 people said. If you find no such words, it is `not_fine`.\n\n{open}"
+            );
+        }
+        again.section("Only this is missing", &body);
         again
     }
 

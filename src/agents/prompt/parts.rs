@@ -150,8 +150,8 @@ fn kind_sentence(task: &PlannedTask) -> &'static str {
         TaskType::Scaffolding => "A scaffolding task: structure without behaviour. Existing tests must still pass.",
         TaskType::Feature => "A feature task: behaviour, with tests that prove it. Tests must exist and pass.",
         TaskType::Refactoring => {
-            "A refactoring task: the same behaviour in another form. Every test that exists must still pass; tests may change \
-             only by names and imports."
+            "A refactoring task: the same behaviour in another form. Every test that exists must still hold, on the old code \
+             as on the new."
         }
         TaskType::Testing => "A testing task: tests for behaviour that exists. They must pass.",
         TaskType::Documentation => "A documentation task: words. Existing tests must still pass.",

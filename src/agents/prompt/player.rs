@@ -6,6 +6,7 @@ use crate::agents::{
     prompt::{
         InstructionFile, MAX_ISSUE, MAX_LIST, Prompt, Snapshot,
         parts::{Tests, listed, one_line},
+        questions,
     },
 };
 use domain::{
@@ -13,6 +14,7 @@ use domain::{
     design::Design,
     ids::{TaskId, TurnNumber},
     plan::{Intent, PlannedTask, TaskType},
+    question::{OpenQuestion, Question},
     shorten,
 };
 use std::fmt::Write;
@@ -43,6 +45,8 @@ pub struct PlayerInput<'a> {
     pub turn: TurnNumber,
     /// The findings that the last verdict asked the Player to fix.
     pub items: &'a [Issue],
+    /// The questions of the last turn, and those of them that nobody answered.
+    pub questions: (&'a [Question], &'a [OpenQuestion]),
     /// The guidance of people, word for word, newest last.
     pub guidance: &'a [String],
     /// The work of earlier waves.
@@ -123,6 +127,8 @@ impl PlayerInput<'_> {
             "The reviewer sent the work back. Deal with each `must_fix` first:",
             self.items,
         );
+        let (questions, open) = self.questions;
+        questions::to_player(prompt, questions, open);
         for words in self.guidance {
             let body = "A person with the right to decide says this to you, word for word. Where it settles a question, \
                         it is settled:";

@@ -9,14 +9,18 @@ use crate::{
 use domain::{
     blocked::Cut,
     check_boxes::check_boxes,
+    contract::Missing,
     decision::{Issue, Probing, Severity},
     decision_parse::schema as decision_schema,
     design::{Asked, Design, schema as design_schema},
     evidence::{Absence, Counts, Evidence, Excuse, Excused, Finding, Gate, GateReport, GateResult, Weight},
     feature::EarlierComment,
     ids::{Millis, TaskId, TurnNumber, User, UserId},
+    integrity::Rule,
     plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort, schema::schema as plan_schema},
+    question::{AnswerClaim, OpenQuestion, OpenReason, Question, Topic, both_forms},
     report::{Discrepancy, PlayerReport, schema as report_schema},
+    test_outcome::TestOutcome,
 };
 use serde_json::json;
 
@@ -110,6 +114,7 @@ fn first_turn(task: &PlannedTask) -> PlayerInput<'_> {
         task,
         turn: TurnNumber::FIRST,
         items: &[],
+        questions: (&[], &[]),
         guidance: &[],
         delivered: &[],
         instructions: &[],
@@ -126,6 +131,7 @@ fn red(output: &str) -> GateReport {
     GateReport {
         isolation: None,
         questions: Vec::new(),
+        intended: Vec::new(),
         setup: Some(Evidence::Passed(Finding {
             command: "cargo fetch".to_owned(),
             exit_code: Some(0),
@@ -248,6 +254,8 @@ fn first_look<'a>(task: &'a PlannedTask, gates: &'a GateReport) -> CoachInput<'a
         report: None,
         discrepancies: &[],
         previous: &[],
+        previous_questions: &[],
+        people: &[],
         remarks: &[],
         instructions: &[],
         probing: Probing::Allowed,
@@ -261,6 +269,7 @@ fn nothing_ran() -> GateReport {
         tests: Evidence::Absent(Absence::NoCommand),
         excused: Vec::new(),
         questions: Vec::new(),
+        intended: Vec::new(),
         more: Vec::new(),
     }
 }
@@ -529,11 +538,79 @@ fn a_coach_is_told_facts_apart_from_claims() {
         ..first
     };
     insta::assert_snapshot!("coach_probe_answers", shown(&probed.prompt(&coach())));
-    let lacking = ["criterion 1 (it prints) was not looked at".to_owned()];
-    let evidence = first.prompt(&coach()).evidence_alone("{}", &lacking);
+    let missing = Missing {
+        criteria: vec![(1, "criterion 1 (it prints) was not looked at".to_owned())],
+        answers: Vec::new(),
+    };
+    let evidence = first.prompt(&coach()).supplement_alone("{}", &missing, &[]);
     insta::assert_snapshot!("coach_evidence_alone", shown(&evidence));
     let repair = first.prompt(&coach()).repaired("`decision` is missing");
     insta::assert_snapshot!("coach_repair", shown(&repair));
+}
+
+fn questions() -> Vec<Question> {
+    let question = |topic, about: &[&str], material: &str| Question {
+        topic,
+        about: about.iter().map(|name| (*name).to_owned()).collect(),
+        place: Some(("src/count.rs".to_owned(), 12)),
+        material: material.to_owned(),
+    };
+    let forms = both_forms(
+        Some("assert_eq!(count(\"a b\"), 2);"),
+        Some("assert!(count(\"a b\") > 0);"),
+    );
+    vec![
+        question(
+            Topic::Outcome(TestOutcome::ChangedOnPurpose),
+            &["count::two", "count::tabs"],
+            &forms,
+        ),
+        question(
+            Topic::Rule(Rule::Stub),
+            &["count_lines"],
+            "12: fn count_lines() { todo!() }",
+        ),
+    ]
+}
+
+#[test]
+fn questions_come_with_both_forms_and_the_authors_answers_are_claims() {
+    let task = task();
+    let gates = GateReport {
+        questions: questions(),
+        ..everything()
+    };
+    let report = PlayerReport {
+        answers: vec![AnswerClaim {
+            question: 2,
+            because: "the next task fills it".to_owned(),
+            quote: "A function that counts words".to_owned(),
+        }],
+        ..report()
+    };
+    let asked = CoachInput {
+        report: Some(&report),
+        previous_questions: &questions(),
+        people: &["Tabs are no blanks.".to_owned()],
+        ..first_look(&task, &gates)
+    };
+    let prompt = asked.prompt(&coach());
+    insta::assert_snapshot!("coach_questions", shown(&prompt));
+    let missing = Missing {
+        criteria: Vec::new(),
+        answers: vec![(1, "question 1 has no answer".to_owned())],
+    };
+    let alone = prompt.supplement_alone("{}", &missing, &gates.questions);
+    insta::assert_snapshot!("coach_answers_alone", shown(&alone));
+    let open = [OpenQuestion {
+        number: 1,
+        why: OpenReason::Unanswered,
+    }];
+    let again = PlayerInput {
+        questions: (&gates.questions, &open),
+        ..first_turn(&task)
+    };
+    insta::assert_snapshot!("player_questions", shown(&again.prompt(&player())));
 }
 
 #[test]
@@ -699,11 +776,13 @@ fn prompts_stay_bounded_whatever_the_input() {
         report: None,
         discrepancies: &[],
         previous: &found,
+        previous_questions: &[],
+        people: &many,
         remarks: &many,
         instructions: &[],
         probing: Probing::Allowed,
     };
-    assert!(input.prompt(&coach()).text().len() < 700_000);
+    assert!(input.prompt(&coach()).text().len() < 800_000);
     let files = vec!["a/very/long/path".repeat(100); 2_000];
     let input = PlannerInput {
         issue,

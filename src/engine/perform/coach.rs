@@ -11,12 +11,14 @@ use crate::{
 };
 use domain::{
     blocked::{AgentFailure, Defect, Fault},
-    contract::{CheckoutState, TurnFacts, judge, missing_evidence},
-    decision::{CoachDecision, CriterionFinding, DecisionKind, Issue, Probing},
-    decision_parse::{findings_schema, parse_decision, parse_findings, schema},
+    contract::{CheckoutState, Missing, TurnFacts, judge, missing},
+    decision::{CoachDecision, DecisionKind, Issue, Probing},
+    decision_parse::{Numbered, Supplement, parse_decision, parse_supplement, schema, supplement_schema},
     evidence::{GateReport, GateResult},
     grounds,
     ids::{Emission, Sha},
+    inquiry::Round,
+    question::QuoteFacts,
     secret::Secrets,
     shell_command::ShellCommand,
     task,
@@ -65,11 +67,13 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
         decision = decided;
         checkout = checkout.and(second);
     }
-    let missing = look.with_facts(&decision, &gates, &checkout, missing_evidence).await?;
-    if !missing.is_empty() {
-        let (findings, last) = look.ask_for_evidence(&gates, &decision, &missing).await?;
-        let about: Vec<usize> = missing.iter().map(|(number, _)| *number).collect();
-        decision = decision.with_findings(&about, findings);
+    let lacking = look.with_facts(&decision, &gates, &checkout, missing).await?;
+    if !lacking.is_empty() {
+        let (supplement, last) = look.ask_for_missing(&gates, &decision, &lacking).await?;
+        let numbers = |missing: &[(usize, String)]| missing.iter().map(|(number, _)| *number).collect::<Vec<_>>();
+        decision = decision
+            .with_findings(&numbers(&lacking.criteria), supplement.criteria)
+            .with_answers(&numbers(&lacking.answers), supplement.answers);
         checkout = checkout.and(last);
     }
     let judgement = Box::new(look.with_facts(&decision, &gates, &checkout, judge).await?);
@@ -99,21 +103,21 @@ impl Look<'_> {
             prompt: self.prompt(gates, probing).await?,
             schema: schema(probing),
         };
-        let read = |answer: &serde_json::Value| decision(answer, self.task, probing);
+        let numbered = numbered(self.task, gates);
+        let read = |answer: &serde_json::Value| decision(answer, numbered, probing);
         let decision = self.context.ask(self.settings, question, read).await?;
         Ok((decision, compare(&checkout, &self.context.engine.secrets).await?))
     }
 
-    /// Asks the Coach for the evidence that its approval lacks. Without a usable answer there is none.
-    async fn ask_for_evidence(
+    /// Asks the Coach for the evidence and the answers that its approval lacks. Without a usable answer there are none.
+    async fn ask_for_missing(
         &self,
         gates: &GateReport,
         decision: &CoachDecision,
-        missing: &[(usize, String)],
-    ) -> Result<(Vec<CriterionFinding>, CheckoutState), EffectError> {
+        missing: &Missing,
+    ) -> Result<(Supplement, CheckoutState), EffectError> {
         let checkout = self.context.checkout(self.mirror, self.head, None).await?;
         let given = serde_json::to_string_pretty(decision).unwrap_or_default();
-        let reasons: Vec<String> = missing.iter().map(|(_, why)| why.clone()).collect();
         let prompt = self.prompt(gates, Probing::Over).await?;
         let question = Question {
             role: Role::Coach,
@@ -121,20 +125,20 @@ impl Look<'_> {
             turn: self.turn.number,
             checkout: checkout.path(),
             part: "/evidence",
-            prompt: prompt.evidence_alone(&given, &reasons),
-            schema: findings_schema(),
+            prompt: prompt.supplement_alone(&given, missing, &gates.questions),
+            schema: supplement_schema(),
         };
-        let criteria = &self.task.plan.acceptance_criteria;
+        let numbered = numbered(self.task, gates);
         let read =
-            |answer: &serde_json::Value| parse_findings(answer, criteria).map_err(|mistakes| mistakes.to_string());
-        let findings = match self.context.ask(self.settings, question, read).await {
+            |answer: &serde_json::Value| parse_supplement(answer, numbered).map_err(|mistakes| mistakes.to_string());
+        let supplement = match self.context.ask(self.settings, question, read).await {
             Err(EffectError::Agent(FailedRun {
                 failure: AgentFailure::DecisionMissing | AgentFailure::DecisionInvalid { .. },
                 ..
-            })) => Vec::new(),
-            findings => findings?,
+            })) => Supplement::default(),
+            supplement => supplement?,
         };
-        Ok((findings, compare(&checkout, &self.context.engine.secrets).await?))
+        Ok((supplement, compare(&checkout, &self.context.engine.secrets).await?))
     }
 
     /// Runs the commands that the Coach asked for, in a separate copy.
@@ -151,6 +155,10 @@ impl Look<'_> {
         let turns = self.task.turns_now().rev();
         let mut before = turns.filter(|before| before.number != turn.number);
         let previous = before.find_map(|before| before.verdict.as_ref());
+        let asked = self
+            .task
+            .asked_before(turn.number)
+            .and_then(|before| before.gates.as_ref());
         let input = CoachInput {
             issue: context.shown_issue(),
             task: &self.task.plan,
@@ -160,6 +168,8 @@ impl Look<'_> {
             report: turn.report.as_ref(),
             discrepancies: &turn.discrepancies,
             previous: previous.map_or(&[], |verdict| &verdict.items),
+            previous_questions: asked.map_or(&[], |gates| &gates.questions),
+            people: &people(self.task),
             remarks: &remarks(turn),
             instructions: &context.instructions(self.mirror).await?,
             probing,
@@ -183,12 +193,27 @@ impl Look<'_> {
             let counted = lines.get(path).copied();
             paths.contains(path).then(|| counted.unwrap_or(u32::MAX))
         };
+        let shown = match gates.questions.is_empty() {
+            true => None,
+            false => Some(self.mirror.hunks(&fork, self.head).await?),
+        };
+        let words: Vec<&str> = self
+            .context
+            .feature
+            .words()
+            .into_iter()
+            .chain(self.task.words())
+            .collect();
         let facts = TurnFacts {
             kind: self.task.plan.kind,
             criteria: &self.task.plan.acceptance_criteria,
             gates,
             lines_of: &lines_of,
             is_on_base: &|path| before.contains(path),
+            quotes: QuoteFacts {
+                words: &words,
+                in_diff: &|path, line| shown.as_ref().is_some_and(|shown| shown.shows(path, line)),
+            },
             checkout,
         };
         Ok(check(decision, &facts))
@@ -229,8 +254,15 @@ pub(super) async fn compare(checkout: &Checkout, secrets: &Secrets) -> Result<Ch
     })
 }
 
-fn decision(answer: &serde_json::Value, task: &Task, probing: Probing) -> Result<CoachDecision, String> {
-    let decision = parse_decision(answer, &task.plan.acceptance_criteria).map_err(|mistakes| mistakes.to_string())?;
+fn numbered<'a>(task: &'a Task, gates: &GateReport) -> Numbered<'a> {
+    Numbered {
+        criteria: &task.plan.acceptance_criteria,
+        questions: gates.questions.len(),
+    }
+}
+
+fn decision(answer: &serde_json::Value, numbered: Numbered<'_>, probing: Probing) -> Result<CoachDecision, String> {
+    let decision = parse_decision(answer, numbered).map_err(|mistakes| mistakes.to_string())?;
     match (decision.decision, probing) {
         (DecisionKind::Approve | DecisionKind::Feedback, _) => Ok(decision),
         (DecisionKind::Probe, Probing::Over) => Err(
@@ -249,10 +281,25 @@ fn no_command(command: &String) -> Option<String> {
     Some(format!("commands: `{command}` cannot be run: {wrong}"))
 }
 
-/// Returns people's remarks on the work. The Coach sees them as information, not as instructions.
+/// Returns what people with the right to decide said about the work, over all turns.
+fn people(task: &Task) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for turn in &task.turns {
+        let told = &turn.told;
+        let reviews = told.reviews.iter();
+        let reviews = reviews.flat_map(|review| review.items.iter().map(|item| remark(&review.by.login, item)));
+        let guidance = told.guidance.iter().map(|said| said.text.clone());
+        let answers = told.answers.iter().filter_map(Round::words).map(str::to_owned);
+        words.extend(guidance.chain(answers).chain(reviews));
+    }
+    words.dedup();
+    words
+}
+
+/// Returns the remarks of others on the work. The Coach sees them as information, not as instructions.
 fn remarks(turn: &Turn) -> Vec<String> {
-    let reviews = turn.told.reviews.iter().chain(&turn.told.remarks);
-    reviews
+    let remarks = turn.told.remarks.iter();
+    remarks
         .flat_map(|review| review.items.iter().map(|item| remark(&review.by.login, item)))
         .collect()
 }

@@ -14,6 +14,7 @@ use crate::{
 use domain::{
     evidence::{Baseline, Finding},
     ids::Sha,
+    question::{OpenQuestion, Question},
     shell_command::ShellCommand,
     task::{Origin, Task, Turn, TurnKind},
 };
@@ -176,6 +177,7 @@ impl Ground {
             task: &task.plan,
             turn: turn.number,
             items: &items,
+            questions: asked_before(task, turn),
             guidance: &guidance,
             delivered: &delivered(context, task),
             instructions: &self.instructions,
@@ -194,6 +196,16 @@ impl Ground {
         .prompt(context.engine.agents.definition(Role::Player))
         .with_inquiries(task.rounds(), hearing)
     }
+}
+
+/// Returns the questions of the last judged turn, and those of them that nobody answered.
+fn asked_before<'a>(task: &'a Task, turn: &Turn) -> (&'a [Question], &'a [OpenQuestion]) {
+    let Some(before) = task.asked_before(turn.number) else {
+        return (&[], &[]);
+    };
+    let questions = before.gates.as_ref().map(|gates| gates.questions.as_slice());
+    let open = before.verdict.as_ref().map(|verdict| verdict.open_questions.as_slice());
+    (questions.unwrap_or_default(), open.unwrap_or_default())
 }
 
 /// Returns the tests that failed before the Feature began, and those that a person has waived since.

@@ -1,7 +1,7 @@
 //! Reads `dotnet test`.
 
 use crate::gates::results::{
-    failures::{Layout, NO_END, is_text},
+    failures::{Layout, is_text},
     numbers::after,
     runner::{Naming, Runner},
     tally::{Outcome, Tally},
@@ -20,7 +20,6 @@ pub(super) static DOTNET: Runner = Runner {
         },
         mark: Some(|line| (line.trim() == "Error Message:").then_some("")),
         text: is_text,
-        end: NO_END,
     }),
     ..Runner::called(&[&["dotnet", "test"]])
 };

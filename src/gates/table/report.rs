@@ -14,8 +14,9 @@ use domain::{
     decision::Issue,
     evidence::{Gate, GateResult, Weight},
     integrity::Detail,
-    question::{MOST_LINES, Question, Topic},
-    test_outcome::{TestOutcome, TestResult},
+    question,
+    question::{Question, Topic},
+    test_outcome::{IntendedChange, TestOutcome, TestResult},
 };
 use integrity::{FileChange, Version};
 use std::collections::BTreeMap;
@@ -117,19 +118,33 @@ fn not_comparable(table: &Table<'_>) -> Option<Question> {
     })
 }
 
-/// Returns the old and the new form of a test, as lines that are gone and lines that are new.
+/// Returns the old and the new form of a test.
 fn both_forms(change: &Change, row: &Row) -> String {
-    let half = MOST_LINES / 2;
-    let form = |name: Option<&String>, tests: &TestIndex, side: fn(&FileChange) -> &Version, mark: &str| {
-        let site = name.and_then(|name| tests.find(name).first().copied());
-        let lines = site.and_then(|site| {
-            let text = text(side(change.file(&site.path)?))?;
-            Some(tests.lines(site, text))
-        });
-        let lines = lines.unwrap_or_default().into_iter().take(half);
-        lines.map(|line| format!("{mark} {line}")).collect::<Vec<_>>()
+    let form = |name: Option<&String>, tests: &TestIndex, side: fn(&FileChange) -> &Version| {
+        let site = *tests.find(name?).first()?;
+        let text = text(side(change.file(&site.path)?))?;
+        Some(tests.lines(site, text).join("\n"))
     };
-    let mut lines = form(row.pair.base.as_ref(), &change.before, |file| &file.before, "-");
-    lines.extend(form(row.pair.head.as_ref(), &change.after, |file| &file.after, "+"));
-    lines.join("\n")
+    let old = form(row.pair.base.as_ref(), &change.before, |file| &file.before);
+    let new = form(row.pair.head.as_ref(), &change.after, |file| &file.after);
+    question::both_forms(old.as_deref(), new.as_deref())
+}
+
+/// Returns the changes of tests that the plan names and about which nobody is asked.
+pub(crate) fn intended(run: &Run<'_>, table: &Table<'_>) -> Vec<IntendedChange> {
+    let task = run.subject.task;
+    let intents = || task.changes.iter().chain(&task.removes);
+    let weight = |row: &Row| row.outcome.weight(run.kind(), &row.reasons);
+    let settled = table.rows.iter().filter(|row| weight(row) == Weight::Informational);
+    let changed = settled.filter_map(|row| {
+        let test = row.pair.base.clone().filter(|_| row.outcome.changes_behaviour())?;
+        let path = row.site.as_ref().map_or("", |(path, _)| path);
+        let intent = intents().find(|intent| intent.names_test(path, &test) || intent.names_path(path))?;
+        Some(IntendedChange {
+            intent: intent.name.clone(),
+            test,
+            outcome: row.outcome,
+        })
+    });
+    changed.collect()
 }

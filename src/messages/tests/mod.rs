@@ -3,6 +3,7 @@
 mod evidence;
 mod hostile;
 mod pages;
+mod questions;
 mod sentences;
 mod world;
 

@@ -330,6 +330,7 @@ fn check_runs_conclude_as_the_verdict_does() {
             tests: Evidence::Absent(Absence::NoCommand),
             excused: Vec::new(),
             questions: Vec::new(),
+            intended: Vec::new(),
             more: Vec::new(),
         },
         ..feature.gates[0].clone()

@@ -112,6 +112,7 @@ pub(super) fn gates(say: Words<'_>, exit_code: i32) -> GateReport {
             tests: Evidence::Passed(finding("cargo test", Vec::new())),
             excused: evidence::excused(say),
             questions: Vec::new(),
+            intended: Vec::new(),
             more: evidence::held(say),
         },
         _ => GateReport {
@@ -120,6 +121,7 @@ pub(super) fn gates(say: Words<'_>, exit_code: i32) -> GateReport {
             tests: Evidence::Failed(finding("cargo test", vec![say("auth::refresh_once")])),
             excused: evidence::excused(say),
             questions: Vec::new(),
+            intended: Vec::new(),
             more: evidence::broken(say),
         },
     }
@@ -176,10 +178,12 @@ pub(super) fn verdict(say: Words<'_>, outcome: Outcome) -> Verdict {
             tests: None,
             issues: items.clone(),
             feedback: say("Use each token once."),
+            answers: Vec::new(),
             commands: Vec::new(),
             ignored: Vec::new(),
         }),
         broken_contracts: Vec::new(),
+        open_questions: Vec::new(),
         items,
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     isolation::Level,
     plan::{Check, Criterion},
     question::Question,
+    test_outcome::IntendedChange,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};
@@ -28,6 +29,9 @@ pub struct GateReport {
     /// What somebody has to answer before an approval holds, the gravest first.
     #[serde(default)]
     pub questions: Vec<Question>,
+    /// The changes of tests that the plan names, for which nobody is asked.
+    #[serde(default)]
+    pub intended: Vec<IntendedChange>,
     /// The isolation level of the commands; `None` if it was not recorded.
     #[serde(default)]
     pub isolation: Option<Level>,
@@ -127,6 +131,7 @@ impl GateReport {
             excused: Vec::new(),
             more: Vec::new(),
             questions: Vec::new(),
+            intended: Vec::new(),
             isolation: None,
         }
     }
@@ -262,6 +267,7 @@ mod tests {
                 excused: Vec::new(),
                 more: (1..=4).map(|number| check(number, failed(&[]))).collect(),
                 questions: Vec::new(),
+                intended: Vec::new(),
                 isolation: None,
             };
             let found: Vec<usize> = repeats(&criteria, &report).map(|(number, _)| number).collect();

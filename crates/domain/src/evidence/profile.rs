@@ -233,6 +233,7 @@ mod tests {
                 tests,
                 excused: Vec::new(),
                 questions: Vec::new(),
+                intended: Vec::new(),
                 more: Vec::new(),
             },
         ) {
@@ -362,6 +363,7 @@ mod tests {
             tests: Evidence::Failed(red),
             excused: Vec::new(),
             questions: Vec::new(),
+            intended: Vec::new(),
             more: Vec::new(),
         };
         let sentence = "tests failed: `t` exited with 101, 3 passed, 2 failed: a::b, a::c".to_owned();

@@ -2,6 +2,7 @@
 
 mod added;
 pub mod base_failures;
+pub mod changed_behaviour;
 pub mod command;
 pub mod discussion;
 pub mod event;

@@ -4,6 +4,7 @@ use crate::{
     decision::DecisionKind,
     evidence::{Counts, GateReport, GateResult, TestNames},
     plan::TaskType,
+    question::QuoteFacts,
 };
 use proptest::prelude::*;
 
@@ -75,6 +76,10 @@ fn facts<'a>(criteria: &'a [Criterion], gates: &'a GateReport) -> TurnFacts<'a> 
         gates,
         lines_of: &lines_of,
         is_on_base: &is_on_base,
+        quotes: QuoteFacts {
+            words: &[],
+            in_diff: &|_, _| false,
+        },
         checkout: &CheckoutState::Unchanged,
     }
 }
@@ -229,6 +234,7 @@ fn approving(evidence: &[&str]) -> CoachDecision {
         tests: None,
         issues: Vec::new(),
         feedback: String::new(),
+        answers: Vec::new(),
         commands: Vec::new(),
         ignored: Vec::new(),
     }

@@ -9,6 +9,7 @@ use crate::{
     effect::{DismissedWhy, Effect, TaskWork},
     evidence::{GateReport, GateResult, Profile, profile},
     ids::{Emission, Millis, Sha, TurnNumber, User},
+    question::arrange,
     recurring::same_issues_three_turns,
     report::Discrepancy,
     task::{
@@ -28,6 +29,7 @@ pub(super) fn gated(
     let Some(turn) = looked_at(&task, Stage::Gates, emission, head) else {
         return unchanged(task);
     };
+    report.questions = arrange(report.questions);
     let found = profile(task.plan.kind, &report);
     let next = match (&found, rules.ci) {
         (Profile::Passed, CiPolicy::Wait) => Stage::Ci,

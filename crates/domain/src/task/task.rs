@@ -254,6 +254,24 @@ impl Task {
         items
     }
 
+    /// Returns the last turn before this one, in this attempt, whose questions were judged.
+    pub fn asked_before(&self, turn: TurnNumber) -> Option<&Turn> {
+        let mut judged = self.turns_now().rev().filter(|before| before.verdict.is_some());
+        judged.find(|before| before.number < turn && before.gates.is_some())
+    }
+
+    /// Returns the words that say what the task is to do: its own, and those of people with the right to decide.
+    pub fn words(&self) -> Vec<&str> {
+        let own = [&self.plan.name, &self.plan.description].into_iter();
+        let criteria = self.plan.acceptance_criteria.iter().map(|criterion| &criterion.text);
+        let told = || self.turns.iter().map(|turn| &turn.told).chain([&self.next]);
+        let guidance = told().flat_map(|told| &told.guidance).map(|said| &said.text);
+        let reviews = told().flat_map(|told| &told.reviews).flat_map(|review| &review.items);
+        let reviews = reviews.map(|item| &item.description);
+        let texts = own.chain(criteria).chain(guidance).chain(reviews).map(String::as_str);
+        texts.chain(self.rounds().filter_map(Round::words)).collect()
+    }
+
     /// Returns the turn with this number.
     pub fn turn(&self, number: TurnNumber) -> Option<&Turn> {
         self.turns.iter().find(|turn| turn.number == number)

@@ -31,6 +31,8 @@ pub enum WaivedFact {
         /// The result of its check, as a sentence.
         why: String,
     },
+    /// A question about the change, by its title.
+    Question(String),
     /// Another finding of the Gates, as a sentence.
     Finding(String),
     /// What the Coach wants to be mended, in its words.
@@ -52,6 +54,7 @@ impl Waiver {
         self.facts.iter().filter_map(|fact| match fact {
             WaivedFact::Test(name) => Some(name),
             WaivedFact::Criterion { .. }
+            | WaivedFact::Question(_)
             | WaivedFact::Finding(_)
             | WaivedFact::Objection(_)
             | WaivedFact::Request { .. }
@@ -67,6 +70,7 @@ pub(super) fn facts(task: &Task, turn: &Turn) -> Vec<WaivedFact> {
         Some(gates) => of_gates(task, gates),
         None => vec![WaivedFact::Gates],
     };
+    facts.extend(open_questions(turn));
     match &turn.verdict {
         Some(verdict) => facts.extend(of_verdict(verdict, facts.is_empty())),
         None => facts.push(WaivedFact::Coach),
@@ -100,6 +104,18 @@ fn of_gates(task: &Task, gates: &GateReport) -> Vec<WaivedFact> {
         }
     }
     facts
+}
+
+/// Returns the questions that nobody answered; the person answers them.
+fn open_questions(turn: &Turn) -> Vec<WaivedFact> {
+    let questions = turn.gates.iter().flat_map(|gates| &gates.questions);
+    let is_open = |number: usize| {
+        let verdict = turn.verdict.as_ref();
+        verdict.is_none_or(|verdict| verdict.open_questions.iter().any(|open| open.number == number))
+    };
+    let open = (1..).zip(questions).filter(|(number, _)| is_open(*number));
+    open.map(|(_, question)| WaivedFact::Question(question.title()))
+        .collect()
 }
 
 /// Returns the failing tests that nothing excuses, if the Gate runs the tests and names them.
@@ -146,7 +162,7 @@ fn of_verdict(verdict: &Verdict, are_gates_passed: bool) -> Vec<WaivedFact> {
         .map(|item| WaivedFact::Objection(item.description.clone()))
         .collect();
     let says_more = |contract: Contract| match contract {
-        Contract::GatesPassed | Contract::NoMustFix => false,
+        Contract::GatesPassed | Contract::NoMustFix | Contract::QuestionsAnswered => false,
         Contract::CriteriaEvidenced => are_gates_passed && facts.is_empty(),
         Contract::ReportValid
         | Contract::PathsAllowed

@@ -163,6 +163,7 @@ pub fn green() -> GateReport {
         tests: Evidence::Passed(finding(&[])),
         excused: Vec::new(),
         questions: Vec::new(),
+        intended: Vec::new(),
         more: Vec::new(),
     }
 }
@@ -174,6 +175,7 @@ pub fn red() -> GateReport {
         tests: Evidence::Failed(finding(&["works"])),
         excused: Vec::new(),
         questions: Vec::new(),
+        intended: Vec::new(),
         more: Vec::new(),
     }
 }
@@ -185,6 +187,7 @@ pub fn absent() -> GateReport {
         tests: Evidence::Absent(Absence::NoCommand),
         excused: Vec::new(),
         questions: Vec::new(),
+        intended: Vec::new(),
         more: Vec::new(),
     }
 }
@@ -194,6 +197,7 @@ pub fn approval() -> Judgement {
         outcome: Outcome::Approve,
         decision: None,
         broken_contracts: Vec::new(),
+        open_questions: Vec::new(),
         items: Vec::new(),
     }))
 }
@@ -203,6 +207,7 @@ pub fn feedback(words: &str) -> Judgement {
         outcome: Outcome::Feedback,
         decision: None,
         broken_contracts: Vec::new(),
+        open_questions: Vec::new(),
         items: vec![Issue::must_fix("test", words)],
     }))
 }

@@ -5,7 +5,7 @@ const MOST_CHARACTERS: usize = 8_000;
 const MOST_WORDS: usize = 1_000;
 
 /// A word, or the whole text between quotes or backticks.
-pub(super) struct Word<'a> {
+pub(crate) struct Word<'a> {
     /// The text as it is written.
     pub text: &'a str,
     /// Whether it stands alone between backticks or quotes.
@@ -13,7 +13,7 @@ pub(super) struct Word<'a> {
 }
 
 /// A file that a word may name, with the line if it gives one.
-pub(super) struct FileReference {
+pub(crate) struct FileReference {
     /// The path.
     pub path: String,
     /// The last line that is named.
@@ -21,7 +21,7 @@ pub(super) struct FileReference {
 }
 
 /// Returns the words of `evidence`, followed by the texts between backticks or quotes.
-pub(super) fn words(evidence: &str) -> Vec<Word<'_>> {
+pub(crate) fn words(evidence: &str) -> Vec<Word<'_>> {
     let end = evidence.char_indices().nth(MOST_CHARACTERS);
     let end = end.map_or(evidence.len(), |(at, _)| at);
     let evidence = evidence.get(..end).unwrap_or_default();
@@ -40,13 +40,13 @@ pub(super) fn words(evidence: &str) -> Vec<Word<'_>> {
 
 impl<'a> Word<'a> {
     /// Returns the text without final punctuation and without the brackets of a call.
-    pub(super) fn bare(&self) -> &'a str {
+    pub(crate) fn bare(&self) -> &'a str {
         self.text.trim_end_matches(['.', ':', '!', '?']).trim_end_matches("()")
     }
 
     /// Returns the files that it may name: the whole word, and the word without its line number. Case matters, as in
     /// the tree.
-    pub(super) fn file_references(&self) -> Vec<FileReference> {
+    pub(crate) fn file_references(&self) -> Vec<FileReference> {
         let word = self.text.trim_end_matches(['.', ':', '!', '?']);
         let word = word.strip_prefix("./").unwrap_or(word);
         let mut file_references = vec![FileReference {
@@ -77,7 +77,7 @@ impl<'a> Word<'a> {
 }
 
 /// `true` if `text` contains `name` as a whole, not as part of a longer word.
-pub(super) fn mentions(text: &str, name: &str) -> bool {
+pub(crate) fn mentions(text: &str, name: &str) -> bool {
     let name = name.trim();
     let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
     !name.is_empty()
@@ -89,6 +89,6 @@ pub(super) fn mentions(text: &str, name: &str) -> bool {
 }
 
 /// `true` if `name` stands alone between backticks or quotes.
-pub(super) fn is_marked(text: &str, name: &str) -> bool {
+pub(crate) fn is_marked(text: &str, name: &str) -> bool {
     words(text).iter().any(|word| word.marked && word.text == name)
 }

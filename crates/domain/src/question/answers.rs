@@ -1,0 +1,250 @@
+//! The answers to questions, and which questions they leave open.
+
+use crate::{
+    citation::words,
+    question::{AnswerVerdict, Question, QuoteSource},
+    quote, shorten,
+};
+use serde::{Deserialize, Serialize};
+
+/// The most characters of an answer in one sentence.
+const MOST_CHARACTERS: usize = 600;
+
+/// The Coach's answer to one question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionAnswer {
+    /// The question's number, from 1.
+    pub question: usize,
+    /// The answer.
+    pub verdict: AnswerVerdict,
+    /// The reason, as a sentence.
+    pub because: String,
+    /// The words that want the change, or a place in it. It may be missing only if it is not fine.
+    pub quote: String,
+}
+
+/// The author's answer to a question of the last turn: a claim, which the Coach sees.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerClaim {
+    /// The question's number in the last turn, from 1.
+    pub question: usize,
+    /// The reason.
+    pub because: String,
+    /// The words that want the change, or a place in it; may be empty.
+    pub quote: String,
+}
+
+/// The texts and lines that a quote may be from.
+#[derive(Clone, Copy)]
+pub struct QuoteFacts<'a> {
+    /// The issue, the task, its criteria, and the comments of people with the right to decide.
+    pub words: &'a [&'a str],
+    /// Returns `true` if the diff shows this line of the head's version of a file.
+    pub in_diff: &'a dyn Fn(&str, u32) -> bool,
+}
+
+/// A question that no answer settles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenQuestion {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Why it is open.
+    pub why: OpenReason,
+}
+
+/// Why a question is open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OpenReason {
+    /// The Coach answers that it is not fine, with this reason.
+    NotFine {
+        /// The reason.
+        because: String,
+    },
+    /// There is no answer.
+    Unanswered,
+    /// The answer gives no reason.
+    WithoutReason,
+    /// The answer quotes nothing.
+    WithoutQuote,
+    /// The quote does not stand where it may be from.
+    NoSuchQuote {
+        /// The quote.
+        quote: String,
+    },
+}
+
+/// Returns the questions that the answers leave open. An answer that it is not fine outweighs all others.
+pub fn open_questions(questions: &[Question], answers: &[QuestionAnswer], facts: QuoteFacts<'_>) -> Vec<OpenQuestion> {
+    let open = (1..).zip(questions).filter_map(|(number, question)| {
+        let about: Vec<&QuestionAnswer> = answers.iter().filter(|answer| answer.question == number).collect();
+        let why = open_reason(question, &about, facts)?;
+        Some(OpenQuestion { number, why })
+    });
+    open.collect()
+}
+
+fn open_reason(question: &Question, answers: &[&QuestionAnswer], facts: QuoteFacts<'_>) -> Option<OpenReason> {
+    let not_fine = answers.iter().find(|answer| answer.verdict == AnswerVerdict::NotFine);
+    if let Some(answer) = not_fine {
+        let because = answer.because.clone();
+        return Some(OpenReason::NotFine { because });
+    }
+    let mut doubts = answers.iter().map(|answer| doubt(question, answer, facts));
+    match doubts.next() {
+        None => Some(OpenReason::Unanswered),
+        Some(first) => doubts.fold(first, Option::and),
+    }
+}
+
+/// Returns why the answer does not hold.
+fn doubt(question: &Question, answer: &QuestionAnswer, facts: QuoteFacts<'_>) -> Option<OpenReason> {
+    if answer.because.trim().is_empty() {
+        return Some(OpenReason::WithoutReason);
+    }
+    if answer.quote.trim().is_empty() {
+        return Some(OpenReason::WithoutQuote);
+    }
+    let is_there = quote::stands_in(&answer.quote, facts.words.iter().copied())
+        || question.topic.quote_source() == QuoteSource::WordsOrPlace && is_in_diff(&answer.quote, facts);
+    let quote = answer.quote.clone();
+    (!is_there).then_some(OpenReason::NoSuchQuote { quote })
+}
+
+fn is_in_diff(quote: &str, facts: QuoteFacts<'_>) -> bool {
+    let mut places = words(quote).into_iter().flat_map(|word| word.file_references());
+    places.any(|place| place.line.is_some_and(|line| (facts.in_diff)(&place.path, line)))
+}
+
+impl OpenQuestion {
+    /// `true` if the Coach can still settle it by an answer.
+    pub fn lacks_answer(&self) -> bool {
+        match self.why {
+            OpenReason::NotFine { .. } => false,
+            OpenReason::Unanswered
+            | OpenReason::WithoutReason
+            | OpenReason::WithoutQuote
+            | OpenReason::NoSuchQuote { .. } => true,
+        }
+    }
+
+    /// Returns why it is open, as a sentence about the decision.
+    pub fn sentence(&self, question: &Question) -> String {
+        let name = format!("question {} ({})", self.number, question.title());
+        match &self.why {
+            OpenReason::NotFine { because } => format!("{name} is answered: {}", short(because)),
+            OpenReason::Unanswered => format!("{name} has no answer"),
+            OpenReason::WithoutReason => format!("{name} is answered without a reason"),
+            OpenReason::WithoutQuote => format!("{name} is answered without a quote"),
+            OpenReason::NoSuchQuote { quote } => {
+                let places = match question.topic.quote_source() {
+                    QuoteSource::Words => "in the issue, the task or a comment of a person who may decide",
+                    QuoteSource::WordsOrPlace => {
+                        "in the issue, the task or a comment of a person who may decide, and is no line of the change"
+                    }
+                };
+                format!(
+                    "{name} is answered with the quote “{}”, which does not stand {places}",
+                    short(quote)
+                )
+            }
+        }
+    }
+}
+
+/// Returns a text of an answer, short enough for a sentence.
+pub(crate) fn short(text: &str) -> String {
+    shorten::middle(text.trim(), MOST_CHARACTERS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{integrity::Rule, question::Topic, test_outcome::TestOutcome};
+
+    fn question(topic: Topic) -> Question {
+        Question {
+            topic,
+            about: vec!["test_total".to_owned()],
+            place: Some(("tests/cart.py".to_owned(), 7)),
+            material: String::new(),
+        }
+    }
+
+    fn answer(verdict: AnswerVerdict, because: &str, quote: &str) -> QuestionAnswer {
+        QuestionAnswer {
+            question: 1,
+            verdict,
+            because: because.to_owned(),
+            quote: quote.to_owned(),
+        }
+    }
+
+    fn why(topic: Topic, answers: &[QuestionAnswer]) -> Option<OpenReason> {
+        let facts = QuoteFacts {
+            words: &["Cancelled orders no longer count.", "Totals"],
+            in_diff: &|path, line| path == "src/cart.py" && line == 12,
+        };
+        let questions = [question(topic)];
+        let mut open = open_questions(&questions, answers, facts);
+        assert!(open.len() <= 1);
+        open.pop().map(|open| open.why)
+    }
+
+    #[test]
+    fn an_answer_needs_a_reason_and_a_quote_that_is_there() {
+        use AnswerVerdict::{Fine, NotFine};
+        let no_such = |quote: &str| {
+            let quote = quote.to_owned();
+            Some(OpenReason::NoSuchQuote { quote })
+        };
+        let (changed, stub) = (Topic::Outcome(TestOutcome::ChangedOnPurpose), Topic::Rule(Rule::Stub));
+        let table = [
+            (changed, Fine, "it is asked for", "cancelled orders no longer", None),
+            (changed, Fine, "the title", "totals", None),
+            (
+                changed,
+                Fine,
+                "",
+                "cancelled orders no longer",
+                Some(OpenReason::WithoutReason),
+            ),
+            (changed, Fine, "it is asked for", " ", Some(OpenReason::WithoutQuote)),
+            (
+                changed,
+                Fine,
+                "it is asked for",
+                "orders count",
+                no_such("orders count"),
+            ),
+            (
+                changed,
+                Fine,
+                "it is there",
+                "src/cart.py:12",
+                no_such("src/cart.py:12"),
+            ),
+            (stub, Fine, "it is there", "src/cart.py:12", None),
+            (stub, Fine, "it is there", "see `./src/cart.py#L12`", None),
+            (stub, Fine, "it is there", "src/cart.py:13", no_such("src/cart.py:13")),
+            (stub, Fine, "it is there", "src/cart.py", no_such("src/cart.py")),
+            (stub, Fine, "it is asked for", "Cancelled orders no longer count", None),
+        ];
+        for (topic, verdict, because, quote, expected) in table {
+            assert_eq!(why(topic, &[answer(verdict, because, quote)]), expected, "{quote}");
+        }
+        let because = "no".to_owned();
+        let refused = Some(OpenReason::NotFine { because });
+        assert_eq!(why(stub, &[answer(NotFine, "no", "")]), refused);
+        let fine = answer(Fine, "it is asked for", "cancelled orders no longer");
+        assert_eq!(why(stub, &[fine.clone(), answer(NotFine, "no", "")]), refused);
+        assert_eq!(
+            why(stub, &[answer(Fine, "", ""), fine.clone()]),
+            None,
+            "one that holds is enough"
+        );
+        assert_eq!(why(stub, &[]), Some(OpenReason::Unanswered));
+        let other = QuestionAnswer { question: 2, ..fine };
+        assert_eq!(why(stub, &[other]), Some(OpenReason::Unanswered));
+    }
+}
