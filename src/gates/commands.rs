@@ -104,11 +104,13 @@ fn unrun(repository: &Repository<'_>) -> Option<UnrunTests> {
     let files: Vec<String> = tests.take(MOST_SHOWN).cloned().collect();
     let nested = detect::in_folders(repository).take(MOST_SHOWN);
     let commands: Vec<String> = nested.map(|found| found.test.text().to_owned()).collect();
-    let looked_for = detect::looked_for();
-    (!files.is_empty() || !commands.is_empty()).then_some(UnrunTests {
+    let mentioned: Vec<String> = detect::mentioned(repository).take(MOST_SHOWN).collect();
+    let has_some = !files.is_empty() || !commands.is_empty() || !mentioned.is_empty();
+    has_some.then(|| UnrunTests {
         files,
         commands,
-        looked_for,
+        mentioned,
+        looked_for: detect::looked_for(),
     })
 }
 
@@ -207,6 +209,49 @@ mod tests {
             unrun_in(&["api/go.mod", "api/a_test.go", "web/package.json"]),
             Some(both)
         );
+    }
+
+    #[test]
+    fn a_command_that_the_repository_runs_itself_shows_that_there_are_tests() {
+        let mentioned = |path: &str, text: &str| {
+            let paths = [path.to_owned(), "src/calc.nim".to_owned()];
+            let read = |asked: &str| (asked == path).then(|| text.to_owned());
+            let found = unrun(&Repository::new(&paths, &read));
+            found.map(|found| found.mentioned).unwrap_or_default()
+        };
+        let ci = ".github/workflows/ci.yml";
+        let steps = |job: &str, steps: &str| format!("jobs: {{{job}: {{runs-on: ubuntu-latest, steps: [{steps}]}}}}");
+        for (path, text, expected) in [
+            (
+                ci,
+                steps("build", "{run: nimble install -y}, {run: nimble test}"),
+                Some("nimble test"),
+            ),
+            (
+                ci,
+                steps("build", "{run: nim c -r tests/t_calc.nim}"),
+                Some("nim c -r tests/t_calc.nim"),
+            ),
+            (
+                ci,
+                steps("test", "{run: make tool}, {run: cd x && ./verify.sh}"),
+                Some("./verify.sh"),
+            ),
+            (
+                ci,
+                steps("a", "{name: Run the tests, run: ./verify.sh}"),
+                Some("./verify.sh"),
+            ),
+            (ci, steps("a", "{run: docker push x:latest}"), None),
+            (
+                "Makefile",
+                "run-tests:\n\tnim c -r t.nim\n".to_owned(),
+                Some("make run-tests"),
+            ),
+            ("Makefile", "latest:\n\ttrue\n".to_owned(), None),
+        ] {
+            assert_eq!(mentioned(path, &text).first().map(String::as_str), expected, "{text}");
+        }
     }
 
     fn why(settings: &str, files: &[&str]) -> String {

@@ -349,10 +349,18 @@ pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
             )
         }
         PreFlightCause::NoCommand { task, tests } => {
-            let found = match (tests.files.as_slice(), tests.commands.is_empty()) {
-                ([], _) => String::new(),
-                (_, true) => format!(". There are {}", codes(&tests.files, 3, 200)),
-                (_, false) => format!(". More than one folder has its own: {}", codes(&tests.commands, 3, 300)),
+            let found = match (
+                tests.commands.as_slice(),
+                tests.mentioned.as_slice(),
+                tests.files.as_slice(),
+            ) {
+                ([], [], []) => String::new(),
+                ([], [], files) => format!(". There are {}", codes(files, 3, 200)),
+                ([], mentioned, _) => {
+                    let mentioned = codes(mentioned, 3, 300);
+                    format!(". The repository itself seems to run some by {mentioned}")
+                }
+                (commands, ..) => format!(". More than one folder has its own: {}", codes(commands, 3, 300)),
             };
             format!("{task} needs tests{found}. Looked for {}", tests.looked_for)
         }

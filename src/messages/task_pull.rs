@@ -11,7 +11,7 @@ use crate::messages::{
 use domain::{
     design::Design,
     effect::{ClosedWhy, DismissedWhy},
-    feature::Feature,
+    feature::{Feature, State},
     ids::User,
     report::PlayerReport,
     task::Task,
@@ -141,10 +141,12 @@ pub fn closed_pull(feature: &Feature, task: &Task, why: &ClosedWhy, links: &Link
             words::person(by)
         ),
         ClosedWhy::Cancelled => {
-            format!(
-                "Closed: {id} of {} is cancelled. The branch stays. To go on with it, reopen this pull request.",
-                feature.key.shown()
-            )
+            let name = feature.key.shown();
+            let next = match matches!(feature.state, State::Cancelled { .. }) {
+                true => format!("{name} is cancelled too: to start anew, label its issue again."),
+                false => "To go on with it, reopen this pull request.".to_owned(),
+            };
+            format!("Closed: {id} of {name} is cancelled. The branch stays. {next}")
         }
     }
 }

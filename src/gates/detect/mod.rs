@@ -20,6 +20,7 @@ mod python;
 mod repository;
 mod ruby;
 mod task;
+mod test_words;
 pub(crate) mod workflow;
 
 pub use repository::Repository;
@@ -250,6 +251,14 @@ pub(crate) fn in_folders(repository: &Repository<'_>) -> impl Iterator<Item = De
         let found = first(&repository.below(&folder))?;
         detected(found, Some(folder))
     })
+}
+
+/// Returns commands of the repository's own workflows and make files that seem to run tests by a runner of which no tool
+/// chain knows.
+pub(crate) fn mentioned(repository: &Repository<'_>) -> impl Iterator<Item = String> {
+    workflow::test_commands(repository)
+        .into_iter()
+        .chain(make::test_targets(repository))
 }
 
 /// Returns the commands of the first tool chain that can run tests.

@@ -5,6 +5,7 @@ use crate::gates::{
     detect::{
         node,
         repository::{Found, Repository},
+        test_words::speaks_of_tests,
     },
     results::RUNNERS,
     workflows::is_workflow,
@@ -179,11 +180,7 @@ impl<'r> Job<'r> {
     fn step(&mut self, run: &str, folder: &str) -> bool {
         let mut folder = folder.trim_start_matches("./").trim_end_matches('/').to_owned();
         let mut tests = false;
-        for part in run.replace("\\\n", " ").lines().flat_map(|line| line.split("&&")) {
-            let command: Option<ShellCommand> = part.trim().parse().ok();
-            let Some(words) = command.and_then(|command| Some(command.as_written()?.words)) else {
-                continue;
-            };
+        for (_, words) in commands(run) {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             match words.as_slice() {
                 ["cd", below] => folder = inside(&folder, below),
@@ -249,6 +246,57 @@ impl<'r> Job<'r> {
         }
         true
     }
+}
+
+/// Returns the commands of a step, each as written and as its words.
+fn commands(run: &str) -> Vec<(String, Vec<String>)> {
+    let run = run.replace("\\\n", " ");
+    let parts = run.lines().flat_map(|line| line.split("&&")).map(str::trim);
+    let split = |part: &str| {
+        let command: ShellCommand = part.parse().ok()?;
+        Some((part.to_owned(), command.as_written()?.words))
+    };
+    parts.filter_map(split).collect()
+}
+
+/// Returns the commands of workflows that run tests: by their own words, or by the name of their step or job.
+pub(super) fn test_commands(repository: &Repository<'_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for path in telling(repository.paths) {
+        let text = repository.text_from_root(path).unwrap_or_default();
+        let workflow: Value = serde_saphyr::from_str(&text).unwrap_or_default();
+        let jobs = workflow.get("jobs").and_then(Value::as_object);
+        for (id, job) in jobs.into_iter().flatten() {
+            found.extend(test_command(id, job));
+        }
+    }
+    found
+}
+
+/// Returns the first command of a job that runs tests by its own words, else the last one of a step or job that is named
+/// after tests.
+fn test_command(id: &str, job: &Value) -> Option<String> {
+    let name = |value: &Value| {
+        let name = value.get("name").and_then(Value::as_str);
+        name.is_some_and(speaks_of_tests)
+    };
+    let is_job = speaks_of_tests(id) || name(job);
+    let mut last = None;
+    for step in job.get("steps")?.as_array()? {
+        for (command, words) in commands(step.get("run").and_then(Value::as_str).unwrap_or_default()) {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            if words.first() == Some(&"cd") || words.contains(&"install") {
+                continue;
+            }
+            if names_tests(&words) {
+                return Some(command);
+            }
+            if is_job || name(step) {
+                last = Some(command);
+            }
+        }
+    }
+    last
 }
 
 impl Workflow {
@@ -448,10 +496,14 @@ fn is_test(words: &[&str]) -> bool {
         .first()
         .and_then(|word| word.rsplit('/').next())
         .unwrap_or_default();
-    let names_tests = words.iter().any(|word| word.to_lowercase().contains("test"));
-    let ends = (0..words.len()).filter_map(|at| words.get(at..));
+    names_tests(words) || TASK_RUNNERS.contains(&program)
+}
+
+/// `true` if the words alone show that a command runs tests.
+fn names_tests(words: &[&str]) -> bool {
+    let mut ends = (0..words.len()).filter_map(|at| words.get(at..));
     let calls = |end: &[&str]| RUNNERS.iter().any(|runner| runner.is_called_by(end));
-    names_tests || TASK_RUNNERS.contains(&program) || ends.into_iter().any(calls)
+    words.iter().any(|word| speaks_of_tests(word)) || ends.any(calls)
 }
 
 fn names(services: &Map<String, Value>) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Reads CTest, meson and automake.
 
 use crate::gates::results::{
+    failures::Layout,
     numbers::after,
     runner::Runner,
     tally::{Outcome, Tally},
@@ -8,19 +9,36 @@ use crate::gates::results::{
 
 pub(super) static CTEST: Runner = Runner {
     read: Some(ctest),
+    failures: Some(Layout::system_errors(
+        |line| failed(ctest_result(line)),
+        |line| ctest_result(line).is_some() || line.contains("% tests passed, "),
+    )),
     ..Runner::called(&[&["ctest"]])
 };
 
 pub(super) static MESON: Runner = Runner {
     read: Some(meson),
+    failures: Some(Layout::system_errors(
+        |line| failed(meson_result(line)),
+        |line| meson_result(line).is_some() || line.starts_with("Summary of Failures:"),
+    )),
     ..Runner::called(&[&["meson", "test"]])
 };
 
-/// `make check` of automake's parallel harness.
+/// `make check` of automake's parallel harness. With `VERBOSE`, the output of failing tests follows the results.
 pub(super) static AUTOMAKE: Runner = Runner {
     read: Some(automake),
+    failures: Some(Layout::system_errors(
+        |line| failed(automake_result(line)),
+        |line| automake_result(line).is_some() || line.contains(" (exit status: ") || line.starts_with("# TOTAL: "),
+    )),
     ..Runner::called(&[])
 };
+
+/// Returns the name of a failing test, without a text.
+fn failed(result: Option<(&str, Outcome)>) -> Option<(&str, &str)> {
+    result.and_then(|(name, outcome)| (outcome == Outcome::Failed).then_some((name, "")))
+}
 
 /// Reads `2/6 Test #2: halves ......***Failed    0.01 sec`, if the output has a summary.
 fn ctest(text: &str) -> Option<Tally> {

@@ -1,6 +1,7 @@
 //! Reads `deno test`.
 
 use crate::gates::results::{
+    failures::{Layout, NO_END, is_text},
     numbers::before,
     runner::Runner,
     tally::{Outcome, Tally, joined},
@@ -9,6 +10,15 @@ use crate::gates::results::{
 /// Deno names every test without being asked.
 pub(super) static DENO: Runner = Runner {
     read: Some(deno),
+    failures: Some(Layout {
+        test: |line| {
+            let name = line.split_once(" => ").filter(|_| result(line).is_none());
+            name.map(|_| (line.trim(), ""))
+        },
+        mark: Some(|line| line.strip_prefix("error: ")),
+        text: is_text,
+        end: NO_END,
+    }),
     ..Runner::called(&[&["deno", "test"]])
 };
 

@@ -1,7 +1,7 @@
 //! Reads `dotnet test`.
 
 use crate::gates::results::{
-    failures::{Layout, is_text},
+    failures::{Layout, NO_END, is_text},
     numbers::after,
     runner::{Naming, Runner},
     tally::{Outcome, Tally},
@@ -20,6 +20,7 @@ pub(super) static DOTNET: Runner = Runner {
         },
         mark: Some(|line| (line.trim() == "Error Message:").then_some("")),
         text: is_text,
+        end: NO_END,
     }),
     ..Runner::called(&[&["dotnet", "test"]])
 };

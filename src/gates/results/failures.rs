@@ -15,7 +15,12 @@ pub(crate) struct Layout {
     pub(super) mark: Option<fn(&str) -> Option<&str>>,
     /// `true` if a line after the mark, or after the name, can be the text.
     pub(super) text: fn(&str) -> bool,
+    /// `true` if no text of the named tests can follow a line.
+    pub(super) end: fn(&str) -> bool,
 }
+
+/// The end of a failure for runners whose texts are always there.
+pub(super) const NO_END: fn(&str) -> bool = |_| false;
 
 impl Layout {
     /// The text is the first line after the name that says something.
@@ -24,6 +29,18 @@ impl Layout {
             test,
             mark: None,
             text: is_text,
+            end: NO_END,
+        }
+    }
+
+    /// The text is the first line after the name that names an error of the system. For runners that show only what a
+    /// test's program prints: its other lines, such as a greeting, are alike in all tests.
+    pub(super) const fn system_errors(test: fn(&str) -> Option<(&str, &str)>, end: fn(&str) -> bool) -> Self {
+        Self {
+            test,
+            mark: None,
+            text: |line| system_error(line).is_some(),
+            end,
         }
     }
 }
@@ -53,6 +70,9 @@ pub(super) fn find(output: &str, layout: &Layout, mut take: impl FnMut(&str, &st
     let mut tests: Vec<&str> = Vec::new();
     let mut position = Position::Outside;
     for line in output.lines() {
+        if (layout.end)(line) {
+            position = Position::Outside;
+        }
         if let Some((test, rest)) = (layout.test)(line) {
             if position != Position::Named {
                 tests.clear();

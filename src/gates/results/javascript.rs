@@ -1,7 +1,7 @@
 //! Reads jest, vitest and mocha.
 
 use crate::gates::results::{
-    failures::{Layout, is_text},
+    failures::{Layout, NO_END, is_text},
     numbers::{before, without_time},
     runner::{Arguments, Naming, Runner, Select, any_of, escaped},
     tally::{Outcome, Tally, joined},
@@ -72,6 +72,7 @@ pub(super) static MOCHA: Runner = Runner {
         test: |line| numbered(line.trim_start()).map(|_| (line.trim(), "")),
         mark: Some(|line| line.trim_end().ends_with(':').then_some("")),
         text: is_text,
+        end: NO_END,
     }),
     ..Runner::called(&[&["mocha"], &["_mocha"]])
 };

@@ -1,7 +1,7 @@
 //! Reads Elixir's ExUnit.
 
 use crate::gates::results::{
-    failures::{Layout, is_text},
+    failures::{Layout, NO_END, is_text},
     numbers::before,
     runner::{Naming, Runner},
     tally::{Outcome, Tally, joined},
@@ -19,6 +19,7 @@ pub(super) static MIX: Runner = Runner {
         test: |line| failure(line).map(|_| (line.trim(), "")),
         mark: None,
         text: |line| is_text(line) && !is_place(line),
+        end: NO_END,
     }),
     ..Runner::called(&[&["mix", "test"]])
 };

@@ -1,7 +1,7 @@
 //! Reads Node's own runner, in the Test Anything Protocol and in the readable form.
 
 use crate::gates::results::{
-    failures::{Layout, is_text},
+    failures::{Layout, NO_END, is_text},
     numbers::without_time,
     runner::{ArgumentPosition, Arguments, Asked, Runner, Select, any_of, escaped},
     tally::{Outcome, Tally, joined},
@@ -23,6 +23,7 @@ pub(super) static NODE: Runner = Runner {
         },
         mark: Some(thrown),
         text: is_text,
+        end: NO_END,
     }),
     ..Runner::called(&[&["node"]])
 };

@@ -1,7 +1,7 @@
 //! Reads minitest, test-unit and RSpec.
 
 use crate::gates::results::{
-    failures::{Layout, is_text},
+    failures::{Layout, NO_END, is_text},
     numbers::before,
     runner::{Naming, Runner},
     tally::{Outcome, Tally, joined},
@@ -54,6 +54,7 @@ pub(super) static RSPEC: Runner = Runner {
         },
         mark: Some(|line| line.trim_start().starts_with("Failure/Error:").then_some("")),
         text: is_text,
+        end: NO_END,
     }),
     ..Runner::called(&[&["rspec"]])
 };

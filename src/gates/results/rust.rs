@@ -1,7 +1,7 @@
 //! Reads `cargo test` and `cargo nextest`.
 
 use crate::gates::results::{
-    failures::{Layout, is_text},
+    failures::{Layout, NO_END, is_text},
     numbers::before,
     runner::{ArgumentPosition, Arguments, Asked, Naming, Runner, Select},
     tally::{Outcome, Tally},
@@ -20,6 +20,7 @@ pub(super) static CARGO_TEST: Runner = Runner {
         test: |line| Some((printed(line)?, "")),
         mark: Some(|line| panicked(line).map(|_| "").or_else(|| line.strip_prefix("Error: "))),
         text: is_text,
+        end: NO_END,
     }),
     ..Runner::called(&[&["cargo", "test"], &["cargo", "t"]])
 };

@@ -1,6 +1,7 @@
 //! Reads the Test Anything Protocol, and the summary of `prove`.
 
 use crate::gates::results::{
+    failures::Layout,
     numbers::after,
     runner::{Arguments, Naming, Runner, Select},
     tally::{Outcome, Tally},
@@ -47,6 +48,15 @@ pub(super) fn prove(text: &str) -> Option<Tally> {
     tally.passed = tests.saturating_sub(tally.failed);
     Some(tally)
 }
+
+/// The place of the texts in plain TAP: what a program prints after `not ok`.
+pub(super) static PLAIN: Layout = Layout::system_errors(
+    |line| {
+        let (title, outcome) = result(line)?;
+        (outcome == Outcome::Failed).then_some((title, ""))
+    },
+    |line| result(line).is_some(),
+);
 
 /// Reads lines such as `ok 1 - name` and `not ok 2 - name`, if there is a plan such as `1..2`.
 pub(super) fn plain(text: &str) -> Option<Tally> {

@@ -726,7 +726,42 @@ fn runners_say_why_each_test_failed() {
 }
 
 #[test]
+fn runners_of_programs_name_the_systems_error_among_what_a_failing_test_printed() {
+    let refused = "connect: Connection refused";
+    check_texts(
+        "    Start 1: adds\n1/3 Test #1: adds ....***Failed    0.00 sec\nRunning main() from gmock_main.cc\n\
+         connect: Connection refused\n\n    Start 2: quiet\n2/3 Test #2: quiet ....***Failed    0.00 sec\n\n\
+         3/3 Test #3: fine ....   Passed    0.00 sec\n33% tests passed, 2 tests failed out of 3\n\n\
+         nobody: Permission denied\n",
+        &[("adds", refused)],
+    );
+    check_texts(
+        "1/2 a db  FAIL            0.01s   exit status 1\n>>> MALLOC_PERTURB_=203 /usr/bin/sh -c 'exit 1'\n\
+         ――― ✀  ―――\nstdout:\nconnecting\nstderr:\nconnect: Connection refused\n――――――\n\n\
+         2/2 quiet FAIL            0.01s   exit status 1\n>>> /usr/bin/sh -c 'exit 1'\n\nSummary of Failures:\n\n\
+         1/2 a db  FAIL            0.01s   exit status 1\nOk:                 0   \nTimeout:            0   \n",
+        &[("a db", refused)],
+    );
+    check_texts(
+        "FAIL: b.sh\nFAIL: c.sh\n=====\n   x 1.0: ./test-suite.log\n=====\n\n# TOTAL: 2\n# FAIL:  2\n\nFAIL: b.sh\n=====\n\n\
+         connecting\nconnect: Connection refused\nFAIL b.sh (exit status: 1)\n\nFAIL: c.sh\n=====\n\nFAIL c.sh (exit status: 1)\n\n\
+         Permission denied\n",
+        &[("b.sh", refused)],
+    );
+    check_texts(
+        "1..3\nnot ok 1 adds\nnot ok 2 - opens # time=1ms\n# connecting\n# connect: Connection refused\nok 3 - halves\n\
+         # Permission denied\n",
+        &[("opens", "# connect: Connection refused")],
+    );
+}
+
+#[test]
 fn runners_of_other_languages_say_why_each_test_failed() {
+    check_texts(
+        "running 1 test from ./a_test.ts\nadds ... FAILED (5ms)\n\n ERRORS \n\nadds => ./a_test.ts:1:6\nerror: Error: no such host\n    \
+         at file:///a_test.ts:2:9\n\n FAILURES \n\nadds => ./a_test.ts:1:6\n\nFAILED | 0 passed | 1 failed (9ms)\n",
+        &[("adds => ./a_test.ts:1:6", "Error: no such host")],
+    );
     check_texts(
         "FAIL ./a.test.js\n  ✕ x (2 ms)\n\n  ● a › x\n\n    connect ECONNREFUSED 127.0.0.1:5432\n\n      3 | it()\n\n\
          Tests:       1 failed, 2 passed, 3 total\n",

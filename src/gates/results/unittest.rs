@@ -1,7 +1,7 @@
 //! Reads Python's unittest.
 
 use crate::gates::results::{
-    failures::{Layout, is_text},
+    failures::{Layout, NO_END, is_text},
     runner::{Arguments, Naming, Runner, Select},
     tally::{Outcome, Tally},
 };
@@ -22,6 +22,7 @@ pub(super) static UNITTEST: Runner = Runner {
         },
         mark: Some(|line| line.starts_with("Traceback ").then_some("")),
         text: |line| !line.starts_with(' ') && is_text(line),
+        end: NO_END,
     }),
     ..Runner::called(&[&["-m", "unittest"]])
 };

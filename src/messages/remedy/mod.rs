@@ -236,7 +236,9 @@ fn cure(error: SystemError) -> &'static str {
 /// Says which line to write if no test command was found.
 fn untestable(what: &PreFlightCause) -> String {
     let example = match what {
-        PreFlightCause::NoCommand { tests, .. } => tests.commands.first().map(String::as_str),
+        PreFlightCause::NoCommand { tests, .. } => {
+            tests.commands.first().or(tests.mentioned.first()).map(String::as_str)
+        }
         PreFlightCause::SetUp(_)
         | PreFlightCause::Tests(_)
         | PreFlightCause::NoNames { .. }

@@ -485,6 +485,10 @@ fn what_is_said_when_something_closes_or_becomes_stale() {
         ("Retried, with its new pull request", close(task, &retried)),
         ("Skipped", close(task, &ClosedWhy::Skipped { by: by() })),
         ("Cancelled", close(task, &ClosedWhy::Cancelled)),
+        (
+            "Cancelled, with its Feature",
+            messages::closed_pull(&cancelled, task, &ClosedWhy::Cancelled, &world::links()),
+        ),
         ("the feature pull request", messages::closed_feature_pull(&cancelled)),
         (
             "dismissed: Overridden",
@@ -652,21 +656,26 @@ fn tests_without_names_are_told_in_plain_sentences() {
         reasons::preflight_cause(&cause(domain::evidence::Evidence::Failed(finding()))),
         "`sh run.sh` exited with 0. TASK-001 asks for the test `bye`"
     );
-    let cause = |commands: &[&str]| domain::blocked::PreFlightCause::NoCommand {
+    let cause = |files: &[&str], commands: &[&str], mentioned: &[&str]| domain::blocked::PreFlightCause::NoCommand {
         task: TaskId::Planned(1),
         tests: domain::feature::UnrunTests {
-            files: vec![text("spec/a_spec.lua")],
+            files: files.iter().map(|file| text(file)).collect(),
             commands: commands.iter().map(|command| text(command)).collect(),
+            mentioned: mentioned.iter().map(|command| text(command)).collect(),
             looked_for: text("Cargo, Make"),
         },
     };
     assert_eq!(
-        reasons::preflight_cause(&cause(&[])),
+        reasons::preflight_cause(&cause(&["spec/a_spec.lua"], &[], &[])),
         "TASK-001 needs tests. There are `spec/a_spec.lua`. Looked for Cargo, Make"
     );
     assert_eq!(
-        reasons::preflight_cause(&cause(&["cd a && npm test", "cd b && go test ./..."])),
+        reasons::preflight_cause(&cause(&["a.js"], &["cd a && npm test", "cd b && go test ./..."], &[])),
         "TASK-001 needs tests. More than one folder has its own: `cd a && npm test`, `cd b && go test ./...`. \
          Looked for Cargo, Make"
+    );
+    assert_eq!(
+        reasons::preflight_cause(&cause(&[], &[], &["nimble test"])),
+        "TASK-001 needs tests. The repository itself seems to run some by `nimble test`. Looked for Cargo, Make"
     );
 }

@@ -189,6 +189,8 @@ pub struct UnrunTests {
     pub files: Vec<String>,
     /// Commands that run the tests of one folder each, if there are several such folders.
     pub commands: Vec<String>,
+    /// Commands of the repository's own workflows and make files that seem to run tests.
+    pub mentioned: Vec<String>,
     /// The names of the tool chains that were looked for.
     pub looked_for: String,
 }

@@ -2,7 +2,7 @@
 //! acts through the API.
 
 use crate::{
-    acts::{MergeOrder, NewReview},
+    acts::{IssueChange, MergeOrder, NewReview},
     auth::{Caller, Right},
     readers::{Hands, QuickReply},
     refusal::{Refusal, Result},
@@ -72,6 +72,8 @@ pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue, mergeable: Optio
             @if let (Some(pull), Some(false)) = (pull, mergeable) {
                 p.muted { "It conflicts with " code { (pull.base) } ", so it cannot be merged yet." }
             }
+        } @else if pull.is_none_or(|pull| pull.merged.is_none()) {
+            div.acts { (form(hand, at, "reopen", &html! { button #reopen { "Reopen" } })) }
         }
     }
 }
@@ -168,6 +170,7 @@ impl Order<'_> {
             "approve" => self.review("APPROVE").await,
             "request-changes" => self.review("REQUEST_CHANGES").await,
             "ready" => site.set_draft(self.enter(WRITE)?, number, false),
+            "reopen" => self.reopen().await,
             "merge" => site
                 .merge(self.enter(WRITE)?, number, &MergeOrder::default())
                 .await
@@ -179,6 +182,20 @@ impl Order<'_> {
                 site.change(|state| state.click_check(at, run, Some(self.field("identifier"))))
             }
             _ => Err(Refusal::not_found()),
+        }
+    }
+
+    async fn reopen(&self) -> Result {
+        let (at, change) = (
+            self.enter(WRITE)?,
+            IssueChange {
+                open: Some(true),
+                ..IssueChange::default()
+            },
+        );
+        match self.site.read(|state| state.pull(self.repo, self.number).is_ok()) {
+            true => self.site.change_pull(at, self.number, &change).await,
+            false => self.site.change(|state| state.change_issue(at, self.number, &change)),
         }
     }
 

@@ -243,6 +243,32 @@ async fn who_shows_the_key_acts_as_the_person_and_github_s_rules_hold() {
 }
 
 #[tokio::test]
+async fn what_was_closed_is_opened_again_unless_it_was_merged() {
+    let dir = tempfile::tempdir().unwrap();
+    let forge = of_one_person(dir.path()).await;
+    let ann = forge.as_user("ann").unwrap();
+    let (pull, issue) = (
+        with_pull(&forge).await,
+        ann.open_issue(REPO, "A list", "", &[]).unwrap(),
+    );
+    let own = session(&forge).await;
+    for (number, at) in [(pull, format!("pull/{pull}")), (issue, format!("issues/{issue}"))] {
+        let at = format!("/acme/shop/{at}");
+        assert!(!has(&get(&forge, &at, &own).await, "reopen"));
+        ann.close(REPO, number).unwrap();
+        let page = get(&forge, &at, &own).await;
+        assert!(has(&page, "reopen"), "{page}");
+        let body = format!("token={}&act=reopen", token_of(&page));
+        assert!(press(&forge, &format!("{at}/act"), &own, &body).await.contains("303"));
+        assert!(!has(&get(&forge, &at, &own).await, "reopen"));
+    }
+    let at = format!("/acme/shop/pull/{pull}");
+    let body = format!("token={}&act=merge", token_of(&get(&forge, &at, &own).await));
+    assert!(press(&forge, &format!("{at}/act"), &own, &body).await.contains("303"));
+    assert!(!has(&get(&forge, &at, &own).await, "reopen"));
+}
+
+#[tokio::test]
 async fn nobody_else_acts() {
     let dir = tempfile::tempdir().unwrap();
     let forge = of_one_person(dir.path()).await;

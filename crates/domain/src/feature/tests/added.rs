@@ -199,6 +199,7 @@ fn tests_that_no_command_runs_wait_for_a_person_if_a_task_needs_tests() {
     let there = || UnrunTests {
         files: vec!["spec/a_spec.lua".to_owned()],
         commands: Vec::new(),
+        mentioned: Vec::new(),
         looked_for: "Cargo".to_owned(),
     };
     let plan_of = |kind| {
