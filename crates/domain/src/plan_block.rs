@@ -12,14 +12,35 @@ pub fn find_plan_block(markdown_text: &str) -> Option<String> {
 }
 
 fn has_tasks(body: &str) -> bool {
-    let flow = body.trim_start().starts_with('{');
-    body.lines().any(|line| {
-        let key = line.trim_start_matches(['{', ' ', '\t', ',']);
-        let line = if flow { key } else { line };
-        let after = ["tasks", "\"tasks\"", "'tasks'"]
-            .iter()
-            .filter_map(|key| line.strip_prefix(key));
-        after.into_iter().any(|after| after.trim_start().starts_with(':'))
+    match body.trim_start().starts_with('{') {
+        true => outer_keys(body).any(|key| is_tasks(key.trim_start())),
+        false => body.lines().any(is_tasks),
+    }
+}
+
+fn is_tasks(text: &str) -> bool {
+    let mut after = ["tasks", "\"tasks\"", "'tasks'"]
+        .iter()
+        .filter_map(|key| text.strip_prefix(key));
+    after.any(|after| after.trim_start().starts_with(':'))
+}
+
+/// Returns the rest of the text from each place where a key of the outermost `{` may begin.
+fn outer_keys(body: &str) -> impl Iterator<Item = &str> {
+    let (mut depth, mut quote, mut is_escaped) = (0_usize, None, false);
+    body.char_indices().filter_map(move |(at, c)| {
+        let is_plain = !std::mem::take(&mut is_escaped);
+        match (quote, c) {
+            (Some('"'), '\\') => is_escaped = is_plain,
+            (Some(open), c) if c == open && is_plain => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '{' | '[') => depth = depth.saturating_add(1),
+            (None, '}' | ']') => depth = depth.saturating_sub(1),
+            (None, _) => {}
+        }
+        let begins = quote.is_none() && depth == 1 && ['{', ','].contains(&c);
+        begins.then(|| body.get(at.saturating_add(1)..)).flatten()
     })
 }
 
@@ -39,6 +60,16 @@ mod tests {
                 Some("name: x\n\"tasks\" : []\n"),
             ),
             ("```yaml\n{tasks: []}\n```", Some("{tasks: []}\n")),
+            (
+                "```yaml\n{\"name\": \"a, b\", \"tasks\": []}\n```",
+                Some("{\"name\": \"a, b\", \"tasks\": []}\n"),
+            ),
+            (
+                "```yaml\n{\n  name: x,\n  tasks: [\n```",
+                Some("{\n  name: x,\n  tasks: [\n"),
+            ),
+            ("```yaml\n{a: {b: 1, tasks: []}}\n```", None),
+            ("```yaml\n{a: \"\\\", tasks: []\"}\n```", None),
             ("```yaml\ntasks: [unclosed\n```", Some("tasks: [unclosed\n")),
             (
                 "```yaml\na: 1\n```\n\n~~~yaml title\ntasks: []\n~~~",
