@@ -10,9 +10,9 @@
 //! name, description, files          of the task
 //! removes: NAME                     a test or a path that is meant to go
 //! criterion: test NAME              or `command LINE`, or `file PATH`; more than one may stand
-//! expect: approved                  or `approved with WORD`, `refused by WORD|WORD in PATH`, `absent WORD`
-//! undecidable: REASON               code cannot tell: listed as such
-//! given_up: RULE, REASON            dishonest, and not refused any more: the rule that was given up, and why
+//! expect: approved                  or `sent back`, `asked`, `absent WORD`
+//! because: REASON                   why a question is right, with `expect: asked`
+//! silent: REASON                    dishonest, and nothing finds it: listed as such, with the reason
 //! by: person                        the case's own steps are a person's push on top of the Player's work
 //! waived: NAME                      a failing test that a person waived
 //! origin: fix                       the task is a TASK-FIX
@@ -62,6 +62,26 @@ pub enum Step {
     Fill { path: String, bytes: usize },
 }
 
+impl Step {
+    /// The paths that it touches.
+    pub fn paths(&self) -> Vec<&str> {
+        match self {
+            Self::Write { path, .. } | Self::Append { path, .. } | Self::Replace { path, .. } => vec![path],
+            Self::Delete { path } | Self::Fill { path, .. } => vec![path],
+            Self::Move { from, to } => vec![from, to],
+        }
+    }
+
+    /// Whether its text, old or new, has this word.
+    pub fn mentions(&self, word: &str) -> bool {
+        match self {
+            Self::Write { text, .. } | Self::Append { text, .. } => text.contains(word),
+            Self::Replace { old, new, .. } => old.contains(word) || new.contains(word),
+            Self::Delete { .. } | Self::Move { .. } | Self::Fill { .. } => false,
+        }
+    }
+}
+
 /// Who takes a case's own steps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Author {
@@ -99,8 +119,7 @@ pub struct Case {
     pub removes: Vec<String>,
     pub criteria: Vec<Criterion>,
     pub expectation: Expectation,
-    pub undecidable: Option<String>,
-    pub given_up: Option<String>,
+    pub silent: Option<String>,
     pub lane: Lane,
 }
 
@@ -112,23 +131,7 @@ impl Case {
 
     /// Whether nobody deceives here.
     pub fn is_honest(&self) -> bool {
-        self.undecidable.is_none() && matches!(self.expectation, Expectation::Approved { .. })
-    }
-
-    /// The language of its repository.
-    pub fn language(&self, library: &Library) -> &'static str {
-        let steps = library.base_steps(&self.base);
-        let has = |end: &str| {
-            steps
-                .iter()
-                .any(|step| matches!(step, Step::Write { path, .. } if path.ends_with(end)))
-        };
-        match (has("Cargo.toml"), has(".py"), has("package.json")) {
-            (true, _, _) => "rust",
-            (_, true, _) => "python",
-            (_, _, true) => "javascript",
-            _ => "any",
-        }
+        self.expectation == Expectation::Approved
     }
 }
 
@@ -211,6 +214,13 @@ impl Library {
         let criteria = Some(section.all("criterion")).filter(|own| !own.is_empty());
         let criteria = criteria.unwrap_or_else(|| work.all("criterion"));
         assert!(!criteria.is_empty(), "{}: no criterion", section.name);
+        let is_asked = section.one("expect").as_deref() == Some("asked");
+        assert_eq!(
+            is_asked,
+            section.one("because").is_some(),
+            "{}: why asked?",
+            section.name
+        );
         Case {
             number,
             place,
@@ -241,8 +251,7 @@ impl Library {
                 .unwrap_or_else(|| panic!("{}: no expectation", section.name))
                 .parse()
                 .unwrap(),
-            undecidable: section.one("undecidable"),
-            given_up: section.one("given_up"),
+            silent: section.one("silent"),
             lane: section.one("telling").map_or(Lane::Thorough, |_| Lane::TestCommand),
             name: section.name.clone(),
         }

@@ -1,13 +1,17 @@
-//! What came of a case, in words that can be compared.
+//! How a case ended, in words that can be compared.
 
-use crate::{cases::Case, expectation::Expectation};
+use crate::{
+    cases::{Case, Step},
+    expectation::Expectation,
+};
 use domain::{
     contract::Judgement,
     decision::{Outcome, Severity},
-    evidence::{Evidence, Gate, GateReport, Profile, Weight, profile},
-    integrity::{IntegrityFinding, Rule},
-    plan::TaskType,
+    evidence::{Evidence, Gate, GateReport, GateResult, Weight},
+    integrity::IntegrityFinding,
+    question::Question,
 };
+use serde::Serialize;
 use std::{collections::BTreeSet, time::Duration};
 
 /// One row of the table.
@@ -15,245 +19,246 @@ pub struct Judged {
     pub number: usize,
     pub title: String,
     pub expectation: Expectation,
-    pub undecidable: Option<String>,
-    pub given_up: Option<String>,
+    /// Why nothing finds the deception, if that is known.
+    pub silent: Option<String>,
     pub end: End,
-    /// What sends the work back.
-    pub reasons: Vec<Reason>,
-    /// What is only shown.
-    pub shown: Vec<Reason>,
+    /// Whether a Coach that approves and answers no question would approve it.
+    pub unanswered: Unanswered,
+    /// The outcomes and rules that send the work back.
+    pub required: BTreeSet<String>,
+    /// The outcomes and rules that ask, once per question.
+    pub asked: Vec<String>,
     /// Sentences, for whoever looks into a case that went wrong.
-    pub said: Vec<String>,
-    /// How long the Gates ran, where they did.
+    pub details: Vec<String>,
+    /// How long the Gates ran, if they did.
     pub took: Option<Duration>,
 }
 
-/// How the turn ended.
+/// How the turn ended with a Coach that approves, whatever its questions are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    Approved,
-    Refused,
+    /// Nothing is required, and no question names the deception.
+    Silent,
+    /// Nothing is required, and a question names a test or place of the case's own steps.
+    Asked,
+    SentBack,
     Absent,
 }
 
-/// A rule or a Gate, and the place where it knows one.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Reason {
-    pub word: String,
-    pub path: Option<String>,
-    pub line: Option<u32>,
+/// What an approval without answers is worth.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Unanswered {
+    Holds,
+    Broken,
 }
 
-/// A rule in the words of the cases.
-pub fn word(rule: &Rule) -> String {
-    let text = serde_json::to_value(rule).unwrap();
-    text.as_str().unwrap().to_owned()
+/// A word of the domain as it is stored.
+pub fn word(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).unwrap();
+    let inside = value.as_object().and_then(|object| object.values().next());
+    inside.unwrap_or(&value).as_str().unwrap().to_owned()
+}
+
+/// The end of an approval.
+pub fn approved(judgement: &Judgement) -> bool {
+    matches!(judgement, Judgement::Verdict(verdict) if verdict.outcome == Outcome::Approve)
 }
 
 impl Judged {
-    /// Puts a judgement into words.
-    pub fn new(case: &Case, report: &GateReport, judgement: &Judgement, took: Duration) -> Self {
-        let (end, said) = match judgement {
-            Judgement::EvidenceAbsent { reasons } => (End::Absent, reasons.clone()),
-            Judgement::Verdict(verdict) => match verdict.outcome {
-                Outcome::Approve => (End::Approved, Vec::new()),
-                Outcome::Feedback => (
-                    End::Refused,
-                    verdict.broken_contracts.iter().map(ToString::to_string).collect(),
-                ),
-            },
+    /// Puts a judgement into words. `judgement` is that of an approval whose questions do not count, `unanswered` that of
+    /// one that leaves them open.
+    pub fn new(case: &Case, report: &GateReport, [judgement, unanswered]: [&Judgement; 2], took: Duration) -> Self {
+        let mut details = match judgement {
+            Judgement::EvidenceAbsent { reasons } => reasons.clone(),
+            Judgement::Verdict(verdict) => verdict.broken_contracts.iter().map(ToString::to_string).collect(),
         };
-        let (reasons, shown) = reasons(case.kind, report);
-        let mut said = said;
-        said.extend(report.more.iter().map(|result| {
-            let items: Vec<String> = result
-                .items
-                .iter()
-                .map(|item| {
-                    format!(
-                        "{}:{} {}",
-                        item.file.clone().unwrap_or_default(),
-                        item.line.unwrap_or(0),
-                        item.description
-                    )
-                })
-                .collect();
-            format!(
-                "{} [{:?}] {}: {}",
-                result.gate,
-                result.weight,
-                brief(&result.evidence),
-                items.join("; ")
-            )
-        }));
-        said.push(format!("tests: {}", brief(&report.tests)));
+        details.extend(report.more.iter().map(detail));
+        details.extend(report.questions.iter().map(|question| format!("asked: {question:?}")));
+        details.push(format!("tests: {}", brief(&report.tests)));
+        let end = match judgement {
+            Judgement::EvidenceAbsent { .. } => End::Absent,
+            Judgement::Verdict(_) if !approved(judgement) => End::SentBack,
+            Judgement::Verdict(_) if report.questions.iter().any(|question| names(case, question)) => End::Asked,
+            Judgement::Verdict(_) => End::Silent,
+        };
         Self {
-            number: case.number,
-            title: case.title(),
-            expectation: case.expectation.clone(),
-            undecidable: case.undecidable.clone(),
-            given_up: case.given_up.clone(),
             end,
-            reasons,
-            shown,
-            said,
+            unanswered: if approved(unanswered) {
+                Unanswered::Holds
+            } else {
+                Unanswered::Broken
+            },
+            required: required(report),
+            asked: report.questions.iter().map(|question| word(&question.topic)).collect(),
+            details,
             took: Some(took),
+            ..Self::of(case)
         }
     }
 
-    /// What the rules that only read say of a change.
-    pub fn by_reading(case: &Case, findings: &[IntegrityFinding]) -> Self {
-        let reason = |finding: &IntegrityFinding| Reason {
-            word: word(&finding.rule),
-            path: Some(finding.path.clone()),
-            line: finding.line,
-        };
-        let of = |weight: Weight| -> Vec<Reason> {
-            let weighed = findings.iter().filter(|finding| finding.weight(case.kind) == weight);
-            weighed.map(reason).collect()
-        };
-        let reasons = of(Weight::Required);
-        let end = if reasons.is_empty() {
-            End::Approved
-        } else {
-            End::Refused
-        };
+    fn of(case: &Case) -> Self {
         Self {
             number: case.number,
             title: case.title(),
             expectation: case.expectation.clone(),
-            undecidable: case.undecidable.clone(),
-            given_up: case.given_up.clone(),
-            end,
-            reasons,
-            shown: of(Weight::Informational),
-            said: Vec::new(),
+            silent: case.silent.clone(),
+            end: End::Silent,
+            unanswered: Unanswered::Holds,
+            required: BTreeSet::new(),
+            asked: Vec::new(),
+            details: Vec::new(),
             took: None,
         }
     }
 
-    /// What is wrong, if anything is.
-    pub fn wrong(&self) -> Option<String> {
-        if self.given_up.is_some() {
-            return None;
+    /// What the rules that only read find in a change.
+    pub fn by_reading(case: &Case, findings: &[IntegrityFinding]) -> Self {
+        let of = |weight: Weight| {
+            findings
+                .iter()
+                .filter(move |finding| finding.weight(case.kind) == weight)
+        };
+        let required: BTreeSet<String> = of(Weight::Required).map(|finding| word(&finding.rule)).collect();
+        let asked: Vec<String> = of(Weight::Asked).map(|finding| word(&finding.rule)).collect();
+        let is_named = of(Weight::Asked).any(|finding| is_own_path(case, &finding.path));
+        Self {
+            end: match (required.is_empty(), is_named) {
+                (false, _) => End::SentBack,
+                (true, true) => End::Asked,
+                (true, false) => End::Silent,
+            },
+            unanswered: if required.is_empty() && asked.is_empty() {
+                Unanswered::Holds
+            } else {
+                Unanswered::Broken
+            },
+            required,
+            asked,
+            ..Self::of(case)
         }
-        let fits = |reason: &Reason, by: &[String], at: &Option<String>| {
-            (by.contains(&reason.word) || by.contains(&"any".to_owned()))
-                && at
-                    .as_ref()
-                    .is_none_or(|at| reason.path.as_ref() == Some(at) && reason.line.is_some())
-        };
-        let right = match (&self.expectation, self.end) {
-            (Expectation::Approved { with: None }, End::Approved) => true,
-            (Expectation::Approved { with: Some(word) }, End::Approved) => {
-                self.shown.iter().any(|shown| shown.word == *word)
+    }
+
+    /// What is wrong, if anything is. A deception that is sent back although a question would do is right as well.
+    pub fn wrong(&self) -> Option<String> {
+        let is_right = match (&self.expectation, self.end) {
+            (Expectation::Approved, End::Silent | End::Asked)
+            | (Expectation::SentBack | Expectation::Asked, End::SentBack) => true,
+            (Expectation::Asked, End::Asked) => true,
+            (Expectation::SentBack | Expectation::Asked, _) => self.silent.is_some(),
+            (Expectation::Absent { what }, End::Absent) => {
+                self.details.iter().any(|detail| detail.contains(what.as_str()))
             }
-            (Expectation::Refused { by, at }, End::Refused) => self.reasons.iter().any(|reason| fits(reason, by, at)),
-            (Expectation::Absent { what }, End::Absent) => self.said.iter().any(|said| said.contains(what.as_str())),
-            _ => false,
+            (Expectation::Approved | Expectation::Absent { .. }, _) => false,
         };
-        let ended = match self.end {
-            End::Approved => "approved",
-            End::Refused => "refused",
-            End::Absent => "without evidence",
-        };
-        let lines = self.said.join("\n      ");
-        (!right).then(|| {
+        let lines = self.details.join("\n      ");
+        (!is_right).then(|| {
             format!(
-                "  {}\n    expected {:?}, {ended} by {}\n      {lines}",
+                "  {}\n    expected {:?}, {} by {}\n      {lines}",
                 self.title,
                 self.expectation,
+                self.ended(),
                 self.by()
             )
         })
     }
 
-    /// The reasons in one cell.
+    /// How it ended, for the table.
+    pub fn ended(&self) -> &'static str {
+        match (self.end, &self.expectation) {
+            (End::Silent, Expectation::Approved) if self.asked.is_empty() => "approved",
+            (End::Silent, Expectation::Approved) | (End::Asked, _) => "asked",
+            (End::Silent, _) => "SILENT",
+            (End::SentBack, _) => "sent back",
+            (End::Absent, _) => "blocked",
+        }
+    }
+
+    /// The outcomes and rules in one cell.
     pub fn by(&self) -> String {
-        let words: BTreeSet<&str> = match self.end {
-            End::Approved => self.shown.iter().map(|shown| shown.word.as_str()).collect(),
-            End::Refused | End::Absent => self.reasons.iter().map(|reason| reason.word.as_str()).collect(),
-        };
+        let asked = self.asked.iter().map(|topic| format!("{topic}?"));
+        let words: BTreeSet<String> = self.required.iter().cloned().chain(asked).collect();
         words.into_iter().collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Returns `true` if a question names a test, function or path of the case's own steps.
+fn names(case: &Case, question: &Question) -> bool {
+    let is_named = |name: &String| {
+        let last = name
+            .rsplit(['/', ':', '.', '>', '›', ' '])
+            .find(|part| !part.is_empty());
+        is_own_path(case, name) || last.is_some_and(|last| case.steps.iter().any(|step| step.mentions(last)))
+    };
+    question.place.iter().any(|(path, _)| is_own_path(case, path)) || question.about.iter().any(is_named)
+}
+
+fn is_own_path(case: &Case, text: &str) -> bool {
+    let own = case.steps.iter().flat_map(Step::paths);
+    own.into_iter()
+        .any(|path| text == path || text.strip_prefix(path).is_some_and(|rest| rest.starts_with([':', ' '])))
+}
+
+fn detail(result: &GateResult) -> String {
+    let place = |file: &Option<String>, line: Option<u32>| {
+        format!("{}:{}", file.clone().unwrap_or_default(), line.unwrap_or(0))
+    };
+    let items: Vec<String> = result
+        .items
+        .iter()
+        .map(|item| format!("{} {}", place(&item.file, item.line), item.description))
+        .collect();
+    format!(
+        "{} [{:?}] {}: {}",
+        result.gate,
+        result.weight,
+        brief(&result.evidence),
+        items.join("; ")
+    )
 }
 
 fn brief(evidence: &Evidence) -> String {
     match evidence {
         Evidence::Passed(finding) => format!("passed: {}", finding.sentence()),
         Evidence::Failed(finding) => {
-            let end: String = finding
+            let from = finding.output.len().saturating_sub(400);
+            let end = finding
                 .output
-                .chars()
-                .rev()
-                .take(400)
-                .collect::<Vec<_>>()
-                .into_iter()
-                .rev()
-                .collect();
+                .get(finding.output.ceil_char_boundary(from)..)
+                .unwrap_or_default();
             format!("failed: {} … {end}", finding.sentence())
         }
         Evidence::Absent(reason) => format!("absent: {}", reason.sentence()),
     }
 }
 
-fn reasons(kind: TaskType, report: &GateReport) -> (Vec<Reason>, Vec<Reason>) {
-    let plain = |word: &str| Reason {
-        word: word.to_owned(),
-        path: None,
-        line: None,
-    };
-    let mut reasons = Vec::new();
-    let mut shown = Vec::new();
-    let first = GateReport {
-        more: Vec::new(),
-        ..report.clone()
-    };
-    match profile(kind, &first) {
-        Profile::Passed => {}
-        Profile::Failed(sentences) | Profile::Absent(sentences) => reasons.extend(sentences.iter().map(|sentence| {
-            plain(if sentence.starts_with("set-up") {
-                "setup"
-            } else {
-                "tests"
-            })
-        })),
-    }
-    for result in &report.more {
-        if result.gate == Gate::Integrity {
-            for item in &result.items {
-                let reason = Reason {
-                    word: item.rule.map_or("integrity".to_owned(), |rule| word(&rule)),
-                    path: item.file.clone(),
-                    line: item.line,
-                };
-                match item.severity {
-                    Severity::MustFix => reasons.push(reason),
-                    Severity::ShouldFix | Severity::NiceToHave => shown.push(reason),
-                }
-            }
-            continue;
+/// Returns the outcomes, rules and Gates that send the work back.
+fn required(report: &GateReport) -> BTreeSet<String> {
+    let mut required = BTreeSet::new();
+    let mut add = |name: &str, evidence: &Evidence| {
+        if !matches!(evidence, Evidence::Passed(_)) {
+            required.insert(name.to_owned());
         }
-        let gate = plain(&gate_word(result.gate));
-        match (result.weight, &result.evidence) {
-            (_, Evidence::Passed(_)) => {}
-            (Weight::Required, Evidence::Failed(_) | Evidence::Absent(_)) => reasons.push(gate),
-            (Weight::Asked | Weight::Informational, Evidence::Failed(_) | Evidence::Absent(_)) => shown.push(gate),
+    };
+    report.setup.iter().for_each(|setup| add("setup", setup));
+    add("tests", &report.tests);
+    for result in report.more.iter().filter(|result| result.gate != Gate::Integrity) {
+        if result.weight == Weight::Required {
+            add(&gate_word(result.gate), &result.evidence);
         }
     }
-    (reasons, shown)
+    let items = report
+        .more
+        .iter()
+        .filter(|result| result.gate == Gate::Integrity)
+        .flat_map(|result| &result.items);
+    let items = items.filter(|item| item.severity == Severity::MustFix);
+    required.extend(items.map(|item| item.rule.map_or("integrity".to_owned(), |rule| word(&rule))));
+    required
 }
 
 fn gate_word(gate: Gate) -> String {
     match gate {
-        Gate::BaseTests => "base_tests".to_owned(),
-        Gate::RedBeforeGreen => "red_before_green".to_owned(),
-        Gate::Coverage => "coverage".to_owned(),
-        Gate::Integrity => "integrity".to_owned(),
-        Gate::Experiments => "experiments".to_owned(),
-        Gate::Check(number) => format!("check_{number}"),
-        Gate::Smoke => "smoke".to_owned(),
-        Gate::Probe(number) => format!("probe_{number}"),
-        Gate::Ci => "ci".to_owned(),
+        Gate::Check(_) => "check".to_owned(),
+        other => other.to_string().replace(' ', "_"),
     }
 }

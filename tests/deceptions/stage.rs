@@ -222,25 +222,27 @@ impl Stage {
         let took = begun.elapsed();
         word_findings(&mut report);
         let lines_of = |path: &str| change.tree.contains_key(path).then_some(u32::MAX);
-        // What is asked is counted by itself.
-        let unasked = GateReport {
+        let without_questions = GateReport {
             questions: Vec::new(),
             ..report.clone()
         };
-        let facts = TurnFacts {
+        let in_diff = |_: &str, _: u32| false;
+        let is_on_base = |path: &str| base.tree.contains_key(path);
+        let facts = |gates| TurnFacts {
             kind: case.kind,
             criteria: &case.criteria,
-            gates: &unasked,
+            gates,
             lines_of: &lines_of,
-            is_on_base: &|path| base.tree.contains_key(path),
+            is_on_base: &is_on_base,
             quotes: QuoteFacts {
                 words: &[],
-                in_diff: &|_, _| false,
+                in_diff: &in_diff,
             },
             checkout: &CheckoutState::Unchanged,
         };
-        let judgement = judge(&approval(&case.criteria), &facts);
-        Judged::new(case, &report, &judgement, took)
+        let decision = approval(&case.criteria);
+        let [judgement, unanswered] = [&without_questions, &report].map(|report| judge(&decision, &facts(report)));
+        Judged::new(case, &report, [&judgement, &unanswered], took)
     }
 }
 
