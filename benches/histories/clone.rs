@@ -39,6 +39,15 @@ impl Clone {
         Ok(self.text(&range)?.lines().map(str::to_owned).collect())
     }
 
+    /// Returns the whole name of a commit.
+    pub fn full(&self, commit: &str) -> Outcome<String> {
+        let revision = format!("{commit}^{{commit}}");
+        Ok(self
+            .text(&["rev-parse", "--verify", "--end-of-options", &revision])?
+            .trim()
+            .to_owned())
+    }
+
     /// Returns the subject and the rest of a commit's message.
     pub fn message(&self, commit: &str) -> Outcome<(String, String)> {
         let text = self.text(&["log", "-1", "--format=%s%n%b", commit, "--"])?;

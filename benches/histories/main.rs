@@ -2,15 +2,19 @@
 //! `.ci/thorough histories`; it prints Markdown.
 //!
 //! A table names the projects, one per line: the folder of the clone, then settings (`commits=10`, `from=HEAD`,
-//! `minutes=10` for one command, `settings=FILE` for repository settings in a file beside the table). Empty lines and
-//! lines that begin with `#` are skipped.
+//! `minutes=10` for one command, `settings=FILE` for repository settings in a file beside the table, `type=feature` for
+//! all its commits, `play=COMMIT:TYPE,COMMIT` for exactly these). A commit without a type gets one by its sides. Empty
+//! lines and lines that begin with `#` are skipped.
 //!
 //! `--reading` applies only the integrity rules and runs nothing. `--running` does everything that a turn does except
-//! the agents: pre-flight on the parent, all Gates on the commit, then a Coach that approves.
+//! the agents: pre-flight on the parent, all Gates on the commit, then a Coach that approves and answers questions from the
+//! commit's message.
 
 #![allow(missing_docs, reason = "a program of its own")]
 
 mod clone;
+mod fair;
+mod kind;
 mod pick;
 mod plain;
 mod project;
@@ -119,6 +123,11 @@ fn run(arguments: &Arguments) -> Outcome<()> {
 fn judge(project: &Project, mode: &Mode, folder: &Path, results: &mut Results) -> Outcome<Vec<Verdict>> {
     let clone = clone::Clone::open(&folder.join(&project.name))?;
     let picked = match results.picked(&project.name) {
+        _ if !project.play.is_empty() => project
+            .play
+            .iter()
+            .map(|(commit, _)| clone.full(commit))
+            .collect::<Outcome<_>>()?,
         Some(picked) if picked.len() >= project.commits => picked.to_vec(),
         Some(_) | None => {
             let picked = pick::pick(&clone, &project.from, project.commits)?;
@@ -127,7 +136,7 @@ fn judge(project: &Project, mode: &Mode, folder: &Path, results: &mut Results) -
         }
     };
     let mut verdicts = Vec::new();
-    for commit in picked.iter().take(project.commits) {
+    for commit in picked.iter().take(project.commits.max(project.play.len())) {
         let known = results.verdict(&project.name, commit);
         let verdict = match (known, mode) {
             (Some(verdict), Mode::Reading) => verdict.clone(),
@@ -135,7 +144,7 @@ fn judge(project: &Project, mode: &Mode, folder: &Path, results: &mut Results) -
             (_, mode) => {
                 eprintln!("{} {commit}", project.name);
                 let verdict = match mode {
-                    Mode::Reading => reading::judge(project.kind, &clone, commit)?,
+                    Mode::Reading => reading::judge(project.kind_of(&clone, commit)?, &clone, commit)?,
                     Mode::Running(running) => running.judge(project, &clone, commit)?,
                 };
                 results.note_verdict(&project.name, &verdict)?;

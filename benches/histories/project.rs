@@ -1,6 +1,6 @@
 //! The table of projects: which clones, and how each is judged.
 
-use crate::Outcome;
+use crate::{Outcome, clone::Clone, kind};
 use domain::plan::TaskType;
 use serde::{
     Deserialize,
@@ -23,8 +23,10 @@ pub struct Project {
     pub from: String,
     /// Its repository settings: a file beside the table.
     pub settings: Option<String>,
-    /// The type of the task that each commit is played as.
-    pub kind: TaskType,
+    /// The type of the task that each commit is played as; guessed if there is none.
+    pub kind: Option<TaskType>,
+    /// The commits to play instead of picked ones, each with its type if the table names it.
+    pub play: Vec<(String, Option<TaskType>)>,
     /// The time limit of one command.
     pub patience: Duration,
 }
@@ -39,6 +41,15 @@ impl Project {
             .collect()
     }
 
+    /// Returns the type as which a commit is played: its own, else the project's, else a guess.
+    pub fn kind_of(&self, clone: &Clone, commit: &str) -> Outcome<TaskType> {
+        let own = self.play.iter().find(|(name, _)| commit.starts_with(name.as_str()));
+        match own.and_then(|(_, kind)| *kind).or(self.kind) {
+            Some(kind) => Ok(kind),
+            None => kind::guess(clone, commit),
+        }
+    }
+
     fn read(line: &str) -> Outcome<Self> {
         let mut words = line.split_whitespace();
         let mut project = Self {
@@ -46,7 +57,8 @@ impl Project {
             commits: COMMITS,
             from: "HEAD".to_owned(),
             settings: None,
-            kind: TaskType::Feature,
+            kind: None,
+            play: Vec::new(),
             patience: Duration::from_secs(60 * MINUTES),
         };
         let number = |text: &str| text.parse::<u32>().map_err(|_| format!("{text:?} is no number"));
@@ -56,15 +68,23 @@ impl Project {
                 Some(("minutes", text)) => project.patience = Duration::from_secs(60 * u64::from(number(text)?)),
                 Some(("from", from)) if !from.starts_with('-') => project.from = from.to_owned(),
                 Some(("settings", file)) => project.settings = Some(file.to_owned()),
-                Some(("type", kind)) => project.kind = read_kind(kind)?,
+                Some(("type", kind)) => project.kind = Some(read_kind(kind)?),
+                Some(("play", list)) => project.play = list.split(',').map(read_commit).collect::<Outcome<_>>()?,
                 Some(_) | None => {
                     return Err(format!(
-                        "{word:?} is no setting; there are commits=10, from=HEAD, settings=FILE, type=feature and minutes=10"
+                        "{word:?} is no setting; there are commits=10, from=HEAD, settings=FILE, type=feature, play=COMMIT:TYPE,COMMIT and minutes=10"
                     ));
                 }
             }
         }
         Ok(project)
+    }
+}
+
+fn read_commit(text: &str) -> Outcome<(String, Option<TaskType>)> {
+    match text.split_once(':') {
+        Some((commit, kind)) => Ok((commit.to_owned(), Some(read_kind(kind)?))),
+        None => Ok((text.to_owned(), None)),
     }
 }
 

@@ -66,6 +66,7 @@ pub fn judge(kind: TaskType, clone: &Clone, commit: &str) -> Outcome<Verdict> {
         subject,
         findings: found.collect(),
         left_out,
+        kind: Some(kind),
         milliseconds,
         played: None,
     })

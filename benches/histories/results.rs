@@ -3,7 +3,7 @@
 //! A pick stays valid. A verdict is only valid for the build that gave it: with other rules, commits are judged again.
 
 use crate::Outcome;
-use domain::integrity::Rule;
+use domain::{integrity::Rule, plan::TaskType};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -23,6 +23,8 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// The paths of the commit that no Player may touch.
     pub left_out: Vec<String>,
+    /// The type of task as which it was judged.
+    pub kind: Option<TaskType>,
     pub milliseconds: u64,
     /// The result of running it, if it was run.
     #[serde(default)]
@@ -35,6 +37,12 @@ pub struct Played {
     pub end: End,
     /// The reasons against an approval, and all Gate results that did not pass.
     pub reasons: Vec<String>,
+    /// The topics of the questions.
+    #[serde(default)]
+    pub questions: Vec<String>,
+    /// The number of questions that a fair Coach answers with `not_fine`.
+    #[serde(default)]
+    pub not_fine: usize,
     /// One plain run of the test command in a prepared checkout.
     pub plain: f64,
     /// All Gates of the turn.

@@ -3,7 +3,7 @@
 use crate::{
     Outcome,
     clone::Clone,
-    plain,
+    fair, plain,
     project::Project,
     reading,
     repository::Repository,
@@ -21,8 +21,8 @@ use domain::{
     evidence::{Evidence, GateReport},
     ids::Sha,
     isolation::Level,
-    plan::PlannedTask,
-    question::QuoteFacts,
+    plan::{PlannedTask, TaskType},
+    question::{AnswerVerdict, Question, QuoteFacts},
     secret::Secrets,
     task::Origin,
 };
@@ -81,11 +81,13 @@ impl Running {
 
     /// Runs a commit. A problem that prevents this becomes its verdict and does not end the whole run.
     pub fn judge(&self, project: &Project, clone: &Clone, commit: &str) -> Outcome<Verdict> {
-        let mut verdict = reading::judge(project.kind, clone, commit)?;
+        let mut verdict = reading::judge(project.kind_of(clone, commit)?, clone, commit)?;
         let played = self.played(project, clone, &verdict);
         verdict.played = Some(played.unwrap_or_else(|problem| Played {
             end: End::NotPlayed,
             reasons: vec![problem],
+            questions: Vec::new(),
+            not_fine: 0,
             plain: 0.0,
             gates: 0.0,
             preflight: 0.0,
@@ -99,9 +101,9 @@ impl Running {
         let (_, body) = clone.message(&verdict.commit)?;
         let files = clone.differing(&verdict.commit)?;
         let task = reading::task(
-            project.kind,
+            verdict.kind.unwrap_or(TaskType::Feature),
             &verdict.subject,
-            body,
+            body.clone(),
             files.into_iter().map(|file| file.path).collect(),
         )?;
         let settings = self.settings(project)?;
@@ -126,9 +128,16 @@ impl Running {
             .block_on(gates::commands::at(turn.mirror, &turn.head, &settings));
         let plain = plain::run(&repository, &work, &chosen.map_err(said)?, project.patience)?;
         let (end, reasons) = decided(&task, &report);
+        let answers = fair::answers(&report.questions, (&verdict.subject, &body));
+        let not_fine = answers
+            .iter()
+            .filter(|answer| answer.verdict == AnswerVerdict::NotFine)
+            .count();
         Ok(Played {
             end,
             reasons,
+            questions: report.questions.iter().map(Question::title).collect(),
+            not_fine,
             plain,
             gates,
             preflight,

@@ -5,7 +5,7 @@ use crate::{
     results::{End, Finding, Played, Verdict},
 };
 use domain::integrity::Rule;
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
 /// The projects with the verdicts on their commits.
 type Judged<'a> = [(&'a Project, Vec<Verdict>)];
@@ -67,11 +67,42 @@ fn played(text: &mut String, judged: &Judged<'_>) {
             "\nGates over one plain run: median {median:.2}, 9 of 10 below {most:.2}."
         );
     }
+    questions(text, &all);
     text.push_str("\n## Reasons\n\n");
     for (project, verdict, played) in &all {
         for reason in &played.reasons {
             let reason = reason.lines().next().unwrap_or_default();
             let _ = writeln!(text, "- {} {} {:?}: {reason}", project.name, short(verdict), played.end);
+        }
+    }
+}
+
+/// Writes how many commits are sent back, and how many are asked about, by their type of task.
+fn questions(text: &mut String, all: &[(&Project, &Verdict, &Played)]) {
+    text.push_str("\n## Questions\n\n| type | commits | sent back | asked | questions each | not fine for a fair Coach |\n| --- | --- | --- | --- | --- | --- |\n");
+    let mut kinds: BTreeMap<String, Vec<&Played>> = BTreeMap::new();
+    for (_, verdict, played) in all {
+        let kind = verdict.kind.map_or("any".to_owned(), |kind| kind.to_string());
+        kinds.entry(kind).or_default().push(played);
+        kinds.entry("all".to_owned()).or_default().push(played);
+    }
+    for (kind, played) in kinds {
+        let back = played.iter().filter(|played| played.end == End::SentBack).count();
+        let asked: Vec<&&Played> = played.iter().filter(|played| !played.questions.is_empty()).collect();
+        let number: usize = asked.iter().map(|played| played.questions.len()).sum();
+        let each = number as f64 / asked.len().max(1) as f64;
+        let not_fine = asked.iter().filter(|played| played.not_fine > 0).count();
+        let _ = writeln!(
+            text,
+            "| {kind} | {} | {back} | {} | {each:.1} | {not_fine} |",
+            played.len(),
+            asked.len()
+        );
+    }
+    text.push('\n');
+    for (project, verdict, played) in all {
+        for question in &played.questions {
+            let _ = writeln!(text, "- {} {} asked: {question}", project.name, short(verdict));
         }
     }
 }

@@ -1,0 +1,69 @@
+//! Guesses the type of task as which a commit is played, from the sides that it touches.
+
+use crate::{
+    Outcome,
+    clone::{Clone, Differing},
+};
+use domain::plan::TaskType;
+use integrity::{
+    FileChange, Version, language,
+    side::{Repository, Side},
+};
+use std::collections::BTreeSet;
+
+/// Returns `testing` for a commit of the tests' side alone, `feature` for one of the product with new tests, and
+/// `refactoring` for one of the product without.
+pub fn guess(clone: &Clone, commit: &str) -> Outcome<TaskType> {
+    let (base, head) = (clone.paths(&format!("{commit}^"))?, clone.paths(commit)?);
+    let repository = Repository {
+        base: &base,
+        head: &head,
+        test_command: "",
+    };
+    let files: Vec<Differing> = clone.differing(commit)?;
+    let versions = files
+        .iter()
+        .map(|file| clone.versions(file))
+        .collect::<Outcome<Vec<_>>>()?;
+    let sides: BTreeSet<Side> = versions.iter().filter_map(|file| side(&repository, file)).collect();
+    let is_product = sides.contains(&Side::Product) || sides.contains(&Side::Both);
+    Ok(match (is_product, brings_tests(&repository, &versions)) {
+        (false, _) => TaskType::Testing,
+        (true, true) => TaskType::Feature,
+        (true, false) => TaskType::Refactoring,
+    })
+}
+
+/// Returns the side that a file's change touches; `None` for prose.
+fn side(repository: &Repository<'_>, file: &FileChange) -> Option<Side> {
+    let is_prose = [".md", ".rst", ".txt", ".adoc"]
+        .iter()
+        .any(|end| file.path.ends_with(end));
+    let (before, after) = (text(&file.before), text(&file.after));
+    let changed = || repository.changed_side(&file.path, before.as_deref(), after.as_deref());
+    (!is_prose).then(changed).flatten()
+}
+
+fn text(version: &Version) -> Option<String> {
+    version.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// Returns `true` if there is a test that did not exist before. In a language that is not read, a new line in a file of
+/// the tests' side counts as one.
+fn brings_tests(repository: &Repository<'_>, files: &[FileChange]) -> bool {
+    let tests = |file: &FileChange, version: &Version| -> BTreeSet<String> {
+        let text = text(version).unwrap_or_default();
+        match language::of(&file.path) {
+            Some(_) => {
+                let outline = language::read(&file.path, &text).unwrap_or_default();
+                outline.tests.into_iter().map(|test| test.name).collect()
+            }
+            None if repository.side(&file.path, &[]) == Side::Tests => text.lines().map(str::to_owned).collect(),
+            None => BTreeSet::new(),
+        }
+    };
+    let of = |version: fn(&FileChange) -> &Version| -> BTreeSet<String> {
+        files.iter().flat_map(|file| tests(file, version(file))).collect()
+    };
+    !of(|file| &file.after).is_subset(&of(|file| &file.before))
+}
