@@ -321,9 +321,10 @@ mod tests {
     #[test]
     fn a_test_of_the_base_needs_words_and_other_topics_may_point_at_a_line() {
         for outcome in TestOutcome::ALL {
-            let expected = match outcome {
-                TestOutcome::NeverRan => QuoteSource::WordsOrPlace,
-                _ => QuoteSource::Words,
+            let expected = if outcome == TestOutcome::NeverRan {
+                QuoteSource::WordsOrPlace
+            } else {
+                QuoteSource::Words
             };
             assert_eq!(Topic::Outcome(outcome).quote_source(), expected);
         }

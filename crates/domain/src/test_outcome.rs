@@ -255,7 +255,23 @@ impl TestOutcome {
             Self::Witness | Self::Sharpened | Self::Repaired => Witness::Yes,
             Self::WitnessByNeed => Witness::OnceNoticed,
             Self::ChangedOnPurpose => Witness::OnceWanted,
-            _ => Witness::No,
+            Self::Kept
+            | Self::Broken
+            | Self::Weakened
+            | Self::ChangedNotComparable
+            | Self::Adapted
+            | Self::Loosened
+            | Self::RemovedWithBehaviour
+            | Self::RemovedStillHolds
+            | Self::Lost
+            | Self::NoWitness
+            | Self::NeverRan
+            | Self::AsBefore
+            | Self::WeakenedWhileRed
+            | Self::RepairedAndChanged
+            | Self::RemovedWhileRed
+            | Self::RedBefore
+            | Self::Unnamed => Witness::No,
         }
     }
 }

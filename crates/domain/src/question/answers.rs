@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn an_answer_needs_a_reason_and_a_quote_that_is_there() {
-        use AnswerVerdict::{Fine, NotFine};
+        use AnswerVerdict::Fine;
         let no_such = |quote: &str| {
             let quote = quote.to_owned();
             Some(OpenReason::NoSuchQuote { quote })
@@ -233,6 +233,12 @@ mod tests {
         for (topic, verdict, because, quote, expected) in table {
             assert_eq!(why(topic, &[answer(verdict, because, quote)]), expected, "{quote}");
         }
+    }
+
+    #[test]
+    fn an_answer_that_is_not_fine_outweighs_others_and_one_that_holds_is_enough() {
+        use AnswerVerdict::{Fine, NotFine};
+        let stub = Topic::Rule(Rule::Stub);
         let because = "no".to_owned();
         let refused = Some(OpenReason::NotFine { because });
         assert_eq!(why(stub, &[answer(NotFine, "no", "")]), refused);
