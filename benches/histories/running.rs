@@ -193,6 +193,20 @@ impl Turn<'_> {
     }
 }
 
+fn approval() -> CoachDecision {
+    CoachDecision {
+        decision: DecisionKind::Approve,
+        summary: "fine".to_owned(),
+        criteria: Vec::new(),
+        tests: None,
+        issues: Vec::new(),
+        feedback: String::new(),
+        answers: Vec::new(),
+        commands: Vec::new(),
+        ignored: Vec::new(),
+    }
+}
+
 /// Returns the end of the turn with an approving Coach, and the reasons.
 fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
     // What is asked is counted by itself.
@@ -212,17 +226,6 @@ fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
         },
         checkout: &CheckoutState::Unchanged,
     };
-    let fine = CoachDecision {
-        decision: DecisionKind::Approve,
-        summary: "fine".to_owned(),
-        criteria: Vec::new(),
-        tests: None,
-        issues: Vec::new(),
-        feedback: String::new(),
-        answers: Vec::new(),
-        commands: Vec::new(),
-        ignored: Vec::new(),
-    };
     let setup = report.setup.iter().map(|evidence| ("set-up".to_owned(), evidence));
     let mut reasons: Vec<String> = setup
         .chain([("tests".to_owned(), &report.tests)])
@@ -238,7 +241,7 @@ fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
             Evidence::Absent(reason) => Some(format!("{gate} could not be had: {reason:?}")),
         })
         .collect();
-    let end = match judge(&fine, &facts) {
+    let end = match judge(&approval(), &facts) {
         Judgement::EvidenceAbsent { reasons: why } => {
             reasons.extend(why);
             End::Absent

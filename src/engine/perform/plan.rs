@@ -46,9 +46,8 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
             }));
         }
     };
-    let files = gates::commands::paths(&branch.mirror, &branch.head).await?;
+    let paths = paths_of(&branch).await?;
     let chosen = gates::commands::at(&branch.mirror, &branch.head, &read.settings).await?;
-    let paths: BTreeSet<String> = files.into_iter().collect();
     let header = PlanHeader::planned(feature.key.shown(), rfc3339(context));
     let plan_context = PlanContext {
         max_tasks: usize::try_from(read.settings.max_tasks).unwrap_or(usize::MAX),
@@ -85,6 +84,11 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
             Event::Planned { emission, planned }
         }
     }))
+}
+
+async fn paths_of(branch: &DefaultBranch) -> Result<BTreeSet<String>, EffectError> {
+    let paths = gates::commands::paths(&branch.mirror, &branch.head).await?;
+    Ok(paths.into_iter().collect())
 }
 
 /// Gives a plan without a name that of the issue.
