@@ -14,7 +14,6 @@ mod compare;
 mod coverage;
 mod detect;
 mod files;
-mod make;
 mod mutation;
 mod output;
 mod preflight;

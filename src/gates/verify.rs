@@ -85,7 +85,7 @@ pub async fn verify(
     }
     let (held, shown) = rewritten::by_setup(&tested.rewritten, before);
     let by_running = tried.findings.into_iter().chain(held).collect();
-    let (integrity, questions) = judged::integrity(&run, tests, by_running, shown).await?;
+    let (integrity, questions) = judged::integrity(&run, by_running, shown).await?;
     report.questions.extend(questions);
     report.more.push(integrity);
     report.more.extend(tried.result);

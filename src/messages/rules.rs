@@ -3,7 +3,7 @@
 use domain::{
     decision::Issue,
     evidence::GateReport,
-    integrity::{Detail, Rule, SettingChange},
+    integrity::{Detail, Rule},
     test_outcome::TestOutcome,
 };
 
@@ -73,33 +73,22 @@ fn became(outcome: TestOutcome) -> &'static str {
 /// Returns the sentence for a finding, in which `{}` stands for the thing found.
 fn sentence(rule: Rule) -> &'static str {
     match rule {
-        Rule::TestDeleted => "{} is gone, and neither the task nor a change of what it tests explains it",
-        Rule::TestReplaced => {
-            "{} was removed: the change also changes what it tests or brings new tests, or the task names the removal"
-        }
-        Rule::TestEmptied => "{} does nothing or asserts nothing any more",
-        Rule::TestRenamedAway => "{} stands where the test runner does not find it, or in a form that it does not find",
-        Rule::TestVanished => "{} ran before the change, and does not run any more",
-        Rule::SkipAdded => "a test is skipped: {}",
         Rule::ConditionalTest => "a test runs, or reaches its checks, only on a condition: {}",
-        Rule::AssertionRemoved => "less is asserted than before, or not always reached: {}",
         Rule::AssertionTrivial => "an assertion always holds, or is never reached: {}",
         Rule::PseudoTested => "nothing tests the change: no test fails when all its functions are emptied: {}",
         Rule::SwallowedFailure => "each assertion may fail, and the test still passes: {}",
         Rule::WeakAssertion => "any other return value of the same type would do: {}",
-        Rule::RunnerWeakened => "tests are left out, or their failures pass: {}",
+        Rule::RunnerWeakened => "what runs the tests, or what it lets pass, changes: {}",
+        Rule::SnapshotByHand => "the stored snapshot changed or is gone, and no code did",
+        Rule::ShadowModule => "a module or a tool of tests means something else now: {}",
         Rule::CoverageWeakened => "code is left out of the coverage, or less of it is asked for: {}",
-        Rule::CiWeakened => "CI checks less, or its failures pass: {}",
+        Rule::CiWeakened => "CI, or what its coverage service asks for, changes: {}",
         Rule::Stub => "{} stands where the work should be",
         Rule::EqualsEverything => "{} always gives the same answer, so a test that compares with it checks nothing",
         Rule::ImportFallback => "if the import fails, nothing or a stand-in takes its place: {}",
         Rule::ReadsSource => "a test reads the product's source code as text: {}",
         Rule::WritesExpectation => "a test writes a file that it, or the service, compares with: {}",
         Rule::ResultsByHand => "only a run may write results of tests: {}",
-        Rule::SnapshotByHand => {
-            "the stored snapshot changed or is gone, and neither the code nor the test that it shows did"
-        }
-        Rule::ShadowModule => "a module or a tool of tests means something else now: {}",
         Rule::ExitInTest => "{} ends the process, and the tests with it",
         Rule::RewrittenBySetup => "set-up rewrites {}",
         Rule::ProtectedPath => "the path is protected by the pattern {}; undo the change of this file",
@@ -115,31 +104,22 @@ fn sentence(rule: Rule) -> &'static str {
 /// Returns the subject of a rule, for the page of rules.
 pub fn about(rule: Rule) -> &'static str {
     match rule {
-        Rule::TestDeleted => "A test is gone, or its file is.",
-        Rule::TestReplaced => {
-            "A test is gone, and new tests of its file may stand for it; or only a condition let it run."
-        }
-        Rule::TestEmptied => "A test has no body any more.",
-        Rule::TestRenamedAway => "A test has a name or place that its runner does not look at.",
-        Rule::TestVanished => "A test ran on the base and did not run here, and no changed line explains it.",
-        Rule::SkipAdded => "A new mark skips or ignores a test.",
         Rule::ConditionalTest => "A test runs, or reaches its checks, only under a condition.",
-        Rule::AssertionRemoved => "A test checks less than before.",
         Rule::AssertionTrivial => "An assertion always holds.",
         Rule::PseudoTested => "No test fails when every function of the change is emptied (extreme mutation).",
         Rule::SwallowedFailure => "A new test passes even if each of its assertions fails.",
         Rule::WeakAssertion => "New tests pass for any return value of the right type.",
-        Rule::RunnerWeakened => "Settings of the test runner exclude tests, tolerate failures or shorten runs.",
+        Rule::RunnerWeakened => "Settings of the test runner, or scripts that start it, change.",
+        Rule::SnapshotByHand => "A stored snapshot is gone, or changed although no code did.",
+        Rule::ShadowModule => "A file, code or a setting takes the place of a module or a test tool.",
         Rule::CoverageWeakened => "Settings of the coverage tool exclude code or ask for less.",
-        Rule::CiWeakened => "The repository's CI checks less.",
+        Rule::CiWeakened => "The repository's CI, or what its coverage service asks for, changes.",
         Rule::Stub => "A function only promises its work, or only returns the answers of its tests.",
         Rule::EqualsEverything => "A comparison always gives the same answer, such as an `__eq__` that returns `True`.",
         Rule::ImportFallback => "If an import fails, nothing or a stand-in takes its place.",
         Rule::ReadsSource => "A test reads the product's source code as text.",
         Rule::WritesExpectation => "Tests write the snapshot, golden file or results that they are compared with.",
-        Rule::ResultsByHand => "Test results are written by hand.",
-        Rule::SnapshotByHand => "A stored snapshot changed, but nothing that it shows did.",
-        Rule::ShadowModule => "A new module takes the place of a real one.",
+        Rule::ResultsByHand => "The change contains a file of results that is read after the test run.",
         Rule::ExitInTest => "A test ends its process.",
         Rule::RewrittenBySetup => "Set-up now rewrites tests or their settings. They are put back.",
         Rule::ProtectedPath => "A Player changed a protected path.",
@@ -160,25 +140,13 @@ fn shown(what: &Detail) -> String {
         Detail::Test(first) | Detail::Tests { first, more: 0 } => format!("the test `{first}`"),
         Detail::Tests { first, more } => format!("the test `{first}` and {more} more of this file"),
         Detail::InTest { test, code } => format!("{code} in `{test}`"),
-        Detail::Instead { test, was, is } => format!("`{test}` asserted {was}, and now only {is}"),
         Detail::Function(name) => format!("the function `{name}`"),
-        Detail::Path(path) => format!("`{path}`"),
         Detail::Size { is, most } => format!("{is} bytes, and {most} are the most"),
-        Detail::Setting { name, change } => format!("`{name}` {}", of_setting(change)),
-    }
-}
-
-/// Says how a settings file's value became weaker.
-fn of_setting(change: &SettingChange) -> String {
-    match change {
-        SettingChange::Lowered { from, to: Some(to) } => format!("asked for {from} and asks for {to} now"),
-        SettingChange::Lowered { from, to: None } => format!("asked for {from} and is gone"),
-        SettingChange::LeavesOut(what) => format!("leaves {what} out"),
-        SettingChange::NoLongerTakesIn(what) => format!("no longer takes in {what}"),
-        SettingChange::SwitchedOn => "is switched on".to_owned(),
-        SettingChange::SwitchedOff => "is switched off".to_owned(),
-        SettingChange::Is(what) => format!("is {what} now"),
-        SettingChange::Ran(what) => format!("was {what} and is gone"),
+        Detail::Setting { name, from, to } => match (from, to) {
+            (Some(from), Some(to)) => format!("`{name}` was {from} and is {to}"),
+            (Some(from), None) => format!("`{name}` was {from} and is gone"),
+            (None, to) => format!("`{name}` is now {}", to.as_deref().unwrap_or_default()),
+        },
     }
 }
 
@@ -202,11 +170,11 @@ mod tests {
             };
             worded(&finding.item(TaskType::Feature)).unwrap()
         };
-        let gone = Detail::Tests {
+        let ignored = Detail::Tests {
             first: "test_adds".to_owned(),
             more: 2,
         };
-        insta::assert_snapshot!(said(Rule::TestDeleted, gone), @"test deleted: the test `test_adds` and 2 more of this file is gone, and neither the task nor a change of what it tests explains it");
+        insta::assert_snapshot!(said(Rule::SwallowedFailure, ignored), @"swallowed failure: each assertion may fail, and the test still passes: the test `test_adds` and 2 more of this file");
         let size = Detail::Size { is: 20, most: 10 };
         insta::assert_snapshot!(said(Rule::FileTooLarge, size), @"file too large: the file has 20 bytes, and 10 are the most");
         let sentence = Detail::Sentence("set-up rewrites `a`".to_owned());

@@ -50,22 +50,8 @@ macro_rules! rules {
 }
 
 rules! {
-    /// A test is gone, or its file is.
-    TestDeleted = "test deleted", Required;
-    /// A test is gone, and as many new tests of its file may replace it; or only a condition let it run.
-    TestReplaced = "test replaced", Informational;
-    /// A test has no body any more.
-    TestEmptied = "test emptied", Required;
-    /// A test has a name or place in which its runner does not find it.
-    TestRenamedAway = "test renamed away", Required;
-    /// A test ran on the base and did not run here, and no changed line explains it.
-    TestVanished = "test no longer runs", Required;
-    /// A new mark skips or ignores a test.
-    SkipAdded = "test skipped", Required;
     /// A test runs, or reaches its checks, only under a condition.
     ConditionalTest = "test on a condition", Asked;
-    /// A test checks less than before.
-    AssertionRemoved = "assertion removed", Required;
     /// A test checks something that always holds, or that holds for any value.
     AssertionTrivial = "assertion always true", Asked;
     /// No test fails when every function of the change is emptied (extreme mutation).
@@ -74,7 +60,7 @@ rules! {
     SwallowedFailure = "swallowed failure", Required;
     /// The change's tests pass for any returned value of the right type.
     WeakAssertion = "weak assertion", Asked;
-    /// Settings of the test runner exclude tests, tolerate failures or shorten runs.
+    /// Settings of the test runner, or scripts that start it, change.
     RunnerWeakened = "test runner weakened", Asked;
     /// Settings of the coverage tool exclude code or ask for less.
     CoverageWeakened = "coverage weakened", Asked;
@@ -92,9 +78,9 @@ rules! {
     WritesExpectation = "expectation written by tests", Asked;
     /// Test results are written by hand.
     ResultsByHand = "results by hand", Required;
-    /// A stored snapshot changed but nothing that it shows did, or the tests write it themselves.
+    /// A stored snapshot is gone, or changed although no code did.
     SnapshotByHand = "snapshot by hand", Asked;
-    /// A new module takes the place of a real one.
+    /// A file, code or a setting takes the place of a module or a test tool.
     ShadowModule = "module shadowed", Asked;
     /// A test ends its process.
     ExitInTest = "exit in test", Asked;
@@ -172,19 +158,8 @@ pub enum Detail {
         /// The code.
         code: String,
     },
-    /// Code that a test replaced.
-    Instead {
-        /// The test.
-        test: String,
-        /// The old code.
-        was: String,
-        /// The new code.
-        is: String,
-    },
     /// A function, by its name.
     Function(String),
-    /// Another path.
-    Path(String),
     /// A number, and the largest that is allowed.
     Size {
         /// The number.
@@ -196,36 +171,13 @@ pub enum Detail {
     Setting {
         /// The setting's name.
         name: String,
-        /// The kind of weakening.
-        change: SettingChange,
-    },
-    /// A sentence, for findings that come from running something.
-    Sentence(String),
-}
-
-/// A way in which a value of a settings file was weakened.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SettingChange {
-    /// It asks for less, or no longer asks.
-    Lowered {
-        /// The old value.
-        from: String,
+        /// The old value, if there was one.
+        from: Option<String>,
         /// The new value, if there is one.
         to: Option<String>,
     },
-    /// It now excludes this.
-    LeavesOut(String),
-    /// It no longer includes this.
-    NoLongerTakesIn(String),
-    /// It is now switched on; it tolerates something.
-    SwitchedOn,
-    /// It is now switched off; it required something.
-    SwitchedOff,
-    /// It is now this option, program, package or value, which decides what runs.
-    Is(String),
-    /// It was this, and is gone.
-    Ran(String),
+    /// A sentence, for findings that come from running something.
+    Sentence(String),
 }
 
 impl From<String> for Detail {

@@ -44,9 +44,7 @@ impl Question {
             Detail::Test(name)
             | Detail::Tests { first: name, .. }
             | Detail::InTest { test: name, .. }
-            | Detail::Instead { test: name, .. }
             | Detail::Function(name)
-            | Detail::Path(name)
             | Detail::Setting { name, .. } => name,
             Detail::Nothing | Detail::Code(_) | Detail::Size { .. } | Detail::Sentence(_) => &finding.path,
         };

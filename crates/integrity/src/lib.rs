@@ -10,16 +10,14 @@ mod changed_file;
 pub mod language;
 pub mod make;
 mod marks;
-mod pairs;
 pub mod rules;
 mod settings;
 pub mod side;
 mod snapshots;
-mod task;
 mod words;
 
 pub use change::{Change, FileChange, Version};
-pub use snapshots::{is_snapshot, loses_lines};
+pub use snapshots::{first_changed_line, is_snapshot};
 
 use changed_file::{ChangedFile, Reading};
 use domain::integrity::IntegrityFinding;
@@ -31,7 +29,7 @@ const MOST: usize = 200;
 #[must_use]
 pub fn inspect(change: &Change<'_>) -> Vec<IntegrityFinding> {
     let files = ChangedFile::all(change);
-    let reading = Reading::new(change, &files);
+    let reading = Reading { change, files: &files };
     let mut findings: Vec<IntegrityFinding> = rules::ALL.iter().flat_map(|rule| rule.findings(&reading)).collect();
     findings.sort_by(|one, other| (&one.path, one.line, one.rule).cmp(&(&other.path, other.line, other.rule)));
     findings.dedup_by(|one, other| (&one.path, one.line, one.rule) == (&other.path, other.line, other.rule));

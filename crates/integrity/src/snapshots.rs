@@ -1,7 +1,6 @@
-//! Decides which files are snapshots, and whether lines were only added to a file.
+//! Decides which files are snapshots, and where a file changed.
 
 use crate::{change::FileChange, language};
-use std::collections::BTreeSet;
 
 /// `true` if a file of this path is a snapshot.
 #[must_use]
@@ -11,12 +10,14 @@ pub fn is_snapshot(path: &str) -> bool {
         || language::folders(path).any(|folder| matches!(folder, "__snapshots__" | "__image_snapshots__"))
 }
 
-/// `true` if the file lost a line: then it was changed, not only extended.
+/// Returns the first line of the new version that differs from the old one; `None` if there is no new version.
 #[must_use]
-pub fn loses_lines(file: &FileChange) -> bool {
-    let (Some(before), Some(after)) = (file.before.bytes(), file.after.bytes()) else {
-        return file.before.bytes().is_some();
-    };
-    let lines = |bytes: &[u8]| -> BTreeSet<Vec<u8>> { bytes.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect() };
-    !lines(before).is_subset(&lines(after))
+pub fn first_changed_line(file: &FileChange) -> Option<u32> {
+    let lines = |bytes: &[u8]| -> Vec<String> { String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect() };
+    let (before, after) = (
+        lines(file.before.bytes().unwrap_or_default()),
+        lines(file.after.bytes()?),
+    );
+    let same = before.iter().zip(&after).take_while(|(old, new)| old == new).count();
+    Some(u32::try_from(same).unwrap_or(u32::MAX).saturating_add(1))
 }

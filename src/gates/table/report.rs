@@ -18,7 +18,7 @@ use domain::{
     question::{Question, Topic},
     test_outcome::{IntendedChange, TestOutcome, TestResult},
 };
-use integrity::{FileChange, Version};
+use integrity::{FileChange, Version, first_changed_line};
 use std::collections::BTreeMap;
 
 const GATE: Gate = Gate::BaseTests;
@@ -37,11 +37,11 @@ pub(crate) fn report(run: &Run<'_>, table: &Table<'_>) -> (Option<GateResult>, V
     questions.extend(loosened::questions(run.change, &table.rows));
     questions.extend(not_comparable(table));
     let is_concerned = table.old.is_some() || !required.is_empty();
-    let result = is_concerned.then(|| result(table, &required));
+    let result = is_concerned.then(|| result(run.change, table, &required));
     (result, questions)
 }
 
-fn result(table: &Table<'_>, required: &[&Row]) -> GateResult {
+fn result(change: &Change, table: &Table<'_>, required: &[&Row]) -> GateResult {
     if required.is_empty() {
         let holds = |row: &&Row| row.pair.base.is_some() && row.results.after == TestResult::Passed;
         let held = table.rows.iter().filter(holds).count();
@@ -63,14 +63,15 @@ fn result(table: &Table<'_>, required: &[&Row]) -> GateResult {
     let names: Vec<&str> = required.iter().map(|row| row.name()).collect();
     let sentence = format!("tests of the base: {}: {}", counted.join(", "), said::list(&names));
     GateResult {
-        items: required.iter().map(|row| item(table, row)).collect(),
+        items: required.iter().map(|row| item(change, table, row)).collect(),
         ..said::failed(GATE, Weight::Required, sentence)
     }
 }
 
-fn item(table: &Table<'_>, row: &Row) -> Issue {
+fn item(change: &Change, table: &Table<'_>, row: &Row) -> Issue {
     // What keeps an untouched test from running is a setting, if one changed.
-    let setting = || table.side.shared().first().map(|path| ((*path).to_owned(), None));
+    let line = |path: &str| change.file(path).and_then(first_changed_line);
+    let setting = || table.side.shared().first().map(|path| ((*path).to_owned(), line(path)));
     let at = match row.outcome {
         TestOutcome::Lost => setting().or_else(|| place(row)),
         _ => place(row),

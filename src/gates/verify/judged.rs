@@ -2,7 +2,6 @@
 
 use crate::gates::{
     change::Change,
-    make,
     run::context::{GateError, host},
     said,
     setup_reads::hooks_of,
@@ -10,17 +9,14 @@ use crate::gates::{
 };
 use domain::{
     decision::Issue,
-    evidence::{Evidence, Gate, GateResult, Weight},
+    evidence::{Gate, GateResult, Weight},
     ids::Sha,
     integrity::{Author, IntegrityFinding, Rule},
     question::Question,
     shell_command::ShellCommand,
 };
-use git::{RawChange, TakeOutLimits, blocking};
-use integrity::{
-    Change as Looked, FileChange, Version, inspect,
-    language::{Role, file_name, role},
-};
+use git::{TakeOutLimits, blocking};
+use integrity::{Change as Looked, FileChange, Version, inspect, language::file_name};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -34,15 +30,12 @@ const LINES_AFTER: usize = 12;
 /// `shown` their informational items.
 pub(crate) async fn integrity(
     run: &Run<'_>,
-    tests: &Evidence,
     by_running: Vec<IntegrityFinding>,
     mut shown: Vec<Issue>,
 ) -> Result<(GateResult, Vec<Question>), GateError> {
     let kind = run.subject.task.kind;
     let mut findings = looked(run).await?;
     findings.extend(by_running);
-    findings.extend(make::idle(run, tests).await?);
-    findings.retain(|finding| !is_decided_by_runs(finding.rule));
     shown.extend(install_hooks(&run.change.files));
     People::read(run).await?.mark(run.change, &mut findings);
     let asked = findings.extract_if(.., |finding| finding.weight(kind) == Weight::Asked);
@@ -79,15 +72,6 @@ fn question(change: &Change, finding: &IntegrityFinding) -> Question {
     Question::about_finding(finding, lines.join("\n"))
 }
 
-/// `true` for what the table of the four runs decides.
-fn is_decided_by_runs(rule: Rule) -> bool {
-    use Rule::{AssertionRemoved, SkipAdded, TestDeleted, TestEmptied, TestRenamedAway, TestReplaced, TestVanished};
-    matches!(
-        rule,
-        TestDeleted | TestReplaced | TestEmptied | TestRenamedAway | TestVanished | SkipAdded | AssertionRemoved
-    )
-}
-
 /// Returns the findings from reading the change. Parsing takes a while, so it runs on a blocking thread.
 async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
     let (change, task) = (Arc::clone(run.change), run.subject.task.clone());
@@ -111,7 +95,6 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
         .await
         .map_err(|error| host("looking at a change")(error.into()))?;
     findings.extend(measured_otherwise(run.change, coverage.command.as_ref()));
-    findings.extend(not_executable(run.change));
     Ok(findings)
 }
 
@@ -130,19 +113,6 @@ fn install_hooks(files: &[FileChange]) -> Vec<Issue> {
             .then(|| said::should_fix("integrity", what, Some((file.path.clone(), 1))))
     });
     new.collect()
-}
-
-/// Returns findings for test scripts that are no longer executable: a runner that looks for programs skips them.
-fn not_executable(change: &Change) -> Vec<IntegrityFinding> {
-    let is_switched_off = |raw: &&RawChange| {
-        let of_tests = raw.path.to_str().is_some_and(|path| role(path) == Role::Test);
-        of_tests && (raw.old_mode, raw.new_mode) == (0o100_755, 0o100_644)
-    };
-    let found = |raw: &RawChange| {
-        let what = "the file of tests could be executed, and cannot any more".to_owned();
-        said::finding(Rule::TestRenamedAway, &raw.path.to_string(), None, what)
-    };
-    change.raw.iter().filter(is_switched_off).map(found).collect()
 }
 
 /// Returns findings for files that the coverage command names and the change rewrites.

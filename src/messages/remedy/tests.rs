@@ -93,7 +93,7 @@ fn reports() -> Vec<(GateReport, &'static str)> {
             "`coverage.threshold`",
         ),
         (
-            integrity(Rule::SkipAdded, "test skipped: `#[ignore]` on `a::b`"),
+            integrity(Rule::SwallowedFailure, "swallowed failure: `a::b`"),
             "Look at `src/a.rs:7`",
         ),
         (

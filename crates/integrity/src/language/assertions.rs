@@ -57,35 +57,10 @@ pub(super) fn check(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vo
     );
     Check {
         line: at.line(),
-        tolerance: tolerance(&words),
         words,
         strength,
         failing: failing(at, found, vocabulary),
     }
-}
-
-/// Returns the tolerance for a number: `abs(a - b) < 0.1`, `approx(x, abs=0.1)`, `toBeCloseTo(x, 2)`.
-fn tolerance(words: &[String]) -> Option<f64> {
-    const NAMES: [&str; 8] = ["abs", "rel", "delta", "atol", "rtol", "tolerance", "abs_tol", "rel_tol"];
-    let number = |word: &String| {
-        let plain = word.replace('_', "");
-        let plain = plain.trim_end_matches("f64").trim_end_matches("f32");
-        let endless = ["inf", "Infinity", "MAX"].iter().any(|name| word.contains(name));
-        plain.parse().ok().or_else(|| endless.then_some(f64::INFINITY))
-    };
-    let limit = words.iter().position(|word| word == "<" || word == "<=");
-    let near = limit.filter(|at| words.iter().take(*at).any(|word| word.ends_with("abs")));
-    if let Some(found) = near.and_then(|at| number(words.get(at.checked_add(1)?)?)) {
-        return Some(found);
-    }
-    if words.iter().any(|word| word == "toBeCloseTo") {
-        let digits = words.iter().rev().find_map(number).filter(|digits| *digits < 20.0);
-        return Some(10_f64.powf(-digits.unwrap_or(2.0)));
-    }
-    words.windows(3).find_map(|window| match window {
-        [name, sign, limit] if sign == "=" && NAMES.contains(&name.as_str()) => number(limit),
-        _ => None,
-    })
 }
 
 fn failing(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Option<Failing> {

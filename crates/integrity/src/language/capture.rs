@@ -40,8 +40,8 @@ captures! {
     Function "function" FunctionName "function.name" FunctionBody "function.body" FunctionValue "function.value"
     // A class, with its name and its base classes.
     Class "class" ClassName "class.name" ClassBase "class.base"
-    // The name of another definition in the file, and of a file that this one includes in the program.
-    Definition "definition" Include "include"
+    // The name of another definition in the file.
+    Definition "definition"
     // An assertion, with the condition that must be true, or the actual and the expected value.
     Assertion "assertion" AssertionCondition "assertion.condition"
     AssertionActual "assertion.actual" AssertionExpected "assertion.expected"

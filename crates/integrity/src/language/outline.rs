@@ -27,24 +27,16 @@ pub struct Outline {
     pub tests: Vec<Test>,
     /// The calls that may make tests, if the language has them.
     pub makers: Vec<Maker>,
-    /// Tests that a later one of the same name hides, with their lines.
-    pub hidden: Vec<(String, u32)>,
     /// The other functions.
     pub functions: Vec<Function>,
     /// The classes.
     pub classes: Vec<Class>,
     /// The names that the file defines.
     pub defines: Vec<String>,
-    /// The names of files that this one includes in the program.
-    pub includes: Vec<String>,
     /// The facts that a rule may look for in new code.
     pub marks: Vec<Mark>,
     /// The settings, if it is a settings file written in the language.
     pub settings: Vec<Setting>,
-    /// The words of the whole file without comments; empty for source code without tests.
-    pub words: Vec<String>,
-    /// The words outside of tests and functions.
-    pub shared: Vec<String>,
 }
 
 /// One value of a settings file.
@@ -69,10 +61,6 @@ pub struct Test {
     pub line: u32,
     /// The words of its rows and its body.
     pub words: Vec<String>,
-    /// The words of its rows and of the whole test, including name and attributes.
-    pub whole: Vec<String>,
-    /// Whether the body does anything.
-    pub work: Work,
     /// The checks in it.
     pub checks: Vec<Check>,
     /// The condition under which it returns before its first check.
@@ -108,23 +96,6 @@ pub struct Maker {
     pub line: u32,
     /// Its words, and those of the macros that the tests of the file define.
     pub words: Vec<String>,
-}
-
-impl Test {
-    /// Counts its checks of a value.
-    pub(crate) fn strong(&self) -> usize {
-        let strong = self.checks.iter().filter(|check| check.strength == Strength::Strong);
-        strong.count()
-    }
-}
-
-/// Whether a body does anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
-    /// It has statements that do something.
-    Some,
-    /// It has none.
-    None,
 }
 
 /// A function that is not a test.
@@ -188,8 +159,6 @@ pub struct Check {
     pub words: Vec<String>,
     /// How much it checks.
     pub strength: Strength,
-    /// The tolerance for a number, if there is one.
-    pub tolerance: Option<f64>,
     /// The code that would always fail in its place; `None` if there is none.
     pub failing: Option<Failing>,
 }
@@ -265,15 +234,6 @@ pub(super) fn outline(source: &Source<'_>, found: &[Found<'_>], vocabulary: &Voc
     outline.defines.extend(names(Capture::Definition));
     let classes = outline.classes.iter().map(|class| class.name.clone());
     outline.defines.extend(classes);
-    outline.includes.extend(names(Capture::Include));
-    if source.role != Role::Source || !outline.tests.is_empty() {
-        outline.words = source.root.words();
-        let tests = firsts(found, Capture::Test).chain(firsts(found, Capture::Function));
-        let of_test = |one: &&Found<'_>| one.first(Capture::Test).is_some();
-        let rows = found.iter().filter(of_test).flat_map(|one| one.all(Capture::TestRows));
-        let left_out = tests.chain(rows).map(At::index);
-        outline.shared = source.root.words_without(&left_out.collect());
-    }
     outline
 }
 
@@ -447,14 +407,11 @@ impl<'a> Reader<'a> {
                 });
                 continue;
             }
-            let is_idle = body.children().all(|part| self.does_nothing(part));
             outline.tests.push(Test {
                 name,
                 scope,
                 line: at.line(),
                 words,
-                whole: after_rows(at).flat_map(At::words).collect(),
-                work: if is_idle { Work::None } else { Work::Some },
                 checks: after_rows(body).flat_map(|at| self.checks(at)).collect(),
                 returns_early: self.returns_early(body),
                 conditions: self.conditions(at),
@@ -470,16 +427,6 @@ impl<'a> Reader<'a> {
         let mut bases = collected.flat_map(|(_, class)| &class.bases);
         let own = self.classes.iter().find(|(at, _)| at.is_same(node));
         own.is_some_and(|(_, own)| bases.any(|base| *base == own.name))
-    }
-
-    /// `true` if a statement of a test does nothing.
-    fn does_nothing(&self, statement: At<'_>) -> bool {
-        let Vocabulary {
-            statements, nothing, ..
-        } = self.vocabulary;
-        let mut parts = statement.children().peekable();
-        nothing.contains(&statement.text().trim_end_matches(';'))
-            || statement.is_one_of(statements) && parts.peek().is_some() && parts.all(|part| part.is(&["string"]))
     }
 
     /// Returns the condition under which the test returns before its first assertion.
@@ -609,7 +556,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Moves tests that a later one of the same name hides to `hidden`, if the language has the last definition win.
+/// Drops tests that a later one of the same name hides, if the language has the last definition win.
 fn keep_last(outline: &mut Outline, vocabulary: &Vocabulary) {
     if !vocabulary.last_test_wins {
         return;
@@ -618,9 +565,8 @@ fn keep_last(outline: &mut Outline, vocabulary: &Vocabulary) {
     let mut kept: Vec<Test> = Vec::new();
     for test in tests.into_iter().rev() {
         let is_same = |later: &Test| later.name == test.name && later.scope == test.scope;
-        match kept.iter().any(is_same) {
-            true => outline.hidden.push((test.name, test.line)),
-            false => kept.push(test),
+        if !kept.iter().any(is_same) {
+            kept.push(test);
         }
     }
     kept.reverse();

@@ -1,9 +1,6 @@
 //! The description of one language: kinds of syntax nodes, words, settings, roles of paths.
 
-use crate::{
-    language::{assertions, bodies, capture, outline, reachability, return_values, role::Role, settings, test_parts},
-    words::is_one_of,
-};
+use crate::language::{assertions, bodies, capture, outline, reachability, return_values, role::Role, test_parts};
 use std::{collections::BTreeSet, sync::OnceLock};
 
 /// The description of one language.
@@ -16,14 +13,14 @@ pub struct Vocabulary {
     pub test_parts: Option<for<'a> fn(&outline::Source<'a>) -> test_parts::TestParts>,
     /// Returns the role of a path; `None` if the language does not define it.
     pub role: fn(&str) -> Option<Role>,
-    /// `true` if the runner reads a file of this path; the names are those that other files of the change include.
-    pub is_collected: fn(&str, &[String]) -> bool,
     /// Returns the functions and values of a parsed file, without tests.
     pub executable_code: for<'a> fn(&outline::Source<'a>) -> bodies::ExecutableCode,
     /// Makes the functions of these names in a parsed file return something else.
     pub return_values: for<'a> fn(&outline::Source<'a>, &BTreeSet<String>) -> Option<return_values::ReturnValueChanges>,
-    /// The settings that decide what runs, what is required, and where imports lead.
-    pub settings: &'static [settings::Watched],
+    /// The ends of dotted names of coverage settings, between blanks; `*` stands for any one part.
+    pub coverage: &'static str,
+    /// Names in settings below which imports are led elsewhere, between blanks.
+    pub redirects: &'static str,
     /// Parts of a line that reads a file, or a function's source, as text.
     pub reads: &'static [&'static str],
     /// Parts of a line that writes a file.
@@ -42,21 +39,10 @@ pub struct Vocabulary {
     pub empties: &'static str,
     /// The kinds of nodes that are expression statements or assertion statements, between blanks.
     pub statements: &'static str,
-    /// Statements of a test that do nothing, as they are written.
-    pub nothing: &'static [&'static str],
     /// Whether a test hides an earlier one of the same name. If not, both run, or the code does not compile.
     pub last_test_wins: bool,
-    /// Modules that programs and tests expect, between blanks; a file of such a name could be imported instead.
-    pub modules: &'static str,
     /// The folder of installed packages.
     pub installed: Option<Installed>,
-}
-
-impl Vocabulary {
-    /// `true` if programs and tests expect a module of this name.
-    pub(crate) fn expects_module(&self, name: &str) -> bool {
-        is_one_of(self.modules, name)
-    }
 }
 
 /// Where a language's tools look for installed packages.

@@ -1,9 +1,8 @@
 //! A test checks something that always holds or is never reached, so it cannot fail.
 
-use super::unknown_language;
 use crate::{
-    changed_file::{LocatedTest, Reading},
-    language::outline::{Check, Strength, quoted},
+    changed_file::{ChangedFile, Reading},
+    language::outline::{Check, Strength, Test, quoted},
     rules::rule::{ANYWHERE, ReadingRule, Violation, at},
 };
 use domain::integrity::{Detail, Rule};
@@ -17,39 +16,23 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let violation = |other: LocatedTest<'_>, check: &Check| {
-        let what = Detail::InTest {
-            test: other.title(),
-            code: quoted(&check.words.join(" ")),
-        };
-        at(other.path, check.line, what)
-    };
-    let new = reading.pairs.new.iter().filter_map(|other| {
-        let checks = &other.test.checks;
-        let first = checks.iter().find(|check| check.strength < Strength::Same)?;
-        let calls_helper = reading.helpers().any(|(_, helper)| {
-            !helper.checks.is_empty() && helper.name.len() > 1 && other.test.words.contains(&helper.name)
-        });
-        let is_all = checks.iter().all(|check| check.strength < Strength::Same) && !calls_helper;
-        (is_all || is_let_off(first)).then(|| violation(*other, first))
-    });
-    let both = reading.pairs.both.iter().filter_map(|(one, other)| {
-        let is_new = |check: &&Check| {
-            let mut old = one.test.checks.iter();
-            !old.any(|old| old.words == check.words && old.strength == check.strength)
-        };
-        let is_trivial = |check: &&Check| check.strength == Strength::Trivial;
-        let first = other.test.checks.iter().filter(is_trivial).find(is_new)?;
-        (other.test.strong() < one.test.strong() || is_let_off(first)).then(|| violation(*other, first))
-    });
-    let mut found: Vec<Violation> = new.chain(both).collect();
-    found.extend(unknown_language::trivial(reading));
-    found
+    reading.files.iter().flat_map(in_one).collect()
 }
 
-/// `true` for a check such as `… or True`: it looks like a check, and no honest test needs it.
-fn is_let_off(check: &Check) -> bool {
-    let truths = [["or", "True"], ["||", "true"]];
-    let mut pairs = check.words.windows(2);
-    check.strength == Strength::Trivial && pairs.any(|pair| truths.iter().any(|truth| pair == truth))
+/// Finds the first new assertion without effect of each test.
+fn in_one(file: &ChangedFile<'_>) -> Vec<Violation> {
+    let is_old = |new: &Check| {
+        let mut old = file.before.tests.iter().flat_map(|test| &test.checks);
+        old.any(|old| old.words == new.words && old.strength == new.strength)
+    };
+    let first = |test: &Test| {
+        let mut checks = test.checks.iter();
+        let check = checks.find(|check| check.strength < Strength::Same && !is_old(check))?;
+        let what = Detail::InTest {
+            test: test.name.clone(),
+            code: quoted(&check.words.join(" ")),
+        };
+        Some(at(file.path, check.line, what))
+    };
+    file.after.tests.iter().filter_map(first).collect()
 }

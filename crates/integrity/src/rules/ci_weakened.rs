@@ -1,10 +1,13 @@
-//! The repository's CI does less: it runs fewer checks, or ignores their failures.
+//! The repository's CI, or what its coverage service asks for, changes. Whether it asks for less is for a reader to say.
 
 use crate::{
-    rules::rule::{ANYWHERE, ReadingRule},
-    settings,
+    change::{FileChange, Version},
+    changed_file::Reading,
+    language::file_name,
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at_line, in_file},
+    snapshots::first_changed_line,
 };
-use domain::integrity::Rule;
+use domain::integrity::{Detail, Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::CiWeakened,
@@ -14,10 +17,40 @@ pub(super) static RULE: ReadingRule = ReadingRule {
         "test:\n  script:\n    - cargo test\n",
         "test:\n  allow_failure: true\n  script:\n    - cargo test\n",
     )],
-    accepts: &[(
-        ".gitlab-ci.yml",
-        "test:\n  script:\n    - cargo test\n",
-        "test:\n  script:\n    - cargo clippy\n    - cargo test\n",
-    )],
-    check: settings::ci,
+    accepts: &[(".gitlab-ci.yml", "", "test:\n  script:\n    - cargo test\n")],
+    check,
 };
+
+const FOLDERS: &str = "
+    .github/workflows/ .github/actions/ .circleci/ .buildkite/ .gitlab/ .semaphore/ .teamcity/ .azure-pipelines/
+    .woodpecker/ .forgejo/workflows/ .gitea/workflows/
+";
+/// The beginnings of the names of CI files at the root.
+const FILES: &str = "
+    .gitlab-ci azure-pipelines jenkinsfile .travis .drone .woodpecker bitbucket-pipelines appveyor .appveyor
+    .cirrus codefresh cloudbuild buildspec .build.y codecov.y .codecov.y
+";
+
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
+    let files = reading.change.files.iter();
+    let existing = files.filter(|file| is_ci(&file.path) && file.before != Version::Absent);
+    existing.map(violation).collect()
+}
+
+fn is_ci(path: &str) -> bool {
+    let name = file_name(path).to_lowercase();
+    FOLDERS.split_whitespace().any(|folder| path.starts_with(folder))
+        || !path.contains('/') && FILES.split_whitespace().any(|start| name.starts_with(start))
+}
+
+fn violation(file: &FileChange) -> Violation {
+    let text = String::from_utf8_lossy(file.after.bytes().unwrap_or_default()).into_owned();
+    let changed = first_changed_line(file).and_then(|number| {
+        let at = usize::try_from(number).ok()?.checked_sub(1)?;
+        Some((number, text.lines().nth(at)?))
+    });
+    match changed {
+        Some((number, line)) => at_line(&file.path, number, line),
+        None => in_file(&file.path, Detail::Nothing),
+    }
+}

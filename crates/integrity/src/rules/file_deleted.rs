@@ -29,8 +29,11 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         })
     };
     let is_named = |path: &str| {
-        let by_files = reading.change.task.files.iter().any(|file| file == path);
-        by_files || reading.explained.names(path) || reading.explained.names(file_name(path))
+        let task = reading.change.task;
+        let criteria = task.acceptance_criteria.iter().map(|criterion| &criterion.text);
+        let mut words = criteria.chain([&task.name, &task.description]);
+        let is_removed = task.removes.iter().any(|intent| intent.name == path);
+        is_removed || task.files.iter().any(|file| file == path) || words.any(|text| text.contains(file_name(path)))
     };
     let gone = files().filter(|file| file.before.size() > 0 && file.after == Version::Absent);
     gone.filter(|file| !is_named(&file.path) && !is_elsewhere(file))

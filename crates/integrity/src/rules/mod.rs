@@ -3,7 +3,6 @@
 //! A rule knows no language: it uses what the queries of all languages capture. The domain defines its weight, and the
 //! application's `messages` its sentence.
 
-mod assertion_removed;
 mod assertion_trivial;
 mod ci_weakened;
 mod conditional_test;
@@ -22,14 +21,8 @@ pub(crate) mod rule;
 mod runner_weakened;
 mod secret;
 mod shadow_module;
-mod skip_added;
 mod snapshot_by_hand;
 mod stub;
-mod test_deleted;
-mod test_emptied;
-mod test_renamed_away;
-mod test_replaced;
-mod unknown_language;
 mod unreadable;
 mod writes_expectation;
 
@@ -43,13 +36,7 @@ pub static ALL: &[&ReadingRule] = &[
     &file_too_large::RULE,
     &file_deleted::RULE,
     &unreadable::RULE,
-    &test_deleted::RULE,
-    &test_replaced::RULE,
-    &test_emptied::RULE,
-    &test_renamed_away::RULE,
-    &skip_added::RULE,
     &conditional_test::RULE,
-    &assertion_removed::RULE,
     &assertion_trivial::RULE,
     &runner_weakened::RULE,
     &coverage_weakened::RULE,

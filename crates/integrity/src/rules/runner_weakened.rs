@@ -1,17 +1,19 @@
-//! Settings, scripts or hooks exclude tests, ignore their failures, or retry them until they pass.
+//! The runner's settings, or the scripts that start it, change. The runs show which tests fail today; that later failures
+//! pass, or are tried again, only reading can see.
 
 use crate::{
+    change::Version,
     changed_file::{ChangedFile, Reading},
-    language::{
-        capture::Fact,
-        outline::{Mark, Of},
-        settings::Purpose,
-    },
+    language,
+    language::{Role, capture::Fact, outline::Of},
     marks::new_marks,
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at_mark},
-    settings,
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at_line, at_mark},
+    settings::flatten,
+    side::{Repository, Side},
+    snapshots::first_changed_line,
 };
 use domain::integrity::Rule;
+use std::collections::BTreeSet;
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::RunnerWeakened,
@@ -22,44 +24,58 @@ pub(super) static RULE: ReadingRule = ReadingRule {
             "{\n  \"scripts\": { \"test\": \"jest\" }\n}\n",
             "{\n  \"scripts\": { \"test\": \"jest || true\" }\n}\n",
         ),
-        (
-            "pyproject.toml",
-            "[tool.pytest.ini_options]\nxfail_strict = true\n",
-            "[tool.pytest]\nstrict = false\n",
-        ),
+        ("Makefile", "test:\n\tpytest\n", "test:\n\t-pytest\n"),
+        ("pytest.ini", "", "[pytest]\naddopts = --reruns 3\n"),
     ],
     accepts: &[
         (
             "package.json",
-            "{\n  \"scripts\": { \"test\": \"jest\" }\n}\n",
-            "{\n  \"scripts\": { \"test\": \"jest --coverage\" }\n}\n",
+            "{\n  \"version\": \"1\",\n  \"devDependencies\": {}\n}\n",
+            "{\n  \"version\": \"2\",\n  \"devDependencies\": { \"jest\": \"30\" }\n}\n",
         ),
-        (
-            "pyproject.toml",
-            "[tool.pytest.ini_options]\nxfail_strict = true\ntestpaths = \"tests\"\n",
-            "[tool.pytest]\nstrict = true\ntestpaths = [\"tests\"]\n",
-        ),
-        (
-            "tox.ini",
-            "[testenv:py{39,310}-tests]\ncommands = pytest\n[testenv:docs]\ncommands = sphinx\n",
-            "[testenv:py{310,311}-tests]\ncommands = pytest\n[testenv:pages]\ncommands = sphinx\n",
-        ),
+        ("Makefile", "test:\n\tpytest\n", "docs:\n\tsphinx\n\ntest:\n\tpytest\n"),
     ],
     check,
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let new = new_marks(reading, &[Fact::Runner], &[Of::Tests]);
-    // The author of a new test may mark it freely.
-    let is_of_new_test = |file: &ChangedFile<'_>, mark: &Mark| {
-        let next = file.after.tests.iter().find(|test| test.line > mark.line);
-        let is_known = |name: &str| file.before.tests.iter().any(|test| test.name == name);
-        let is_near = |line: u32| line.saturating_sub(mark.line) < 10;
-        next.is_some_and(|test| is_near(test.line) && !is_known(&test.name))
+    let repository = Repository {
+        base: reading.change.base,
+        head: reading.change.head,
+        test_command: "",
     };
-    let of_old = new.into_iter().filter(|(file, mark)| !is_of_new_test(file, mark));
-    let mut found: Vec<Violation> = of_old.map(at_mark).collect();
-    found.extend(settings::find(reading, Purpose::Run));
-    found.extend(settings::scripts(reading));
+    let new = new_marks(reading, &[Fact::Runner], &[Of::Tests]);
+    let mut found: Vec<Violation> = new.into_iter().map(at_mark).collect();
+    found.extend(reading.files.iter().filter_map(|file| in_one(&repository, file)));
     found
+}
+
+/// Returns the first changed line of a file whose part for tests changed in more than its dependencies.
+fn in_one(repository: &Repository<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
+    let is_code = language::of(file.path).is_some() && file.role != Role::Settings;
+    if is_code || matches!(file.role, Role::Test | Role::Support) || file.file.after == Version::Absent {
+        return None;
+    }
+    let (before, after) = file.texts();
+    let existed = (file.file.before != Version::Absent).then_some(before.as_str());
+    let side = repository.changed_side(file.path, existed, Some(after.as_str()))?;
+    let is_of_runner = match side {
+        Side::Tests => true,
+        Side::Both => existed.is_some(),
+        Side::Product => false,
+    };
+    let line = first_changed_line(file.file).filter(|_| is_of_runner && changes_more(file.path, &before, &after))?;
+    let at = usize::try_from(line).ok()?.checked_sub(1)?;
+    Some(at_line(file.path, line, after.lines().nth(at).unwrap_or_default()))
+}
+
+/// `true` unless only dependencies differ.
+fn changes_more(path: &str, before: &str, after: &str) -> bool {
+    let settings = |text: &str| -> BTreeSet<(String, Vec<String>)> {
+        let all = flatten(path, text).into_iter();
+        all.map(|setting| (setting.name, setting.values)).collect()
+    };
+    let (old, new) = (settings(before), settings(after));
+    let mut differing = old.symmetric_difference(&new).peekable();
+    differing.peek().is_none() || differing.any(|(name, _)| !name.contains("ependenc"))
 }

@@ -9,7 +9,6 @@ use crate::{
     },
     marks::new_marks,
     rules::rule::{ReadingRule, Violation, at, at_mark},
-    words::is_one_of,
 };
 use domain::integrity::{Detail, Rule};
 
@@ -27,12 +26,10 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Stub, Fact::Empty, Fact::Borrowed], &[Of::Product]);
-    let marks = new.into_iter().filter(|(file, mark)| {
-        let is_tool = mark.fact == Fact::Borrowed && !is_shipped(file.path);
-        !is_tool && !is_filled_in(reading, mark)
-    });
+    let marks = new.into_iter().filter(|(_, mark)| !is_filled_in(reading, mark));
     let mut found: Vec<Violation> = marks.map(at_mark).collect();
-    found.extend(constants(reading));
+    let sources = reading.files.iter().filter(|file| file.role == Role::Source);
+    found.extend(sources.flat_map(ignoring));
     found
 }
 
@@ -47,66 +44,27 @@ fn is_filled_in(reading: &Reading<'_>, mark: &Mark) -> bool {
     is_base || mark.fact == Fact::Empty && !bases.is_empty()
 }
 
-/// `true` if a source file is neither a tool of the repository nor test support.
-fn is_shipped(path: &str) -> bool {
-    let helping = "scripts tools dev bench benches benchmarks examples demo ci";
-    let words = ["test", "mock", "fake", "stub", "fixture", "noxfile", "setup.py"];
-    let small = path.to_lowercase();
-    !crate::language::folders(path).any(|folder| is_one_of(helping, folder))
-        && !words.iter().any(|word| small.contains(word))
-}
-
-/// A new or changed function of the product.
-struct Changed<'a> {
-    path: &'a str,
-    now: &'a Function,
-    before: Option<&'a Function>,
-}
-
-/// Finds functions that computed a value and are now constant; all new functions, if none of the changed ones uses its
-/// arguments; and functions whose comments promise the rest.
-fn constants(reading: &Reading<'_>) -> Vec<Violation> {
-    let sources = reading.files.iter().filter(|file| file.role == Role::Source);
-    let changed: Vec<Changed<'_>> = sources.flat_map(changed).collect();
-    let only_ignore = changed.iter().all(|one| one.now.answer == Answer::Ignores);
-    let computes_elsewhere = |one: &Changed<'_>| {
-        let mut others = changed.iter();
-        others.any(|other| other.now.name == one.now.name && other.now.answer == Answer::Computed)
-    };
-    let fell = |one: &Changed<'_>, before: &Function| {
-        let computed = before.answer == Answer::Computed && !before.words.iter().any(|word| is_promise(word));
-        // The task may ask to simplify this function; its tests show whether it is right.
-        let is_meant =
-            || reading.change.task.files.iter().any(|file| file == one.path) && reading.explained.names(&one.now.name);
-        computed && !computes_elsewhere(one) && !is_meant()
-    };
-    let promised = |one: &Changed<'_>| {
-        let mut comments = one.now.comments.lines();
+/// Finds new or changed functions that always return the same value, whatever they are given.
+fn ignoring(file: &ChangedFile<'_>) -> Vec<Violation> {
+    let is_promised = |function: &Function| {
+        let mut comments = function.comments.lines();
         comments.any(|line| is_promise(line.trim_start_matches(['#', '/', '*', ' '])))
     };
-    let is_wrong = |one: &&Changed<'_>| match (one.now.answer, one.before) {
-        (Answer::Computed, _) => false,
-        (Answer::Ignores | Answer::IgnoresOpenly | Answer::Constant, Some(before)) => fell(one, before),
-        (Answer::Ignores, None) => only_ignore || promised(one),
-        (Answer::IgnoresOpenly, None) => promised(one),
-        (Answer::Constant, None) => false,
+    let ignores = |function: &&Function| match function.answer {
+        Answer::Ignores => true,
+        Answer::IgnoresOpenly => is_promised(function),
+        Answer::Computed | Answer::Constant => false,
     };
-    let found = changed.iter().filter(is_wrong);
-    found
-        .map(|one| at(one.path, one.now.line, Detail::Function(one.now.name.clone())))
-        .collect()
-}
-
-fn changed<'a>(file: &'a ChangedFile<'_>) -> impl Iterator<Item = Changed<'a>> {
-    let of_product = |function: &&Function| function.of == Of::Product;
-    let is_new = |now: &&Function| {
+    let is_new = |new: &&Function| {
         let mut before = file.before.functions.iter();
-        !before.any(|old| old.name == now.name && old.words == now.words)
+        !before.any(|old| old.name == new.name && old.words == new.words)
     };
-    let functions = file.after.functions.iter().filter(of_product).filter(is_new);
-    functions.map(move |now| Changed {
-        path: file.path,
-        now,
-        before: file.before.functions.iter().find(|old| old.name == now.name),
-    })
+    let functions = file
+        .after
+        .functions
+        .iter()
+        .filter(|function| function.of == Of::Product);
+    let new = functions.filter(ignores).filter(is_new);
+    new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone())))
+        .collect()
 }

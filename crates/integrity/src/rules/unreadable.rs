@@ -16,6 +16,5 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let unreadable = reading.files.iter().filter(|file| file.is_unreadable);
-    let unreadable = unreadable.filter(|file| file.before.tests.is_empty());
     unreadable.map(|file| in_file(file.path, Detail::Nothing)).collect()
 }

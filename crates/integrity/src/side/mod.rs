@@ -21,6 +21,7 @@ mod script;
 mod sections;
 mod toml;
 
+pub(crate) use ecosystem::is_shadow;
 pub use inline::{only_tests, test_items, with_inline_tests_of};
 
 use crate::{

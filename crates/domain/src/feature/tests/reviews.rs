@@ -141,7 +141,7 @@ fn a_secret_is_never_waived_and_everything_else_is() {
     story.by_three(PersonDid::Override);
     assert!(story.task(ONE).is_blocked());
     for report in [
-        integrity(Rule::SkipAdded, Author::Player),
+        integrity(Rule::SwallowedFailure, Author::Player),
         // A secret in a person's own lines does not send the work back, so nothing is waived.
         integrity(Rule::Secret, Author::Person),
     ] {

@@ -7,7 +7,6 @@ use crate::language::{
     assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
     reachability::Flow,
     role::{Role, file_name, folders},
-    settings::{Watched, Weakening::LeadsInside, imports},
     vocabulary::{Grammar, Installed, Vocabulary, grammar},
 };
 
@@ -17,10 +16,10 @@ pub static GO: Vocabulary = Vocabulary {
     grammars: &GRAMMARS,
     test_parts: None,
     role,
-    is_collected: |path, _| role(path) == Some(Role::Test),
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
-    settings: &SETTINGS,
+    coverage: "",
+    redirects: "replace",
     reads: &["os.ReadFile", "os.Open(", "parser.ParseFile"],
     writes: &["os.WriteFile", "os.Create(", "os.OpenFile"],
     imports: &["import "],
@@ -48,9 +47,7 @@ pub static GO: Vocabulary = Vocabulary {
     literals: LITERALS,
     empties: "",
     statements: "expression_statement if_statement",
-    nothing: &["return"],
     last_test_wins: false,
-    modules: "",
     installed: Some(Installed {
         folder: "vendor",
         manifest: "go.mod",
@@ -65,9 +62,6 @@ const LITERALS: &str = "
 ";
 
 static GRAMMARS: [Grammar; 1] = [grammar!(["go"], tree_sitter_go::LANGUAGE)];
-
-/// `go.mod` is not a format of keys and values: its replacements are read line by line, such as `replace A => ./b`.
-static SETTINGS: [Watched; 1] = [imports(LeadsInside, "replace *")];
 
 fn role(path: &str) -> Option<Role> {
     let name = file_name(path);

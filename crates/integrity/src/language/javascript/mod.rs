@@ -8,11 +8,6 @@ use crate::{
         assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
         reachability::Flow,
         role::{Role, file_name, folders, in_support_folder, in_test_folder},
-        settings::{
-            Watched,
-            Weakening::{Command, LeadsInside, LeavesOut, LooksAt, Lowered, Present, Program, SwitchedOff, SwitchedOn},
-            coverage, imports, run,
-        },
         syntax::At,
         vocabulary::{Grammar, Installed, Vocabulary, grammar},
     },
@@ -25,10 +20,13 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
     grammars: &GRAMMARS,
     test_parts: None,
     role,
-    is_collected: |path, _| role(path) == Some(Role::Test),
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
-    settings: &SETTINGS,
+    coverage: "
+        scripts.coverage exclude coveragePathIgnorePatterns coverage.exclude coverage.include collectCoverageFrom
+        coverageThreshold.*.* thresholds.* branches lines functions statements check-coverage
+    ",
+    redirects: "moduleNameMapper alias paths imports overrides resolutions",
     reads: &["readFile"],
     writes: &["writeFile", "createWriteStream", "appendFile", "copyFile", "Bun.write"],
     imports: &["import ", "require(", "from "],
@@ -56,9 +54,7 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
     literals: LITERALS,
     empties: "new Map(), new Set(), this",
     statements: "expression_statement",
-    nothing: &["return", ""],
     last_test_wins: false,
-    modules: "vitest jest mocha chai ava tap tape jasmine sinon @jest/globals expect @playwright/test cypress assert",
     installed: Some(Installed {
         folder: "node_modules",
         manifest: "package.json",
@@ -82,31 +78,6 @@ static GRAMMARS: [Grammar; 3] = [
         "typescript.scm"
     ),
     grammar!(["tsx"], tree_sitter_typescript::LANGUAGE_TSX, "typescript.scm"),
-];
-
-static SETTINGS: [Watched; 22] = [
-    run(Program, "node-options"),
-    run(Command, "scripts.test, scripts.test:*, scripts.pretest, scripts.tests"),
-    run(Present, "script-shell, testNamePattern, grep, test.retry, runner"),
-    run(Command, "scripts.ci"),
-    coverage(Command, "scripts.coverage"),
-    run(LeavesOut, "testPathIgnorePatterns, modulePathIgnorePatterns"),
-    run(LeavesOut, "test.exclude, ignore"),
-    run(LooksAt, "testMatch, testRegex, roots, test.include, test.dir, spec"),
-    run(SwitchedOn, "passWithNoTests, dangerouslyIgnoreUnhandledErrors"),
-    run(SwitchedOn, "allowOnly, allow-uncaught, dry-run"),
-    run(SwitchedOff, "forbid-only, forbidOnly"),
-    run(Present, "testRunner, globalTeardown, testResultsProcessor, bail"),
-    imports(Present, "resolver"),
-    coverage(LeavesOut, "exclude, coveragePathIgnorePatterns, coverage.exclude"),
-    coverage(LooksAt, "coverage.include, collectCoverageFrom"),
-    imports(SwitchedOn, "automock"),
-    coverage(Lowered, "coverageThreshold.*.*, thresholds.*, branches, lines"),
-    coverage(Lowered, "functions, statements"),
-    coverage(SwitchedOff, "check-coverage"),
-    imports(LeadsInside, "dependencies.*, devDependencies.*, overrides.*"),
-    imports(LeadsInside, "resolutions.*, imports.*, paths.*"),
-    imports(LeadsInside, "moduleNameMapper.*, alias.*"),
 ];
 
 const SETTINGS_FILES: &str = "

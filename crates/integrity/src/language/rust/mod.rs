@@ -11,11 +11,6 @@ use crate::{
         outline::Source,
         reachability::Flow,
         role::{Role, file_name, folders, in_support_folder},
-        settings::{
-            Watched,
-            Weakening::{LeadsInside, LeavesOut, LooksAt, Lowered, Present, Program, SwitchedOff},
-            coverage, imports, run,
-        },
         syntax::At,
         vocabulary::{Grammar, Vocabulary, grammar},
     },
@@ -28,10 +23,10 @@ pub static RUST: Vocabulary = Vocabulary {
     grammars: &GRAMMARS,
     test_parts: Some(test_parts::test_parts),
     role,
-    is_collected,
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
-    settings: &SETTINGS,
+    coverage: "*.exclude-files *.fail-under",
+    redirects: "patch replace source",
     reads: &["include_str!", "read_to_string", "fs::read"],
     writes: &["fs::write", "File::create", "fs::copy", "OpenOptions"],
     imports: &["use ", "mod "],
@@ -60,39 +55,13 @@ pub static RUST: Vocabulary = Vocabulary {
     empties: "None, (), Ok(()), Ok(0), Ok(0.0), Ok(None), Ok(Vec::new()), Ok(vec![]), \
                   Vec::new(), vec![], String::new(), Default::default(), std::iter::empty()",
     statements: "expression_statement macro_invocation",
-    nothing: &[],
     last_test_wins: false,
-    modules: "",
     installed: None,
 };
 
 const LITERALS: &str = "integer_literal float_literal boolean_literal char_literal string_content unit_expression";
 
 static GRAMMARS: [Grammar; 1] = [grammar!(["rs"], tree_sitter_rust::LANGUAGE)];
-
-static SETTINGS: [Watched; 21] = [
-    run(SwitchedOff, "lib.test, lib.doctest, lib.harness, bin.*.test"),
-    run(SwitchedOff, "test.*.test, test.*.harness, package.autotests"),
-    run(Present, "test.*.required-features, target.*.runner, env.UPDATE*"),
-    run(LooksAt, "workspace.members, workspace.default-members"),
-    run(LeavesOut, "workspace.exclude"),
-    run(Present, "env.BLESS*, env.INSTA_*, env.OVERWRITE*, env.TRYBUILD*"),
-    run(Present, "env.PROPTEST_*, env.QUICKCHECK_*, env.SKIP*, env.NEXTEST*"),
-    run(Present, "alias.test, alias.t, profile.*.default-filter"),
-    run(SwitchedOff, "profile.dev.debug-assertions"),
-    run(SwitchedOff, "profile.test.debug-assertions"),
-    run(SwitchedOff, "profile.dev.overflow-checks"),
-    run(SwitchedOff, "profile.test.overflow-checks"),
-    run(Program, "build.rustc, build.rustc-wrapper"),
-    run(Program, "build.rustc-workspace-wrapper, build.rustdoc"),
-    run(Present, "slow-timeout.on-timeout, overrides.*.default-filter"),
-    run(Present, "overrides.*.retries, overrides.*.retries.count"),
-    run(Present, "profile.*.retries, profile.*.retries.count"),
-    coverage(LeavesOut, "*.exclude-files"),
-    coverage(Lowered, "*.fail-under"),
-    imports(LeadsInside, "patch.*.*.path, replace.*.path, dependencies.*.path"),
-    imports(LeadsInside, "dev-dependencies.*.path, source.*.directory"),
-];
 
 fn role(path: &str) -> Option<Role> {
     let name = file_name(path);
@@ -116,15 +85,6 @@ fn role(path: &str) -> Option<Role> {
         (false, _) if named => Role::Test,
         (false, _) => Role::Source,
     })
-}
-
-/// `true` if Cargo compiles the file: it is below `src`, directly in `tests`, or included by another file (`includes`).
-fn is_collected(path: &str, includes: &[String]) -> bool {
-    let stem = file_name(path).strip_suffix(".rs").unwrap_or_default();
-    let folder = folders(path).next_back().unwrap_or_default();
-    let module = if stem == "mod" { folder } else { stem };
-    let is_root = folder == "tests" || stem == "main";
-    is_root || folders(path).any(|folder| folder == "src") || includes.iter().any(|name| name == module)
 }
 
 /// Returns the attributes of an item.

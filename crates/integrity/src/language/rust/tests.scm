@@ -9,7 +9,6 @@
 (token_tree
   (token_tree) @_mark . "fn" . (identifier) @test.name @test . (token_tree) . (token_tree) @test.body
   (#eq? @_mark "[test]"))
-
 (mod_item name: (identifier) @suite.name) @suite
 
 ; Calls that may make tests, and the macros that do.
@@ -26,5 +25,3 @@
 ; Functions that the test runner does not find: inside another function, or in a macro definition.
 (function_item body: (block (function_item) @uncollected))
 (macro_definition) @uncollected
-
-(mod_item name: (identifier) @include !body)

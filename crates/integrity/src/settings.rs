@@ -8,7 +8,7 @@ const DEEPEST: usize = 12;
 const MOST: usize = 20_000;
 
 /// Returns every value of a TOML, JSON, INI or simple YAML file; empty if it cannot be parsed.
-pub(super) fn flatten(path: &str, text: &str) -> Vec<Setting> {
+pub(crate) fn flatten(path: &str, text: &str) -> Vec<Setting> {
     let name = file_name(path);
     let is_toml = name.ends_with(".toml") || name == "config";
     let value: Option<serde_json::Value> = match is_toml {
