@@ -64,7 +64,9 @@ fn in_one(repository: &Repository<'_>, file: &ChangedFile<'_>) -> Option<Violati
         Side::Both => existed.is_some(),
         Side::Product => false,
     };
-    let line = first_changed_line(file.file).filter(|_| is_of_runner && changes_more(file.path, &before, &after))?;
+    let with_new_tests = repository.mixed(file.path, existed, Some(&after)).unwrap_or_default();
+    let is_more = is_of_runner && changes_more(file.path, &before, &with_new_tests);
+    let line = first_changed_line(file.file).filter(|_| is_more)?;
     let at = usize::try_from(line).ok()?.checked_sub(1)?;
     Some(at_line(file.path, line, after.lines().nth(at).unwrap_or_default()))
 }
