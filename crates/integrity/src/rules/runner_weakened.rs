@@ -27,14 +27,11 @@ pub(super) static RULE: ReadingRule = ReadingRule {
         ("Makefile", "test:\n\tpytest\n", "test:\n\t-pytest\n"),
         ("pytest.ini", "", "[pytest]\naddopts = --reruns 3\n"),
     ],
-    accepts: &[
-        (
-            "package.json",
-            "{\n  \"version\": \"1\",\n  \"devDependencies\": {}\n}\n",
-            "{\n  \"version\": \"2\",\n  \"devDependencies\": { \"jest\": \"30\" }\n}\n",
-        ),
-        ("Makefile", "test:\n\tpytest\n", "docs:\n\tsphinx\n\ntest:\n\tpytest\n"),
-    ],
+    accepts: &[(
+        "package.json",
+        "{\n  \"version\": \"1\",\n  \"devDependencies\": {}\n}\n",
+        "{\n  \"version\": \"2\",\n  \"devDependencies\": { \"jest\": \"30\" }\n}\n",
+    )],
     check,
 };
 
