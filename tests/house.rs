@@ -560,6 +560,56 @@ fn rules_and_languages_apart(source: &Source) -> Vec<String> {
         .collect()
 }
 
+/// Words of one language or of its tools.
+const OF_ONE_LANGUAGE: [&str; 18] = [
+    "pytest",
+    "unittest",
+    "jest",
+    "vitest",
+    "cargo",
+    "assert_eq",
+    "assertEqual",
+    "__eq__",
+    "fixture",
+    "getsource",
+    "write_text",
+    "readFile",
+    "writeFile",
+    "include_str",
+    "require(",
+    "rootDir",
+    "panic!",
+    "ImportError",
+];
+
+/// Rules, experiments and the table name no word of a language; the examples of rules do.
+fn words_of_languages(source: &Source) -> Vec<String> {
+    let rooms = ["integrity/rules/", "gates/mutation/", "gates/table/"];
+    if !rooms.iter().any(|room| source.path.contains(room)) {
+        return Vec::new();
+    }
+    let mut is_example = false;
+    let lines = source.lines(Part::Product).into_iter().filter(|(_, line)| {
+        is_example |= line.contains("static RULE");
+        let is_code = !is_example && !line.trim_start().starts_with("//");
+        is_example &= !line.starts_with("};");
+        is_code && OF_ONE_LANGUAGE.iter().any(|word| line.contains(word))
+    });
+    lines
+        .map(|(number, _)| source.at(number, "a word of one language belongs into its folder"))
+        .collect()
+}
+
+#[test]
+fn words_of_a_language_stand_in_its_folder() {
+    holds(words_of_languages);
+    let found = |path: &str, line: &str| words_of_languages(&Source::new(path, line)).len();
+    let names = "let is_test = line.contains(\"pytest\");";
+    assert_eq!(found("src/gates/mutation/emptied.rs", names), 1);
+    assert_eq!(found("crates/integrity/src/rules/stub.rs", names), 1);
+    assert_eq!(found("crates/integrity/src/language/python/mod.rs", names), 0);
+}
+
 /// The folders of languages.
 fn languages() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/integrity/src/language");

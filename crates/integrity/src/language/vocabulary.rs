@@ -19,6 +19,8 @@ pub struct Vocabulary {
     pub return_values: for<'a> fn(&outline::Source<'a>, &BTreeSet<String>) -> Option<return_values::ReturnValueChanges>,
     /// The ends of dotted names of coverage settings, between blanks; `*` stands for any one part.
     pub coverage: &'static str,
+    /// Beginnings of values in settings that are paths of the repository.
+    pub local: &'static [&'static str],
     /// Names in settings below which imports are led elsewhere, between blanks.
     pub redirects: &'static str,
     /// Parts of a line that reads a file, or a function's source, as text.

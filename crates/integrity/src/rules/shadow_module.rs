@@ -88,7 +88,9 @@ fn redirected(file: &ChangedFile<'_>) -> Vec<Violation> {
 
 /// `true` if a setting's value is written as a path.
 fn leads_to_path(setting: &Setting) -> bool {
-    let starts = ["file:", "link:", "portal:", "<rootDir>", "./", "/"];
-    let is_path = |value: &String| starts.iter().any(|start| value.starts_with(start));
-    setting.name.ends_with(".path") || setting.name.ends_with(".directory") || setting.values.iter().any(is_path)
+    let mut starts = ALL.iter().flat_map(|language| language.local).chain(&["./", "/"]);
+    let is_path = |value: &String| starts.any(|start| value.starts_with(start));
+    setting.name.ends_with(".path")
+        || setting.name.ends_with(".directory")
+        || setting.values.first().is_some_and(is_path)
 }

@@ -19,6 +19,7 @@ pub static GO: Vocabulary = Vocabulary {
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
     coverage: "",
+    local: &[],
     redirects: "replace",
     reads: &["os.ReadFile", "os.Open(", "parser.ParseFile"],
     writes: &["os.WriteFile", "os.Create(", "os.OpenFile"],

@@ -26,6 +26,7 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
         scripts.coverage exclude coveragePathIgnorePatterns coverage.exclude coverage.include collectCoverageFrom
         coverageThreshold.*.* thresholds.* branches lines functions statements check-coverage
     ",
+    local: &["file:", "link:", "portal:", "<rootDir>"],
     redirects: "moduleNameMapper alias paths imports overrides resolutions",
     reads: &["readFile"],
     writes: &["writeFile", "createWriteStream", "appendFile", "copyFile", "Bun.write"],

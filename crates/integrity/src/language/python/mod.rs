@@ -27,6 +27,7 @@ pub static PYTHON: Vocabulary = Vocabulary {
         report.fail_under run.omit report.omit coverage.omit run.source run.include report.include run.branch
         report.exclude_lines report.exclude_also
     ",
+    local: &[],
     redirects: "",
     reads: &["read_text(", "read_bytes(", "open(", "getsource("],
     writes: &[

@@ -26,6 +26,7 @@ pub static RUST: Vocabulary = Vocabulary {
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
     coverage: "*.exclude-files *.fail-under",
+    local: &[],
     redirects: "patch replace source",
     reads: &["include_str!", "read_to_string", "fs::read"],
     writes: &["fs::write", "File::create", "fs::copy", "OpenOptions"],
