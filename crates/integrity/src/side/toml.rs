@@ -36,10 +36,8 @@ fn names(text: &str, table: &DeTable<'_>) -> Vec<String> {
         return Vec::new();
     };
     let is_written = text.get(value.span()).is_some_and(|value| value.starts_with('{'));
-    let below = match value.get_ref() {
-        DeValue::Table(table) if !is_written => names(text, table),
-        _ => Vec::new(),
-    };
+    let table = value.get_ref().as_table().filter(|_| !is_written);
+    let below = table.map(|table| names(text, table)).unwrap_or_default();
     std::iter::once(name.get_ref().to_string()).chain(below).collect()
 }
 
