@@ -12,6 +12,7 @@ use crate::gates::{
     run::{
         context::{GateContext, GateError},
         prepared::{Coverage, Prepared},
+        result_cache::Tested,
     },
     subject::Subject,
     table::{Table, report, witness},
@@ -22,8 +23,70 @@ use domain::{
     evidence::{Evidence, Excuse, Excused, GateReport, Weight},
     plan::Check,
 };
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+
+/// One Gate of a task, or one step towards it.
+struct GateRow {
+    name: &'static str,
+    needs: Needs,
+    run: for<'s, 'r> fn(&'s mut Judging<'r>) -> BoxFuture<'s, Result<(), GateError>>,
+}
+
+/// What a Gate needs before it is worth its time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Needs {
+    Nothing,
+    /// Tests ran and nothing in them counts against the change, or none could run after a set-up that worked.
+    Ready,
+    /// Tests ran, and nothing in them counts against the change.
+    Sound,
+}
+
+/// The Gates after set-up and tests, in their order.
+static GATES: &[GateRow] = &[
+    GateRow {
+        name: "tests of the base",
+        needs: Needs::Sound,
+        run: |judging| Box::pin(judging.read_table()),
+    },
+    GateRow {
+        name: "checks on the base",
+        needs: Needs::Ready,
+        run: |judging| Box::pin(judging.check_base()),
+    },
+    GateRow {
+        name: "experiments",
+        needs: Needs::Sound,
+        run: |judging| Box::pin(judging.experiment()),
+    },
+    GateRow {
+        name: "red before green",
+        needs: Needs::Ready,
+        run: |judging| Box::pin(judging.find_witness()),
+    },
+    GateRow {
+        name: "coverage",
+        needs: Needs::Sound,
+        run: |judging| Box::pin(judging.measure()),
+    },
+    GateRow {
+        name: "integrity",
+        needs: Needs::Nothing,
+        run: |judging| Box::pin(judging.inspect()),
+    },
+];
+
+/// The state of judging one commit.
+struct Judging<'r> {
+    run: &'r Run<'r>,
+    tested: &'r Tested,
+    report: GateReport,
+    checks: Vec<Checked>,
+    table: Option<Table<'r>>,
+    tried: Tried,
+}
 
 /// Runs every Gate of a task's commit.
 ///
@@ -49,48 +112,90 @@ pub async fn verify(
     // A result is cached if nothing in it counts against the change.
     let is_kept = |ran: &Evidence| compare::is_sound(ran, &run.excused(ran));
     let tested = prepared.tests(Coverage::Measured, is_kept).await?;
-    let tests = &tested.tests;
-    let (before, excused) = (subject.before, run.excused(tests));
-    let of = (context, &prepared);
-    let mut report = rerun::report(of, (before, &tested), excused, Some(&change)).await?;
+    let excused = run.excused(&tested.tests);
+    let report = rerun::report((context, &prepared), (subject.before, &tested), excused, Some(&change)).await?;
     let is_ready = !matches!(tested.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)))
         && !checks::is_broken(&report.tests, &change.head);
-    let mut checks = checks::checks(&run, tests, is_ready).await?;
-    let mut tried = Tried::default();
-    // The further Gates are only worth their time if nothing fails.
-    let is_sound = compare::is_sound(&report.tests, &report.excused);
-    let table = match is_sound {
-        true => Some(Table::read(&run, tests).await?),
-        false => None,
+    let mut judging = Judging {
+        checks: checks::checks(&run, &tested.tests, is_ready).await?,
+        run: &run,
+        tested: &tested,
+        report,
+        table: None,
+        tried: Tried::default(),
     };
-    if let Some(table) = &table {
-        let (result, questions) = report::report(&run, table);
-        report.more.extend(result);
-        report.questions.extend(questions);
-        report.intended = report::intended(&run, table);
+    let met = judging.needs_met(is_ready);
+    for row in GATES.iter().filter(|row| row.needs <= met) {
+        tracing::debug!(gate = row.name, "a Gate runs");
+        (row.run)(&mut judging).await?;
     }
-    if is_sound || is_ready && matches!(report.tests, Evidence::Absent(_)) {
-        witness::note_base(&run, table.as_ref(), &mut checks).await?;
-        if let Some(table) = &table {
-            tried = experiments(&run, &run.facts(tests, table, &checks)).await?;
-            report.questions.append(&mut tried.questions);
-        }
-        let unrun = unrun_tests(&run, tests).await?;
-        let noticed = tried.noticed.as_ref();
-        let result = witness::judge(&run, table.as_ref(), noticed, (&checks, unrun));
-        report.more.extend(result);
-    }
-    if let Some(measured) = tested.coverage.as_ref().filter(|_| is_sound) {
-        report.more.push(coverage::judge(measured, subject).await?);
-    }
-    let (held, shown) = rewritten::by_setup(&tested.rewritten, before);
-    let by_running = tried.findings.into_iter().chain(held).collect();
-    let (integrity, questions) = judged::integrity(&run, by_running, shown).await?;
-    report.questions.extend(questions);
-    report.more.push(integrity);
-    report.more.extend(tried.result);
+    let Judging { mut report, checks, .. } = judging;
     report.more.extend(checks.into_iter().map(|check| check.result));
     Ok(report)
+}
+
+impl Judging<'_> {
+    /// Returns the most that the commit offers.
+    fn needs_met(&self, is_ready: bool) -> Needs {
+        let report = &self.report;
+        match &report.tests {
+            tests if compare::is_sound(tests, &report.excused) => Needs::Sound,
+            Evidence::Absent(_) if is_ready => Needs::Ready,
+            Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_) => Needs::Nothing,
+        }
+    }
+
+    async fn read_table(&mut self) -> Result<(), GateError> {
+        let table = Table::read(self.run, &self.tested.tests).await?;
+        let (result, questions) = report::report(self.run, &table);
+        self.report.more.extend(result);
+        self.report.questions.extend(questions);
+        self.report.intended = report::intended(self.run, &table);
+        self.table = Some(table);
+        Ok(())
+    }
+
+    async fn check_base(&mut self) -> Result<(), GateError> {
+        witness::note_base(self.run, self.table.as_ref(), &mut self.checks).await
+    }
+
+    async fn experiment(&mut self) -> Result<(), GateError> {
+        if let Some(table) = &self.table {
+            let facts = self.run.facts(&self.tested.tests, table, &self.checks);
+            self.tried = experiments(self.run, &facts).await?;
+            self.report.questions.append(&mut self.tried.questions);
+        }
+        Ok(())
+    }
+
+    async fn find_witness(&mut self) -> Result<(), GateError> {
+        let unrun = unrun_tests(self.run, &self.tested.tests).await?;
+        let noticed = self.tried.noticed.as_ref();
+        let found = witness::judge(self.run, self.table.as_ref(), noticed, (&self.checks, unrun));
+        self.report.more.extend(found);
+        Ok(())
+    }
+
+    async fn measure(&mut self) -> Result<(), GateError> {
+        if let Some(measured) = &self.tested.coverage {
+            let result = coverage::judge(measured, self.run.subject).await?;
+            self.report.more.push(result);
+        }
+        Ok(())
+    }
+
+    async fn inspect(&mut self) -> Result<(), GateError> {
+        let (held, shown) = rewritten::by_setup(&self.tested.rewritten, self.run.subject.before);
+        let by_running = std::mem::take(&mut self.tried.findings)
+            .into_iter()
+            .chain(held)
+            .collect();
+        let (result, questions) = judged::integrity(self.run, by_running, shown).await?;
+        self.report.questions.extend(questions);
+        self.report.more.push(result);
+        self.report.more.extend(self.tried.result.take());
+        Ok(())
+    }
 }
 
 impl Run<'_> {
