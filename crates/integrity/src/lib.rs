@@ -5,6 +5,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+pub mod asserts_less;
 mod change;
 mod changed_file;
 pub mod language;
