@@ -104,7 +104,7 @@ impl Emptied {
     }
 
     /// Empties the rest while time is left.
-    async fn to_the_end(&mut self, trial: &mut Trial<'_>, functions: &Functions) -> Result<(), GateError> {
+    async fn try_the_rest(&mut self, trial: &mut Trial<'_>, functions: &Functions) -> Result<(), GateError> {
         while let Some((some, tests)) = self.open.pop_front() {
             let files = functions.emptied(&some, Form::First);
             let mut outcome = trial.outcome_in_time(files, &tests).await?;
@@ -129,7 +129,7 @@ impl Emptied {
         functions: &Functions,
         tried: &mut Tried,
     ) -> Result<(), GateError> {
-        self.to_the_end(trial, functions).await?;
+        self.try_the_rest(trial, functions).await?;
         tried.noticed.get_or_insert_default().extend(self.tests.iter().cloned());
         let suspects = std::mem::take(&mut self.unnoticed);
         if suspects.is_empty() {
@@ -137,7 +137,7 @@ impl Emptied {
         }
         // So far only the change's own tests ran.
         let mut by_all = Self::new(suspects, Tests::All);
-        by_all.to_the_end(trial, functions).await?;
+        by_all.try_the_rest(trial, functions).await?;
         tried.questions.extend(question(&by_all.unnoticed));
         Ok(())
     }
@@ -290,10 +290,19 @@ mod tests {
         (emptied.notice, names(&emptied.unnoticed), names(&emptied.untried), runs)
     }
 
+    /// The functions, then whether anything turns red, what is unnoticed, what is untried, and the number of runs.
+    type Row = (
+        &'static [&'static str],
+        Notice,
+        &'static [&'static str],
+        &'static [&'static str],
+        usize,
+    );
+
     #[test]
     fn halving_finds_what_nobody_notices_and_leaves_out_what_does_not_build() {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
-        let table: [(&[&str], Notice, &[&str], &[&str], usize); 6] = [
+        let table: [Row; 6] = [
             (&["a", "b", "c"], Notice::None, &["a", "b", "c"], &[], 1),
             (&["n1"], Notice::Some, &[], &[], 1),
             (&["n1", "n2"], Notice::Some, &[], &[], 3),
