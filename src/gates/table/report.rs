@@ -15,11 +15,11 @@ use domain::{
     evidence::{Gate, GateResult, Weight},
     integrity::Detail,
     question,
-    question::{Question, Topic},
+    question::{MOST_LINES, Question, Topic},
     test_outcome::{IntendedChange, TestOutcome, TestResult},
 };
 use integrity::{FileChange, Version, first_changed_line};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const GATE: Gate = Gate::BaseTests;
 
@@ -30,7 +30,7 @@ pub(crate) fn report(run: &Run<'_>, table: &Table<'_>) -> (Option<GateResult>, V
     for (row, weight) in table.open(kind) {
         match weight {
             Weight::Required => required.push(row),
-            Weight::Asked => questions.push(question(run.change, row)),
+            Weight::Asked => questions.push(question(run.change, table, row)),
             Weight::Informational => {}
         }
     }
@@ -90,13 +90,37 @@ fn place(row: &Row) -> Option<(String, Option<u32>)> {
     row.site.clone().map(|(path, line)| (path, Some(line)))
 }
 
-fn question(change: &Change, row: &Row) -> Question {
-    Question {
+/// Asks about a test. If its text is the same, what changed is a file that tests share, so that is shown and named.
+fn question(change: &Change, table: &Table<'_>, row: &Row) -> Question {
+    let asked = Question {
         topic: Topic::Outcome(row.outcome),
         about: vec![row.name().to_owned()],
         place: row.site.clone(),
         material: both_forms(change, row),
+    };
+    let shared = table.side.shared();
+    match shared.first().filter(|_| !row.is_changed()) {
+        None => asked,
+        Some(first) => Question {
+            place: Some(((*first).to_owned(), 1)),
+            material: changed_lines(change, &shared),
+            ..asked
+        },
     }
+}
+
+/// Returns the lines that these files lost and gained.
+fn changed_lines(change: &Change, paths: &[&str]) -> String {
+    let mut all = Vec::new();
+    for file in paths.iter().filter_map(|path| change.file(path)) {
+        let [was, is] = [&file.before, &file.after].map(|version| text(version).unwrap_or_default());
+        let [was, is] = [was, is].map(|text| text.lines().collect::<BTreeSet<&str>>());
+        all.push(format!("{}:", file.path));
+        all.extend(was.difference(&is).map(|line| format!("- {line}")));
+        all.extend(is.difference(&was).map(|line| format!("+ {line}")));
+    }
+    all.truncate(MOST_LINES);
+    all.join("\n")
 }
 
 /// Returns a question if nothing shows what the tests say with the settings, helpers and data that they had before.
