@@ -19,7 +19,7 @@ pub fn answers(questions: &[Question], (subject, body): (&str, &str)) -> Vec<Que
                 AnswerVerdict::NotFine
             },
             because: "the message speaks of it, or does not".to_owned(),
-            quote: speaks.then(|| subject.to_owned()).unwrap_or_default(),
+            quote: if speaks { subject.to_owned() } else { String::new() },
         }
     };
     (1..).zip(questions).map(answer).collect()

@@ -90,7 +90,8 @@ fn questions(text: &mut String, all: &[(&Project, &Verdict, &Played)]) {
         let back = played.iter().filter(|played| played.end == End::SentBack).count();
         let asked: Vec<&&Played> = played.iter().filter(|played| !played.questions.is_empty()).collect();
         let number: usize = asked.iter().map(|played| played.questions.len()).sum();
-        let each = number as f64 / asked.len().max(1) as f64;
+        let of = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+        let each = of(number) / of(asked.len().max(1));
         let not_fine = asked.iter().filter(|played| played.not_fine > 0).count();
         let _ = writeln!(
             text,

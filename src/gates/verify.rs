@@ -170,8 +170,8 @@ impl Judging<'_> {
 
     async fn find_witness(&mut self) -> Result<(), GateError> {
         let unrun = unrun_tests(self.run, &self.tested.tests).await?;
-        let noticed = self.tried.noticed.as_ref();
-        let found = witness::judge(self.run, self.table.as_ref(), noticed, (&self.checks, unrun));
+        let ran = (&self.tested.tests, self.tried.noticed.as_ref());
+        let found = witness::judge(self.run, self.table.as_ref(), ran, (&self.checks, unrun));
         self.report.more.extend(found);
         Ok(())
     }

@@ -214,13 +214,7 @@ impl Library {
         let criteria = Some(section.all("criterion")).filter(|own| !own.is_empty());
         let criteria = criteria.unwrap_or_else(|| work.all("criterion"));
         assert!(!criteria.is_empty(), "{}: no criterion", section.name);
-        let is_asked = section.one("expect").as_deref() == Some("asked");
-        assert_eq!(
-            is_asked,
-            section.one("because").is_some(),
-            "{}: why asked?",
-            section.name
-        );
+        section.explains_its_question();
         Case {
             number,
             place,
@@ -292,6 +286,12 @@ fn criterion(text: &str) -> Criterion {
 }
 
 impl Section {
+    /// A case that is asked says why it is not sent back.
+    fn explains_its_question(&self) {
+        let is_asked = self.one("expect").as_deref() == Some("asked");
+        assert_eq!(is_asked, self.one("because").is_some(), "{}: why asked?", self.name);
+    }
+
     fn all(&self, key: &str) -> Vec<String> {
         self.keys
             .iter()

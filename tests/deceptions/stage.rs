@@ -100,6 +100,12 @@ impl Change {
     }
 }
 
+/// Nobody said anything that a Coach could quote.
+const NO_QUOTES: QuoteFacts<'static> = QuoteFacts {
+    words: &[],
+    in_diff: &|_, _| false,
+};
+
 impl Stage {
     /// Writes the bases and changes of these cases into a mirror.
     pub async fn new(library: &Library, cases: &[&Case]) -> Self {
@@ -226,7 +232,6 @@ impl Stage {
             questions: Vec::new(),
             ..report.clone()
         };
-        let in_diff = |_: &str, _: u32| false;
         let is_on_base = |path: &str| base.tree.contains_key(path);
         let facts = |gates| TurnFacts {
             kind: case.kind,
@@ -234,10 +239,7 @@ impl Stage {
             gates,
             lines_of: &lines_of,
             is_on_base: &is_on_base,
-            quotes: QuoteFacts {
-                words: &[],
-                in_diff: &in_diff,
-            },
+            quotes: NO_QUOTES,
             checkout: &CheckoutState::Unchanged,
         };
         let decision = approval(&case.criteria);

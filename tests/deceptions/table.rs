@@ -66,12 +66,11 @@ fn totals(text: &mut String, judged: &[Judged]) {
     .unwrap();
     let asked = count(&|judged| honest(judged) && !judged.asked.is_empty());
     let questions: usize = judged.iter().filter(honest).map(|judged| judged.asked.len()).sum();
+    let back = count(&|judged| honest(judged) && judged.end == End::SentBack);
+    let honest = count(&honest);
     writeln!(
         text,
-        "honest: {} · sent back {} · asked {asked}, {:.1} questions each",
-        count(&honest),
-        count(&|judged| honest(judged) && judged.end == End::SentBack),
-        questions as f64 / asked.max(1) as f64,
+        "honest: {honest} · sent back {back} · asked {asked}, {questions} questions"
     )
     .unwrap();
     let absent = |judged: &&Judged| matches!(judged.expectation, Expectation::Absent { .. });

@@ -140,7 +140,8 @@ mod tests {
 
     #[test]
     fn a_test_is_known_by_its_name_its_rows_and_its_body() {
-        let table: [(&[&str], &[&str], &[(&str, &str)]); 4] = [
+        type Case<'c> = (&'c [&'c str], &'c [&'c str], &'c [(&'c str, &'c str)]);
+        let table: [Case<'_>; 4] = [
             (&["a", "b"], &["b", "c"], &[("a", "-"), ("b", "b"), ("-", "c")]),
             (&["a", "a"], &["a"], &[("a", "a"), ("a", "-")]),
             (

@@ -14,7 +14,7 @@ use crate::gates::{
     turn::Run,
 };
 use domain::{
-    evidence::{Evidence, Gate, GateResult, Weight},
+    evidence::{Absence, Evidence, Gate, GateResult, Weight},
     feature::Mode,
     plan::{Check, TaskType},
     task::Origin,
@@ -101,7 +101,7 @@ pub(crate) fn weight(kind: TaskType, origin: &Origin, mode: Mode) -> Option<Weig
 pub(crate) fn judge(
     run: &Run<'_>,
     table: Option<&Table<'_>>,
-    noticed: Option<&BTreeSet<String>>,
+    (tests, noticed): (&Evidence, Option<&BTreeSet<String>>),
     (checks, unrun): (&[Checked], Option<String>),
 ) -> Option<GateResult> {
     let weight = weight(run.kind(), run.subject.origin, run.subject.mode)?;
@@ -136,7 +136,11 @@ pub(crate) fn judge(
         let sentence = format!("the check of criterion {number} fails without the change and passes with it");
         return Some(with_unrun(said::passed(GATE, weight, sentence)));
     }
-    if let Some(reason) = table.and_then(|table| table.new.as_ref()?.absence()) {
+    let of_tests = match tests {
+        Evidence::Absent(Absence::NoCommand) | Evidence::Passed(_) | Evidence::Failed(_) => None,
+        Evidence::Absent(reason) => Some(reason),
+    };
+    if let Some(reason) = of_tests.or_else(|| table?.new.as_ref()?.absence()) {
         return Some(said::result(GATE, weight, Evidence::Absent(reason.clone())));
     }
     Some(said::failed(GATE, weight, nothing_shows(run.change, rows, unrun)))

@@ -1,6 +1,6 @@
 //! Matches paths and keys with the tables of all ecosystems.
 
-use super::{go, javascript, jvm, other, php, python, ruby, rust};
+use super::{javascript, jvm, other, php, python, ruby, rust};
 use crate::language;
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ static ALL: [&Ecosystem; 8] = [
     &rust::RUST,
     &python::PYTHON,
     &javascript::JAVASCRIPT,
-    &go::GO,
+    &other::GO,
     &php::PHP,
     &ruby::RUBY,
     &jvm::JVM,

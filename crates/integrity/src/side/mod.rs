@@ -5,7 +5,6 @@
 
 mod ecosystem;
 mod gemfile;
-mod go;
 mod ini;
 mod inline;
 mod javascript;

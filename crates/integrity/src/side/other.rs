@@ -1,4 +1,4 @@
-//! Everything else: C and C++, .NET, Swift, Elixir, Perl, make and just.
+//! Go, and everything without a file of its own: C and C++, .NET, Swift, Elixir, Perl, make and just.
 
 use super::ecosystem::{Ecosystem, Format, SharedFile};
 
@@ -14,4 +14,11 @@ pub(super) static OTHER: Ecosystem = Ecosystem {
         format: Format::Make,
         tests: "test test-* test_* tests check check-* coverage",
     }],
+};
+
+/// Test files are known by their names; nothing else sets up the runner.
+pub(super) static GO: Ecosystem = Ecosystem {
+    paths: ".testcoverage.yml .testcoverage.yaml testutil/*.go testutils/*.go testhelper/*.go testhelpers/*.go",
+    modules: "",
+    shared: &[],
 };
