@@ -87,7 +87,7 @@ words! {
     }
 }
 
-/// What a quote may be.
+/// The kinds of quote that count for a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuoteSource {
     /// Words of the issue, the task or a person.

@@ -45,7 +45,7 @@ pub struct FourResults {
 }
 
 words! {
-    /// What became of a test.
+    /// The outcome of the four runs for one test.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum TestOutcome {
@@ -283,11 +283,11 @@ pub struct IntendedChange {
     pub intent: String,
     /// The test.
     pub test: String,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: TestOutcome,
 }
 
-/// Whether a test shows what a change brings.
+/// The worth of a test as proof of what a change brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Witness {
     /// It does.

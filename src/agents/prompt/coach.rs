@@ -41,7 +41,7 @@ pub struct CoachInput<'a> {
     pub previous: &'a [Issue],
     /// The questions of the last turn, which the Player may have answered in its report.
     pub previous_questions: &'a [Question],
-    /// What people with the right to decide said after the issue, oldest first.
+    /// The words of people with the right to decide, after the issue, oldest first.
     pub people: &'a [String],
     /// The remarks of people without the right to decide, word for word.
     pub remarks: &'a [String],

@@ -36,7 +36,7 @@ pub(super) struct Emptied {
     untried: Vec<Function>,
 }
 
-/// Whether anything turned red.
+/// The reaction of the tests so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Notice {
     #[default]

@@ -22,7 +22,7 @@ use domain::{
 use std::{collections::BTreeSet, sync::Arc};
 use trial::Trial;
 
-/// What is known when the experiments begin.
+/// The facts that are known when the experiments begin.
 pub(crate) struct Facts {
     pub(crate) change: Arc<Change>,
     /// The task's type, by which it is judged.

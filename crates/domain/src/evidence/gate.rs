@@ -26,7 +26,7 @@ pub struct GateReport {
     /// The other Gates, in the order in which they are shown.
     #[serde(default)]
     pub more: Vec<GateResult>,
-    /// What somebody has to answer before an approval holds, the gravest first.
+    /// The questions that need an answer before an approval holds, the gravest first.
     #[serde(default)]
     pub questions: Vec<Question>,
     /// The changes of tests that the plan names, for which nobody is asked.

@@ -8,6 +8,7 @@ use crate::{
         gate::strictest,
     },
     ids::{Sha, TaskId},
+    integrity::Detail,
     plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort},
     shorten,
     task::{Conflict, HumanReview, Origin, Task},
@@ -196,10 +197,22 @@ fn broken(report: &GateReport) -> Vec<Criterion> {
         if let Evidence::Failed(finding) = &result.evidence {
             let text = format!("The Gate \"{}\" passes", result.gate);
             criteria.push(command(&text, &finding.command));
+            criteria.extend(result.items.iter().filter_map(about_test));
         }
     }
     criteria.retain(|criterion| !matches!(&criterion.check, Check::Command(line) if line.is_empty()));
     criteria
+}
+
+/// Returns the criterion that a test of the base holds again, with what became of it.
+fn about_test(item: &Issue) -> Option<Criterion> {
+    let (Some(_), Some(Detail::Test(name))) = (item.outcome, &item.what) else {
+        return None;
+    };
+    Some(Criterion {
+        text: item.description.clone(),
+        check: Check::Test(name.clone()),
+    })
 }
 
 fn command(text: &str, line: &str) -> Criterion {

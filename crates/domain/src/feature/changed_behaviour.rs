@@ -16,7 +16,7 @@ use crate::{
 pub struct ChangedBehaviour<'a> {
     /// The task.
     pub task: TaskId,
-    /// What became of the tests; `None` if the plan names them and no run showed it.
+    /// The outcome of the tests; `None` if the plan names them and no run showed it.
     pub outcome: Option<TestOutcome>,
     /// The tests.
     pub tests: Vec<&'a str>,

@@ -91,7 +91,7 @@ pub fn files(field: &Field<'_>) -> Vec<String> {
     each_once(field, "files", repository_path)
 }
 
-/// Whether an intent needs the sentence that wants it.
+/// The need of an intent for the sentence that wants it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Because {
     /// It does.

@@ -48,7 +48,7 @@ fn in_one(file: &ChangedFile<'_>, stored: &[&str]) -> Option<Violation> {
     let language = language::of(file.path)?;
     let (_, after) = file.texts();
     let names_stored = stored.iter().any(|name| after.contains(name));
-    // What a test writes into a temporary folder is its own.
+    // A test may write into a temporary folder of its own.
     let is_temporary = |line: &str| ["tmp", "temp"].iter().any(|word| line.to_lowercase().contains(word));
     let writes = |line: &str| language.writes.iter().any(|word| line.contains(word)) && !is_temporary(line);
     let new = file.new_lines(&after);

@@ -18,7 +18,7 @@ struct Entry<'t> {
     text: &'t str,
 }
 
-/// What a line is.
+/// The kind of a line.
 pub(super) enum Line {
     /// It begins a section.
     Header(Vec<String>),

@@ -3,8 +3,9 @@
 use crate::{
     blocked::{BlockReason, PreFlightCause, PreFlightFault},
     command::Command,
+    decision::Issue,
     effect::Effect,
-    evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, TestNames},
+    evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, Gate, GateResult, TestNames, Weight},
     feature::{
         Before, Continuation, Doubt, Phase, PreFlight, PreFlightOutcome, State, UnrunTests,
         event::{DefaultMerge, Event, Target},
@@ -13,9 +14,11 @@ use crate::{
         unknown_tests, untestable,
     },
     ids::{Emission, TaskId},
+    integrity::Detail,
     plan::{Check, Criterion, TaskType},
     task,
     task::{MergePolicy, Origin, PersonDid, TurnKind},
+    test_outcome::TestOutcome,
 };
 
 const FIX: TaskId = TaskId::Fix(1);
@@ -575,4 +578,31 @@ fn numbers_of_added_tasks_count_per_feature_and_kind() {
     assert_eq!(story.task(TaskId::Fix(2)).wave, 1);
     let ids: Vec<String> = story.feature.tasks.iter().map(|task| task.id.to_string()).collect();
     assert_eq!(ids, ["TASK-001", "TASK-FIX-1", "TASK-FIX-2"]);
+}
+
+#[test]
+fn a_test_of_the_base_that_the_whole_feature_weakened_is_a_criterion_of_the_repair() {
+    let mut report = green();
+    report.more.push(GateResult {
+        gate: Gate::BaseTests,
+        evidence: Evidence::Failed(Finding {
+            output: "1 weakened".to_owned(),
+            ..Finding::default()
+        }),
+        weight: Weight::Required,
+        items: vec![Issue {
+            outcome: Some(TestOutcome::Weakened),
+            what: Some(Detail::Test("adds".to_owned())),
+            ..Issue::must_fix("test", "weakened: `adds` notices less")
+        }],
+    });
+    let mut story = one();
+    story.complete(ONE, 20);
+    story.wave_gate(30, report);
+    let criteria = &story.task(FIX).plan.acceptance_criteria;
+    let expected = Criterion {
+        text: "weakened: `adds` notices less".to_owned(),
+        check: Check::Test("adds".to_owned()),
+    };
+    assert_eq!(criteria.as_slice(), [expected]);
 }
