@@ -378,7 +378,11 @@ fn base_failures(failures: &BaseFailures) -> String {
     };
     let shared = failures.symptoms.shared.iter().take(MOST_SHARED);
     let shared: Vec<String> = shared
-        .map(|shared| format!("{} with {}", shared.tests, code(&shared.line, 200)))
+        .map(|shared| {
+            let beside = shared.beside.as_deref();
+            let beside = beside.map_or_else(String::new, |line| format!(" beside {}", code(line, 200)));
+            format!("{} with {}{beside}", shared.tests, code(&shared.line, 200))
+        })
         .collect();
     let shared = match shared.is_empty() {
         true => String::new(),

@@ -9,6 +9,6 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     // `meson test` builds what changed before it runs the tests. Only the root's file declares a project.
     let is_project = repository.text(file)?.contains("project(");
     let folder = build_folder(repository);
-    let test = format!("meson test -C {folder}");
+    let test = format!("meson test --print-errorlogs -C {folder}");
     is_project.then(|| Found::new(format!("meson setup {folder}"), test, file))
 }

@@ -458,7 +458,7 @@ fn tool_chains_of_other_languages_are_recognised() {
         (
             &[("meson.build", "project('x', 'c')")],
             "meson setup build",
-            "meson test -C build",
+            "meson test --print-errorlogs -C build",
         ),
         (
             &[("configure.ac", ""), ("Makefile.am", "")],

@@ -3,7 +3,7 @@
 use crate::gates::results::{
     failures::Layout,
     numbers::after,
-    runner::Runner,
+    runner::{Naming, Runner},
     tally::{Outcome, Tally},
 };
 
@@ -20,18 +20,30 @@ pub(super) static MESON: Runner = Runner {
     read: Some(meson),
     failures: Some(Layout::system_errors(
         |line| failed(meson_result(line)),
-        |line| meson_result(line).is_some() || line.starts_with("Summary of Failures:"),
+        |line| meson_result(line).is_some() || line.starts_with(SUMMARY),
     )),
+    naming: Some(Naming {
+        argument: "--print-errorlogs",
+        unless: &["--print-errorlogs", "--verbose", "-v"],
+    }),
     ..Runner::called(&[&["meson", "test"]])
 };
 
-/// `make check` of automake's parallel harness. With `VERBOSE`, the output of failing tests follows the results.
+/// The line before meson's list of failing tests.
+const SUMMARY: &str = "Summary of Failures:";
+
+/// `make check` of automake's parallel harness. It writes the output of failing tests to `test-suite.log`, which it
+/// prints only with `VERBOSE`.
 pub(super) static AUTOMAKE: Runner = Runner {
     read: Some(automake),
     failures: Some(Layout::system_errors(
         |line| failed(automake_result(line)),
         |line| automake_result(line).is_some() || line.contains(" (exit status: ") || line.starts_with("# TOTAL: "),
     )),
+    log: Some(|line| {
+        line.strip_prefix("See ")
+            .filter(|file| file.ends_with("/test-suite.log"))
+    }),
     ..Runner::called(&[])
 };
 
@@ -72,7 +84,9 @@ fn ctest_result(line: &str) -> Option<(&str, Outcome)> {
 /// Reads `2/4 unit / halves  FAIL   0.01s   exit status 1`, if the output has the summary's counts.
 fn meson(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
-    for (name, outcome) in text.lines().filter_map(meson_result) {
+    // The summary repeats the results of failing tests.
+    let results = text.lines().take_while(|line| !line.starts_with(SUMMARY));
+    for (name, outcome) in results.filter_map(meson_result) {
         tally.counted(name, outcome);
     }
     let has = |start: &str| text.lines().any(|line| line.starts_with(start));
@@ -111,9 +125,16 @@ fn automake(text: &str) -> Option<Tally> {
     if totals.is_empty() {
         return None;
     }
+    // In the log, the names are headings, underlined to their end.
+    let is_heading = |line: &str, next: Option<&&str>| {
+        next.is_some_and(|next| next.chars().all(|c| c == '=') && next.chars().count() == line.chars().count())
+    };
     let mut tally = Tally::default();
-    for (name, outcome) in text.lines().filter_map(automake_result) {
-        tally.counted(name, outcome);
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if let Some((name, outcome)) = automake_result(line).filter(|_| !is_heading(line, lines.peek())) {
+            tally.counted(name, outcome);
+        }
     }
     Some(tally)
 }

@@ -1,8 +1,8 @@
 //! Finds the first line of each failure in a runner's output.
 
-use domain::evidence::SystemError;
+use domain::evidence::{ErrorLines, SystemError};
 use rustix::io::Errno;
-use std::io;
+use std::{collections::BTreeMap, io, sync::LazyLock};
 
 /// The most lines between a test's name and the text of its failure.
 const FARTHEST: usize = 400;
@@ -105,43 +105,145 @@ pub(super) fn find(output: &str, layout: &Layout, mut take: impl FnMut(&str, &st
     }
 }
 
-/// Returns the error of the system that a line names: by its symbol, by its number, or in the system's own words.
-pub(crate) fn system_error(line: &str) -> Option<SystemError> {
-    let of_system = [
-        (Errno::CONNREFUSED, "ECONNREFUSED", SystemError::ConnectionRefused),
-        (Errno::NETUNREACH, "ENETUNREACH", SystemError::NoRoute),
-        (Errno::HOSTUNREACH, "EHOSTUNREACH", SystemError::NoRoute),
-        (Errno::NOENT, "ENOENT", SystemError::NotFound),
-        (Errno::ACCESS, "EACCES", SystemError::NotPermitted),
-        (Errno::PERM, "EPERM", SystemError::NotPermitted),
-    ];
+/// The signs of an error in a line.
+struct Signs {
+    error: SystemError,
+    /// Names of constants, functions and classes, compared as whole words.
+    symbols: &'static [&'static str],
+    /// The errors' numbers and words, in lower case.
+    phrases: Vec<String>,
+}
+
+/// The signs of each error. The system and its resolver have a symbol, a number and words for each of theirs; its libraries
+/// and git only words.
+static SIGNS: LazyLock<[Signs; 8]> = LazyLock::new(|| {
+    let row = |error, symbols, phrases| Signs {
+        error,
+        symbols,
+        phrases,
+    };
     // The resolver's numbers are those of `netdb.h`; Node has a symbol of its own for the first.
-    let of_resolver = [(-2, "EAI_NONAME"), (-3, "EAI_AGAIN"), (-2, "ENOTFOUND")];
-    let has_symbol = |symbol: &str| {
-        line.split(|c: char| !c.is_alphanumeric() && c != '_')
-            .any(|word| word == symbol)
-    };
-    let has_number = |number: i32| {
-        let forms = [
-            format!("[Errno {number}]"),
-            format!("(os error {number})"),
-            format!("errno={number}"),
-        ];
-        forms.iter().any(|form| line.contains(form.as_str()))
-    };
-    if of_resolver
-        .iter()
-        .any(|(number, symbol)| has_symbol(symbol) || has_number(*number))
-    {
-        return Some(SystemError::NameUnresolved);
-    }
+    let resolver = [-2, -3].into_iter().flat_map(number_forms).collect();
+    [
+        row(
+            SystemError::NameUnresolved,
+            &["EAI_NONAME", "EAI_AGAIN", "ENOTFOUND"],
+            resolver,
+        ),
+        row(SystemError::NoUser, &NO_USER.0, words(&NO_USER.1)),
+        row(SystemError::NoLocale, &NO_LOCALE.0, words(&NO_LOCALE.1)),
+        row(SystemError::NoRevision, &[], words(&NO_REVISION)),
+        row(
+            SystemError::ConnectionRefused,
+            &["ECONNREFUSED"],
+            forms(&[Errno::CONNREFUSED]),
+        ),
+        row(
+            SystemError::NoRoute,
+            &["ENETUNREACH", "EHOSTUNREACH"],
+            forms(&[Errno::NETUNREACH, Errno::HOSTUNREACH]),
+        ),
+        row(SystemError::NotFound, &["ENOENT"], forms(&[Errno::NOENT])),
+        row(
+            SystemError::NotPermitted,
+            &["EACCES", "EPERM"],
+            forms(&[Errno::ACCESS, Errno::PERM]),
+        ),
+    ]
+});
+
+/// The functions that look up users and groups, and the words of coreutils, sudo, Go and Ruby.
+const NO_USER: ([&str; 6], [&str; 9]) = (
+    [
+        "getpwnam",
+        "getpwuid",
+        "getgrnam",
+        "getgrgid",
+        "uv_os_get_passwd",
+        "UserPrincipalNotFoundException",
+    ],
+    [
+        "chown: invalid user",
+        "chown: invalid group",
+        "chgrp: invalid group",
+        "install: invalid user",
+        "sudo: unknown user",
+        "user: unknown user",
+        "user: unknown group",
+        "can't find user for",
+        "can't find group for",
+    ],
+);
+
+/// The variables and functions of locales, and the words of Python, Perl and PostgreSQL.
+const NO_LOCALE: ([&str; 4], [&str; 3]) = (
+    ["setlocale", "_S_create_c_locale", "LC_ALL", "LC_CTYPE"],
+    [
+        "unsupported locale setting",
+        "setting locale failed",
+        "invalid locale name",
+    ],
+);
+
+/// The words of git and of setuptools-scm.
+const NO_REVISION: [&str; 8] = [
+    "git describe",
+    "'git', 'describe'",
+    "cannot describe anything",
+    "no tags can describe",
+    "no annotated tags can describe",
+    "no tag exactly matches",
+    "unknown revision or path not in the working tree",
+    "setuptools-scm was unable to detect version",
+];
+
+fn words(phrases: &[&str]) -> Vec<String> {
+    phrases.iter().map(|phrase| (*phrase).to_owned()).collect()
+}
+
+fn number_forms(number: i32) -> [String; 3] {
+    [
+        format!("[errno {number}]"),
+        format!("(os error {number})"),
+        format!("errno={number}"),
+    ]
+}
+
+/// Returns the numbers and the system's words for errors.
+fn forms(errors: &[Errno]) -> Vec<String> {
+    let numbers = errors.iter().map(|errno| errno.raw_os_error());
+    numbers
+        .flat_map(|number| number_forms(number).into_iter().chain([words_of(number)]))
+        .collect()
+}
+
+/// Returns the error that a line names: by a symbol, by its number, or in the words of the program that reports it.
+pub(crate) fn system_error(line: &str) -> Option<SystemError> {
     let lower = line.to_lowercase();
-    let names = |errno: Errno, symbol: &str| {
-        let number = errno.raw_os_error();
-        has_symbol(symbol) || has_number(number) || lower.contains(&words_of(number))
+    let has_symbol = |symbols: &[&str]| {
+        line.split(|c: char| !c.is_alphanumeric() && c != '_')
+            .any(|word| symbols.contains(&word))
     };
-    let found = of_system.iter().find(|(errno, symbol, _)| names(*errno, symbol));
-    found.map(|(_, _, error)| *error)
+    let signs = SIGNS
+        .iter()
+        .find(|signs| has_symbol(signs.symbols) || signs.phrases.iter().any(|phrase| lower.contains(phrase.as_str())));
+    signs.map(|signs| signs.error)
+}
+
+/// Returns the errors that the lines of an output name.
+pub(crate) fn error_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<ErrorLines> {
+    let mut named: BTreeMap<SystemError, ErrorLines> = BTreeMap::new();
+    for line in lines {
+        if let Some(error) = system_error(line) {
+            let first = || ErrorLines {
+                error,
+                first: line.to_owned(),
+                lines: 0,
+            };
+            named.entry(error).or_insert_with(first).lines += 1;
+        }
+    }
+    named.into_values().collect()
 }
 
 /// Returns the system's words for an error, in lower case.

@@ -99,6 +99,12 @@ pub(crate) fn begun(stdout: &str, stderr: &str) -> Option<String> {
     all.flat_map(|begun| [begun(stdout), begun(stderr)]).flatten().next()
 }
 
+/// Returns the files that the output of a runner names as the output of its failing tests.
+pub(crate) fn logs(output: &str) -> impl Iterator<Item = &str> {
+    let logs = RUNNERS.iter().filter_map(|runner| runner.log);
+    logs.flat_map(|log| output.lines().filter_map(log))
+}
+
 /// `true` if the output is that of a runner that reads the environment variables that AutoBuild sets.
 pub(crate) fn reads_variables(output: &str) -> bool {
     let is_its = |runner: &&Runner| runner.read.is_some_and(|read| read(output).is_some());

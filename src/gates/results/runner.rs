@@ -21,6 +21,8 @@ pub(crate) struct Runner {
     pub(crate) begun: Option<fn(&str) -> Option<String>>,
     /// The place of the failures' texts in its output.
     pub(crate) failures: Option<Layout>,
+    /// Returns the file that a line of its output names as the output of the failing tests, which it does not print.
+    pub(crate) log: Option<fn(&str) -> Option<&str>>,
 }
 
 /// The argument that makes a runner name every test.
@@ -91,6 +93,7 @@ impl Runner {
             read: None,
             begun: None,
             failures: None,
+            log: None,
         }
     }
 

@@ -527,7 +527,8 @@ fn ctest_and_meson_and_automake_name_their_tests() {
     names(
         "1/4 x / adds          OK              0.01s\n2/4 x:s / fails badly FAIL            0.01s   exit status 1\n\
          >>> MALLOC_PERTURB_=141 /x/build/t 1\n\n3/4 x / skips         SKIP            0.01s   exit status 77\n\
-         4/4 x / xf            EXPECTEDFAIL    0.00s   exit status 1\n\n\
+         4/4 x / xf            EXPECTEDFAIL    0.00s   exit status 1\n\nSummary of Failures:\n\n\
+         2/4 x:s / fails badly FAIL            0.01s   exit status 1\n\n\
          Ok:                 1   \nExpected Fail:      1   \nFail:               1   \nSkipped:            1   \n\
          Timeout:            0   \n",
         known(2, 1, 1),
@@ -537,7 +538,8 @@ fn ctest_and_meson_and_automake_name_their_tests() {
     );
     names(
         "make  check-TESTS\nPASS: tests/a.sh\nFAIL: tests/b.sh\nXFAIL: tests/c.sh\nSKIP: tests/d.sh\n\
-         =====\nTestsuite summary for x 1\n=====\n# TOTAL: 4\n# PASS:  1\n# SKIP:  1\n# XFAIL: 1\n# FAIL:  1\n# XPASS: 0\n",
+         =====\nTestsuite summary for x 1\n=====\n# TOTAL: 4\n# PASS:  1\n# SKIP:  1\n# XFAIL: 1\n# FAIL:  1\n# XPASS: 0\n\n\
+         FAIL: tests/b.sh\n================\n\nFAIL tests/b.sh (exit status: 1)\n",
         known(2, 1, 1),
         &["tests/a.sh", "tests/c.sh"],
         &["tests/b.sh"],
@@ -823,7 +825,9 @@ fn reports_say_why_each_test_failed() {
 
 #[test]
 fn errors_of_the_system_are_known_by_their_codes() {
-    use domain::evidence::SystemError::{ConnectionRefused, NameUnresolved, NoRoute, NotFound, NotPermitted};
+    use domain::evidence::SystemError::{
+        ConnectionRefused, NameUnresolved, NoLocale, NoRevision, NoRoute, NoUser, NotFound, NotPermitted,
+    };
     let table = [
         ("connect ECONNREFUSED 127.0.0.1:5432", Some(ConnectionRefused)),
         (
@@ -841,6 +845,34 @@ fn errors_of_the_system_are_known_by_their_codes() {
             Some(NotFound),
         ),
         ("PermissionError: [Errno 13]", Some(NotPermitted)),
+        ("KeyError: \"getpwnam(): name not found: 'deployer'\"", Some(NoUser)),
+        ("chown: invalid user: 'deployer'", Some(NoUser)),
+        ("lookup: user: unknown user deployer", Some(NoUser)),
+        ("ArgumentError: can't find user for deployer", Some(NoUser)),
+        (
+            "SystemError [ERR_SYSTEM_ERROR]: A system error occurred: uv_os_get_passwd returned ENOENT",
+            Some(NoUser),
+        ),
+        ("AssertionError: invalid user", None),
+        ("locale.Error: unsupported locale setting", Some(NoLocale)),
+        (
+            "bash: warning: setlocale: LC_ALL: cannot change locale (de_DE.UTF-8)",
+            Some(NoLocale),
+        ),
+        (
+            "what():  locale::facet::_S_create_c_locale name not valid",
+            Some(NoLocale),
+        ),
+        ("AssertionError: locale is 'de'", None),
+        ("fatal: No names found, cannot describe anything.", Some(NoRevision)),
+        (
+            "CalledProcessError: Command '['git', 'describe', '--tags']' returned non-zero exit status 128.",
+            Some(NoRevision),
+        ),
+        (
+            "fatal: ambiguous argument 'v1.0': unknown revision or path not in the working tree.",
+            Some(NoRevision),
+        ),
         ("AssertionError: 111 != 2", None),
         ("MY_ENOENT_FLAG is set", None),
     ];

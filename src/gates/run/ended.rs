@@ -19,9 +19,14 @@ use sandbox::{
     Exit, Finished,
     egress::{Door, Outcome},
 };
+use std::collections::BTreeSet;
 
 /// The largest results file that is read, in bytes.
 const MAX_REPORT: u64 = 64 * 1024 * 1024;
+/// The largest log of failing tests that is read, in bytes.
+const MAX_LOG: u64 = 1024 * 1024;
+/// The most logs that are read.
+const MAX_LOGS: usize = 10;
 const MAX_FAILING: usize = 50;
 /// The most refused hosts that are named.
 const MAX_NAMED: usize = 10;
@@ -43,7 +48,11 @@ impl SandboxedCheckout {
             | Exit::OverLimit(_)
             | Exit::Escaped => None,
         };
-        let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
+        let (mut stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
+        if code != Some(0) {
+            let logs = self.logs(command, &stdout).await;
+            stdout.push_str(&logs);
+        }
         let output = output::shown(&stdout, &stderr, &self.context().secrets);
         let bare = Finding {
             command: command.text().to_owned(),
@@ -59,6 +68,7 @@ impl SandboxedCheckout {
             Ok(finding) => self.stored(order, finding).await,
             Err(absent) => return Ok(absent),
         };
+        self.explain(&mut finding, [&stdout, &stderr]);
         let begun = results::begun(&stdout, &stderr).map(|test| self.name(&test));
         Ok(match finished.exit {
             Exit::Exited(0) => Evidence::Passed(finding),
@@ -135,6 +145,39 @@ impl SandboxedCheckout {
         let masked: Vec<(&str, String)> = texts.iter().map(|(test, line)| (test.as_str(), mask(line))).collect();
         let failures = masked.iter().map(|(test, line)| (*test, line.as_str()));
         Symptoms::new(failures, results::failures::system_error)
+    }
+
+    /// Returns the files to which the runner wrote the output of failing tests instead of printing it.
+    async fn logs(&self, command: &ShellCommand, stdout: &str) -> String {
+        let folder = command
+            .text()
+            .strip_prefix("cd ")
+            .and_then(|rest| rest.split_once(" && "));
+        let folder = folder.map_or_else(String::new, |(folder, _)| {
+            format!("{}/", folder.trim_matches(['\'', '"']))
+        });
+        let named: BTreeSet<&str> = results::logs(stdout).take(MAX_LOGS).collect();
+        let paths: Vec<String> = named.iter().map(|path| format!("{folder}{path}")).collect();
+        let root = self.path().to_path_buf();
+        let reading = blocking(move || {
+            let read = |path: &String| files::read(&root, path, MAX_LOG);
+            paths.iter().flat_map(read).collect::<Vec<_>>()
+        });
+        let logs = reading.await.unwrap_or_default();
+        let logs = logs.iter().map(|log| self.plain(&String::from_utf8_lossy(log)));
+        let new = logs.filter(|log| !stdout.contains(log.trim()));
+        new.fold(String::new(), |text, log| format!("{text}\n{log}"))
+    }
+
+    /// Explains failures whose own text names no error by the errors that the output names.
+    fn explain(&self, finding: &mut Finding, output: [&str; 2]) {
+        if finding.symptoms.has_unexplained() {
+            let mut named = results::failures::error_lines(output.iter().flat_map(|text| text.lines()));
+            for lines in &mut named {
+                lines.first = self.context().secrets.mask(&lines.first);
+            }
+            finding.symptoms.explain(&named);
+        }
     }
 
     fn name(&self, test: &str) -> String {

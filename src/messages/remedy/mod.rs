@@ -230,6 +230,20 @@ fn cure(error: SystemError) -> &'static str {
             "The user that runs the tests may not do this: let `test` in `.github/autobuild.yml` leave these tests out, or \
              see in `autobuild doctor` what the sandbox lacks"
         }
+        SystemError::NoUser => {
+            "A user or group does not exist here: let the tests use the one that runs them (`id -un`), create it where \
+             AutoBuild runs (the sandbox has that machine's users), or let `test` in `.github/autobuild.yml` leave these tests \
+             out"
+        }
+        SystemError::NoLocale => {
+            "A locale is not installed here: write `LC_ALL=C.UTF-8` before the command in `test` of `.github/autobuild.yml` \
+             if any UTF-8 locale will do, or install it where AutoBuild runs (such as `locale-gen de_DE.UTF-8`)"
+        }
+        SystemError::NoRevision => {
+            "A tag or revision is not in the history of the default branch: push it to GitHub (`git push origin v1.0.0`), or \
+             give the version in the `test` line of `.github/autobuild.yml`, such as \
+             `SETUPTOOLS_SCM_PRETEND_VERSION=1.0.0 pytest`"
+        }
     }
 }
 

@@ -10,7 +10,7 @@ pub use crate::{
         baseline::{Additions, Baseline, Ground, WaivedTest},
         gate::{Excuse, Excused, Gate, GateReport, GateResult, TestNames, repeats},
         profile::{Profile, items, profile},
-        symptoms::{SharedFailure, Symptoms, SystemError},
+        symptoms::{ErrorLines, SharedFailure, Symptoms, SystemError},
     },
     integrity::Weight,
 };

@@ -29,13 +29,27 @@ pub struct SharedFailure {
     pub line: String,
     /// The number of tests.
     pub tests: usize,
-    /// The error of the system that the line names.
+    /// The error of the system that the line names, else the one that the output names as often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<SystemError>,
+    /// The first line of the output that names the error, if the failure's own line does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<String>,
+}
+
+/// An error that lines of a run's output name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorLines {
+    /// The error.
+    pub error: SystemError,
+    /// The first of the lines.
+    pub first: String,
+    /// The number of lines.
+    pub lines: usize,
 }
 
 words! {
-    /// An error that the system or its resolver reports if a machine lacks something. Programs print its code.
+    /// An error that the system, its libraries or git report if a machine or a repository lacks something.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum SystemError {
@@ -49,6 +63,12 @@ words! {
         NotFound = "not_found",
         /// The user may not do this.
         NotPermitted = "not_permitted",
+        /// A user or a group does not exist.
+        NoUser = "no_user",
+        /// A locale is not installed.
+        NoLocale = "no_locale",
+        /// The history has no such tag or revision.
+        NoRevision = "no_revision",
     }
 }
 
@@ -72,6 +92,7 @@ impl Symptoms {
                 line: shorten::middle(line.trim(), LONGEST_TEXT),
                 tests: tests.len(),
                 error: error(line),
+                beside: None,
             })
             .collect();
         shared.sort_by_key(|failure| std::cmp::Reverse(failure.tests));
@@ -79,6 +100,23 @@ impl Symptoms {
         Self {
             shared,
             refused: Vec::new(),
+        }
+    }
+
+    /// `true` if a shared text does not name an error.
+    pub fn has_unexplained(&self) -> bool {
+        self.shared.iter().any(|shared| shared.error.is_none())
+    }
+
+    /// Explains the texts that name no error, such as `Command 'chown' returned 1`, by an error that the output names at
+    /// least once for each of their tests. The rarest of these is the most specific.
+    pub fn explain(&mut self, named: &[ErrorLines]) {
+        for shared in self.shared.iter_mut().filter(|shared| shared.error.is_none()) {
+            let often = named.iter().filter(|named| named.lines >= shared.tests);
+            if let Some(named) = often.min_by_key(|named| named.lines) {
+                shared.error = Some(named.error);
+                shared.beside = Some(shorten::middle(named.first.trim(), LONGEST_TEXT));
+            }
         }
     }
 }
@@ -175,6 +213,34 @@ mod tests {
         for (one, other) in apart {
             assert_eq!(shared(&[("a", one), ("b", other)]), [], "{one}");
         }
+    }
+
+    #[test]
+    fn a_text_without_an_error_is_explained_by_the_rarest_that_is_named_for_each_test() {
+        let lines = |error, first: &str, lines| ErrorLines {
+            error,
+            first: first.to_owned(),
+            lines,
+        };
+        let named = [
+            lines(SystemError::NotFound, "No such file", 9),
+            lines(SystemError::NoUser, "chown: invalid user", 3),
+            lines(SystemError::NoRoute, "no route", 1),
+        ];
+        let failed = ["a", "b", "c"].map(|test| (test, "Command returned 1"));
+        let mut found = Symptoms::new(failed, |_| None);
+        found.explain(&named);
+        let explained = found
+            .shared
+            .first()
+            .map(|shared| (shared.error, shared.beside.as_deref()));
+        assert_eq!(
+            explained,
+            Some((Some(SystemError::NoUser), Some("chown: invalid user")))
+        );
+        let mut found = Symptoms::new(failed, |_| Some(SystemError::NoRoute));
+        found.explain(&named);
+        assert_eq!(found, Symptoms::new(failed, |_| Some(SystemError::NoRoute)));
     }
 
     #[test]
