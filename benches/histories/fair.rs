@@ -1,6 +1,37 @@
-//! Answers questions as a fair Coach would who knows nothing but the commit's message.
+//! Plans as a fair planner and answers questions as a fair Coach would, who know nothing but the commit's message.
 
-use domain::question::{AnswerVerdict, Question, QuestionAnswer};
+use crate::{Outcome, clone::Clone};
+use domain::{
+    plan::Intent,
+    question::{AnswerVerdict, Question, QuestionAnswer},
+};
+use integrity::{Version, language};
+use std::collections::BTreeSet;
+
+/// Beginnings of words by which a message speaks of something that goes.
+const REMOVAL: [&str; 4] = ["remov", "drop", "delet", "deprecat"];
+
+/// Returns the tests that the commit removes, if its message speaks of a removal: a planner that reads the repository
+/// names the tests of what goes.
+pub fn removals(clone: &Clone, commit: &str, (subject, body): (&str, &str)) -> Outcome<Vec<Intent>> {
+    let message = format!("{subject}\n{body}").to_lowercase();
+    if !REMOVAL.iter().any(|word| message.contains(word)) {
+        return Ok(Vec::new());
+    }
+    let mut removed = Vec::new();
+    for file in clone.differing(commit)? {
+        let versions = clone.versions(&file)?;
+        let names = |version: &Version| -> BTreeSet<String> {
+            let text = String::from_utf8_lossy(version.bytes().unwrap_or_default());
+            let outline = language::read(&file.path, &text).unwrap_or_default();
+            outline.tests.into_iter().map(|test| test.name).collect()
+        };
+        let (before, after) = (names(&versions.before), names(&versions.after));
+        let gone = before.difference(&after).map(|name| format!("{}::{name}", file.path));
+        removed.extend(gone.map(|name| Intent::to_remove(&name)));
+    }
+    Ok(removed)
+}
 
 /// The shortest word that counts as speaking of something.
 const SHORTEST: usize = 4;

@@ -100,12 +100,14 @@ impl Running {
         let work = repository.work(&verdict.commit, &verdict.left_out)?;
         let (_, body) = clone.message(&verdict.commit)?;
         let files = clone.differing(&verdict.commit)?;
+        let removes = fair::removals(clone, &verdict.commit, (&verdict.subject, &body))?;
         let task = reading::task(
             verdict.kind.unwrap_or(TaskType::Feature),
             &verdict.subject,
             body.clone(),
             files.into_iter().map(|file| file.path).collect(),
         )?;
+        let task = PlannedTask { removes, ..task };
         let settings = self.settings(project)?;
         let context = GateContext {
             deadlines: Deadlines {

@@ -123,6 +123,7 @@ impl TestIndex {
         });
         let longest = named.max_by_key(|(own, _)| own.len());
         let found: Vec<&TestSite> = longest.into_iter().flat_map(|(_, sites)| sites).collect();
+        let found = self.in_named_file(name, found);
         let in_scope = |site: &&&TestSite| site.scope.iter().all(|part| name.contains(part.as_str()));
         let scoped: Vec<&TestSite> = found.iter().filter(in_scope).copied().collect();
         if !scoped.is_empty() {
@@ -133,6 +134,24 @@ impl TestIndex {
             // A class may have inherited the test, and a title may be computed.
             true => found.into_iter().filter(|site| !site.is_elsewhere(name)).collect(),
             false => made,
+        }
+    }
+
+    /// Keeps the tests of the file whose path is the first part of a name. If that file was read and has none of them,
+    /// it inherits the test from another.
+    fn in_named_file<'a>(&'a self, name: &str, found: Vec<&'a TestSite>) -> Vec<&'a TestSite> {
+        let file = name.split("::").next().and_then(|part| part.split(" › ").next());
+        let Some(file) = file.filter(|file| language::of(file).is_some()) else {
+            return found;
+        };
+        let is_file = |path: &str| {
+            path.strip_suffix(file)
+                .is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
+        };
+        let (here, elsewhere): (Vec<_>, Vec<_>) = found.into_iter().partition(|site| is_file(&site.path));
+        match here.is_empty() && self.read.keys().any(|path| is_file(path)) {
+            true => elsewhere,
+            false => here,
         }
     }
 
@@ -273,6 +292,27 @@ mod tests {
             .map(|(path, text)| (*path, Version::Bytes(text.as_bytes().to_vec())))
             .collect();
         TestIndex::of(versions.iter().map(|(path, version)| (*path, version)))
+    }
+
+    #[test]
+    fn a_name_that_begins_with_a_path_means_a_test_of_that_file_or_one_that_it_inherits() {
+        let base = "class BaseTest(TestCase):\n    def test_one(self): pass\n    def test_two(self): pass\n";
+        let own = "class OwnTest(BaseTest):\n    def test_two(self): pass\n";
+        let all = index(&[("back/tests/test_base.py", base), ("back/tests/test_own.py", own)]);
+        let table = [
+            (
+                "tests/test_base.py::BaseTest::test_one",
+                &["back/tests/test_base.py"][..],
+            ),
+            ("tests/test_own.py::OwnTest::test_two", &["back/tests/test_own.py"]),
+            ("tests/test_own.py::OwnTest::test_one", &["back/tests/test_base.py"]),
+            ("tests/test_unread.py::OwnTest::test_two", &[]),
+            ("test_own.OwnTest.test_one", &["back/tests/test_base.py"]),
+        ];
+        for (name, expected) in table {
+            let found: Vec<&str> = all.find(name).into_iter().map(|site| site.path.as_str()).collect();
+            assert_eq!(found, expected, "{name}");
+        }
     }
 
     #[test]

@@ -12,9 +12,12 @@ use git::RawChange;
 use integrity::{
     FileChange, Version as Source,
     language::{Role, role, words_of_code},
-    side::{Repository, Side},
+    side::{Repository, Side, with_single_tests_of, without_tests_at},
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Files that do not fit the other version's code as they are: each with the text that may fit; `None` if none does.
+pub(crate) type Fitted = BTreeMap<String, Option<String>>;
 
 /// The tests of one version on the code of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +32,7 @@ pub(crate) enum Form {
 pub(crate) struct TestSide<'a> {
     repository: Repository<'a>,
     /// Files that belong to the tests as a whole.
-    whole: Vec<&'a RawChange>,
+    whole: Vec<(&'a RawChange, &'a FileChange)>,
     /// Files with product and tests whose tests differ, source files with inline tests among them.
     parts: Vec<&'a FileChange>,
 }
@@ -47,7 +50,7 @@ impl<'a> TestSide<'a> {
             let (before, after) = (text(&file.before), text(&file.after));
             let texts: Vec<&str> = before.into_iter().chain(after).collect();
             match repository.side(&file.path, &texts) {
-                Side::Tests => whole.push(raw),
+                Side::Tests => whole.push((raw, file)),
                 Side::Both => match repository.changed_side(&file.path, before, after) {
                     Some(Side::Tests | Side::Both) => parts.push(file),
                     Some(Side::Product) | None => {}
@@ -66,7 +69,7 @@ impl<'a> TestSide<'a> {
     pub(crate) fn touches_old_tests(&self) -> bool {
         let is_new_test = |raw: &RawChange| raw.old_mode == 0 && role_of(raw) == Role::Test;
         let is_old = |file: &&FileChange| file.before.bytes().is_some();
-        self.whole.iter().any(|raw| !is_new_test(raw)) || self.parts.iter().any(is_old)
+        self.whole.iter().any(|(raw, _)| !is_new_test(raw)) || self.parts.iter().any(is_old)
     }
 
     /// `true` if something that several tests share is touched: a helper, data, or a setting.
@@ -76,8 +79,12 @@ impl<'a> TestSide<'a> {
 
     /// Returns the paths of the touched files.
     pub(crate) fn paths(&self) -> BTreeSet<&'a str> {
-        let whole = self.whole.iter().filter_map(|raw| raw.path.to_str());
-        whole.chain(self.parts.iter().map(|file| file.path.as_str())).collect()
+        self.files().map(|file| file.path.as_str()).collect()
+    }
+
+    fn files(&self) -> impl Iterator<Item = &'a FileChange> {
+        let whole = self.whole.iter().map(|(_, file)| *file);
+        whole.chain(self.parts.iter().copied())
     }
 
     /// Returns the paths of the touched files that tests share.
@@ -95,32 +102,68 @@ impl<'a> TestSide<'a> {
         words.into_iter().filter(is_name).collect()
     }
 
-    /// Returns the files to lay over the other version's checkout, without those of `left_out`.
-    pub(crate) async fn overlay(
-        &self,
-        run: &Run<'_>,
-        form: Form,
-        left_out: &BTreeSet<String>,
-    ) -> Result<Overlay, GateError> {
-        let is_kept = |path: &str| !left_out.contains(path);
-        let whole = self.whole.iter().copied();
-        let whole: Vec<&RawChange> = whole.filter(|raw| raw.path.to_str().is_some_and(is_kept)).collect();
+    /// Returns the files to lay over the other version's checkout.
+    pub(crate) async fn overlay(&self, run: &Run<'_>, form: Form, fitted: &Fitted) -> Result<Overlay, GateError> {
+        let whole = self.whole.iter().filter(|(_, file)| !fitted.contains_key(&file.path));
+        let whole: Vec<&RawChange> = whole.map(|(raw, _)| *raw).collect();
         let version = match form {
             Form::Old => Version::Before,
             Form::New => Version::After,
         };
-        let parts = self.parts.iter().filter(|file| is_kept(&file.path));
+        let parts = self.parts.iter().filter(|file| !fitted.contains_key(&file.path));
         let parts = parts.filter_map(|file| {
-            let (product, tests, mode) = match form {
-                Form::Old => (&file.after, &file.before, run.change.mode(&file.path)?),
-                Form::New => (&file.before, &file.after, run.change.old_mode(&file.path)?),
-            };
-            let product = text(product)?;
-            let mixed = self.repository.mixed(&file.path, Some(product), text(tests))?;
-            (mixed != product).then(|| (file.path.clone(), mixed.into_bytes(), mode))
+            let mixed = self.mixed(form, file)?;
+            (Some(mixed.as_str()) != text(product(form, file))).then_some((file.path.as_str(), mixed))
         });
+        let fitted = fitted
+            .iter()
+            .filter_map(|(path, text)| Some((path.as_str(), text.clone()?)));
+        let mode = |path: &str| match form {
+            Form::Old => run.change.mode(path).or_else(|| run.change.old_mode(path)),
+            Form::New => run.change.old_mode(path).or_else(|| run.change.mode(path)),
+        };
+        let texts = parts.chain(fitted);
+        let texts = texts.filter_map(|(path, text)| Some((path.to_owned(), text.into_bytes(), mode(path)?)));
         let overlay = Overlay::of(run.subject.mirror, &whole, version).await?;
-        Ok(overlay.and(Overlay::of_bytes(parts.collect())))
+        Ok(overlay.and(Overlay::of_bytes(texts.collect())))
+    }
+
+    /// Returns a file of this form as the code that it runs on may accept it, after `tried` was not: without the tests
+    /// at these lines; else the version of that code with the single tests of this form. `None` if neither is left.
+    pub(crate) fn refit(
+        &self,
+        form: Form,
+        path: &str,
+        tried: Option<&Option<String>>,
+        lines: &BTreeSet<usize>,
+    ) -> Option<String> {
+        match tried {
+            Some(tried) => without_tests_at(path, tried.as_deref()?, lines),
+            None => {
+                let file = self.files().find(|file| file.path == path)?;
+                let mixed = self.mixed(form, file)?;
+                let single = || with_single_tests_of(path, text(product(form, file))?, &mixed);
+                without_tests_at(path, &mixed, lines).or_else(single)
+            }
+        }
+    }
+
+    /// Returns a file with the tests of this form and the product on which they run.
+    fn mixed(&self, form: Form, file: &FileChange) -> Option<String> {
+        let tests = match form {
+            Form::Old => &file.before,
+            Form::New => &file.after,
+        };
+        self.repository
+            .mixed(&file.path, text(product(form, file)), text(tests))
+    }
+}
+
+/// Returns the version of a file that belongs to the product on which this form runs.
+fn product(form: Form, file: &FileChange) -> &Source {
+    match form {
+        Form::Old => &file.after,
+        Form::New => &file.before,
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::gates::{
     compare,
     run::{context::GateError, result_cache::Expected},
-    table::forms::{Form, TestSide},
-    test_index,
+    table::forms::{Fitted, Form, TestSide},
+    test_index::{self, TestIndex},
     test_line::Selection,
     turn::Run,
 };
@@ -14,7 +14,7 @@ use domain::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most builds of one mixed run: files that do not fit are left out of the next.
+/// The most builds of one mixed run: of files that do not fit, the next takes the tests that may.
 const MOST_BUILDS: usize = 3;
 
 /// The results of a mixed run.
@@ -23,11 +23,13 @@ pub(crate) struct MixedRun {
     results: BTreeMap<String, TestResult>,
     /// The worst result of the rows of each parametrised test.
     families: BTreeMap<String, TestResult>,
+    /// Files that fit in no way: in their place are those of the code's version.
+    left_out: BTreeSet<String>,
 }
 
 impl MixedRun {
-    /// Runs these tests. Files that keep the others from being built are left out, and their tests are then not
-    /// comparable.
+    /// Runs these tests. Of a file that does not fit the code, single tests run; what fits in no way is left out and then
+    /// not comparable.
     pub(crate) async fn new(
         run: &Run<'_>,
         form: Form,
@@ -38,23 +40,63 @@ impl MixedRun {
             Form::Old => (run.subject.head, Expected::Green, run.prepared.longest()),
             Form::New => (run.subject.fork, Expected::Red, run.prepared.patience_on_base()),
         };
-        let mut left_out = BTreeSet::new();
+        let index = match form {
+            Form::Old => &run.change.before,
+            Form::New => &run.change.after,
+        };
+        let mut fitted = Fitted::new();
         let mut builds = 0_usize;
         loop {
-            let overlay = side.overlay(run, form, &left_out).await?;
+            let overlay = side.overlay(run, form, &fitted).await?;
             let of = (selection, limit);
             let evidence = run.prepared.tests_with(commit, &overlay, expected, of).await?;
             builds = builds.saturating_add(1);
-            let unbuilt = match builds < MOST_BUILDS {
-                true => unbuilt(&evidence, overlay.paths()),
-                false => BTreeSet::new(),
-            };
-            let before = left_out.len();
-            left_out.extend(unbuilt);
-            if left_out.len() == before {
-                return Ok(Self::of(evidence));
+            let mixed = Self::of(evidence);
+            if builds == MOST_BUILDS || !mixed.refit(form, side, (selection, index), &mut fitted) {
+                let left_out = fitted.into_iter().filter(|(_, text)| text.is_none());
+                return Ok(mixed.without(index, left_out.map(|(path, _)| path).collect()));
             }
         }
+    }
+
+    /// Forgets the results of files that were left out: they are those of the other version's tests.
+    fn without(mut self, index: &TestIndex, left_out: BTreeSet<String>) -> Self {
+        let is_laid = |name: &str| {
+            let sites = index.find(name);
+            sites.is_empty() || sites.iter().any(|site| !left_out.contains(&site.path))
+        };
+        self.results.retain(|name, _| is_laid(name));
+        self.families = families(&self.results);
+        self.left_out = left_out;
+        self
+    }
+
+    /// Fits the files from which no test has a result. Returns `true` if another build may show more.
+    fn refit(
+        &self,
+        form: Form,
+        side: &TestSide<'_>,
+        (selection, index): (&Selection, &TestIndex),
+        fitted: &mut Fitted,
+    ) -> bool {
+        let Some(finding) = self.evidence.failure() else {
+            return false;
+        };
+        let wanted = |path: &&str| match selection {
+            Selection::All => true,
+            Selection::Named(named) => named.files.is_empty() || named.files.contains(*path),
+        };
+        let laid: Vec<&str> = side.paths().into_iter().filter(wanted).collect();
+        let silent = silent(&self.results, index, &laid);
+        let mut has_changed = false;
+        for (path, lines) in unfit(&finding.output, &silent) {
+            let tried = fitted.get(path);
+            let next = side.refit(form, path, tried, &lines);
+            has_changed |= tried != Some(&next);
+            fitted.insert(path.to_owned(), next);
+        }
+        let is_left = |path: &&str| !matches!(fitted.get(*path), Some(None));
+        has_changed && laid.iter().any(is_left)
     }
 
     fn of(evidence: Evidence) -> Self {
@@ -66,18 +108,17 @@ impl MixedRun {
             }
             Evidence::Absent(_) => BTreeMap::new(),
         };
-        let mut families: BTreeMap<String, TestResult> = BTreeMap::new();
-        for (name, result) in &results {
-            let worst = families.entry(test_index::bare(name).to_owned()).or_insert(*result);
-            if badness(*result) > badness(*worst) {
-                *worst = *result;
-            }
-        }
         Self {
             evidence,
+            families: families(&results),
             results,
-            families,
+            left_out: BTreeSet::new(),
         }
+    }
+
+    /// `true` if a file fits in no way, so that nothing ran with it.
+    pub(crate) fn is_left_out(&self, path: &str) -> bool {
+        self.left_out.contains(path)
     }
 
     /// Returns the result of a test: by its name, else of a test that differs from it only in its parameters.
@@ -108,6 +149,17 @@ impl MixedRun {
             Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_) => None,
         }
     }
+}
+
+fn families(results: &BTreeMap<String, TestResult>) -> BTreeMap<String, TestResult> {
+    let mut families: BTreeMap<String, TestResult> = BTreeMap::new();
+    for (name, result) in results {
+        let worst = families.entry(test_index::bare(name).to_owned()).or_insert(*result);
+        if badness(*result) > badness(*worst) {
+            *worst = *result;
+        }
+    }
+    families
 }
 
 fn badness(result: TestResult) -> u8 {
@@ -143,22 +195,37 @@ fn of_finding(finding: &Finding) -> BTreeMap<String, TestResult> {
     results
 }
 
-/// Returns the laid files that the output of a failed build names, if the run named no test.
-fn unbuilt<'p>(evidence: &Evidence, laid: impl Iterator<Item = &'p str>) -> BTreeSet<String> {
-    let Some(finding) = evidence.failure() else {
-        return BTreeSet::new();
+/// Returns the laid files from which no test has a result. If no test at all has one, a file without tests may be why.
+fn silent<'p>(results: &BTreeMap<String, TestResult>, index: &TestIndex, laid: &[&'p str]) -> Vec<&'p str> {
+    let sites = results.keys().flat_map(|name| index.find(name));
+    let spoke: BTreeSet<&str> = sites.map(|site| site.path.as_str()).collect();
+    let is_silent = |path: &&str| !spoke.contains(*path) && (results.is_empty() || index.has_tests(path));
+    laid.iter().copied().filter(is_silent).collect()
+}
+
+/// Returns those of the silent files that the output names, with the lines that it names; all of them if it names none.
+fn unfit<'p>(output: &str, silent: &[&'p str]) -> Vec<(&'p str, BTreeSet<usize>)> {
+    let lines = |path: &str| -> BTreeSet<usize> {
+        let mark = format!("{path}:");
+        let behind = output.split(&mark).skip(1);
+        let number = |rest: &str| {
+            rest.chars()
+                .take_while(char::is_ascii_digit)
+                .collect::<String>()
+                .parse()
+                .ok()
+        };
+        behind.filter_map(number).collect()
     };
-    let has_results = |names: &domain::evidence::TestNames| names.all().next().is_some();
-    if finding.names.as_ref().is_some_and(has_results) {
-        return BTreeSet::new();
-    }
-    let is_named = |path: &&str| finding.output.contains(&format!("{path}:"));
-    laid.filter(is_named).map(str::to_owned).collect()
+    let all: Vec<_> = silent.iter().map(|path| (*path, lines(path))).collect();
+    let named: Vec<_> = all.iter().filter(|(_, lines)| !lines.is_empty()).cloned().collect();
+    if named.is_empty() { all } else { named }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MixedRun, unbuilt};
+    use super::{MixedRun, silent, unfit};
+    use crate::gates::test_index::TestIndex;
     use domain::{
         evidence::{Absence, Evidence, Finding, TestNames},
         test_outcome::TestResult,
@@ -204,16 +271,24 @@ mod tests {
     }
 
     #[test]
-    fn files_that_do_not_build_are_named_by_the_build() {
-        let failed = |output: &str| {
-            Evidence::Failed(Finding {
-                output: output.to_owned(),
-                ..Finding::default()
-            })
+    fn files_that_do_not_fit_are_those_without_results_that_the_output_names() {
+        let version = |text: &str| integrity::Version::Bytes(text.as_bytes().to_vec());
+        let (a, b) = (version("def test_one(): pass\n"), version("def test_two(): pass\n"));
+        let index = TestIndex::of([("tests/test_a.py", &a), ("tests/test_b.py", &b)].into_iter());
+        let laid = ["tests/test_a.py", "tests/test_b.py", "tests/conftest.py"];
+        let results = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| ((*name).to_owned(), TestResult::Passed))
+                .collect()
         };
-        let laid = ["tests/a.rs", "tests/b.rs"];
-        let found = unbuilt(&failed("error[E0061]\n --> tests/a.rs:12:5"), laid.into_iter());
-        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["tests/a.rs"]);
-        assert!(unbuilt(&failed("error: src/lib.rs:1"), laid.into_iter()).is_empty());
+        assert_eq!(silent(&results(&[]), &index, &laid), laid);
+        assert_eq!(
+            silent(&results(&["tests/test_a.py::test_one"]), &index, &laid),
+            ["tests/test_b.py"]
+        );
+        let output = "tests/test_b.py:12: in <module>\n E ImportError: tests/test_b.py";
+        assert_eq!(unfit(output, &laid), [("tests/test_b.py", [12].into_iter().collect())]);
+        assert_eq!(unfit("", &laid).len(), 3);
     }
 }

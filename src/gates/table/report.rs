@@ -125,11 +125,15 @@ fn changed_lines(change: &Change, paths: &[&str]) -> String {
 
 /// Returns a question if nothing shows what the tests say with the settings, helpers and data that they had before.
 fn not_comparable(table: &Table<'_>) -> Option<Question> {
-    let shared = table.side.shared();
-    let old = table.old.as_ref().filter(|_| !shared.is_empty())?;
+    let old = table.old.as_ref()?;
+    let mut shared = table.side.shared();
     let says_nothing = match table.naming {
-        Naming::Named => old.is_empty(),
-        Naming::Unnamed => old.result_of_all() == TestResult::NotComparable,
+        Naming::Named => {
+            let ran = !old.is_empty();
+            shared.retain(|path| !ran || old.is_left_out(path));
+            !shared.is_empty()
+        }
+        Naming::Unnamed => !shared.is_empty() && old.result_of_all() == TestResult::NotComparable,
     };
     let paths: Vec<String> = shared.iter().map(|path| (*path).to_owned()).collect();
     says_nothing.then(|| Question {

@@ -5,6 +5,7 @@ use crate::language::{
     capture::{Capture, Fact, Found, merged},
     role::Role,
     syntax::At,
+    test_parts::whole_lines,
     vocabulary::Vocabulary,
 };
 use std::ops::Range;
@@ -59,6 +60,8 @@ pub struct Test {
     pub scope: Vec<String>,
     /// The line where it begins.
     pub line: u32,
+    /// The bytes of its statement, with decorators and attributes: whole lines, if nothing else is on these.
+    pub range: Range<usize>,
     /// The words of its rows and its body.
     pub words: Vec<String>,
     /// The checks in it.
@@ -411,6 +414,7 @@ impl<'a> Reader<'a> {
                 name,
                 scope,
                 line: at.line(),
+                range: self.whole_test(at, &one),
                 words,
                 checks: after_rows(body).flat_map(|at| self.checks(at)).collect(),
                 returns_early: self.returns_early(body),
@@ -418,6 +422,19 @@ impl<'a> Reader<'a> {
             });
         }
         keep_last(outline, self.vocabulary);
+    }
+
+    /// Returns the bytes of a test's statement, with its rows, decorators and attributes.
+    fn whole_test(&self, test: At<'a>, found: &Found<'a>) -> Range<usize> {
+        let outer = test
+            .parent()
+            .filter(|outer| outer.is_one_of(self.vocabulary.statements));
+        let parts = found.all(Capture::TestRows).chain(found.all(Capture::TestBody));
+        let own = outer.unwrap_or(test).range();
+        let range = parts
+            .map(At::range)
+            .fold(own, |all, part| all.start.min(part.start)..all.end.max(part.end));
+        whole_lines(self.source.root.text(), range)
     }
 
     /// `true` if a node is a class that a collected class of the file inherits: its tests are collected with that class.

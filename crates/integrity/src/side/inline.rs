@@ -46,7 +46,7 @@ fn numbered(parts: &TestParts) -> HashMap<(&str, &str, usize), &TestPart> {
     numbered.collect()
 }
 
-fn edited(code: &str, edits: Vec<(Range<usize>, String)>) -> String {
+pub(super) fn edited(code: &str, edits: Vec<(Range<usize>, String)>) -> String {
     let mut text = String::with_capacity(code.len());
     let mut from = 0;
     for (range, put) in edits {

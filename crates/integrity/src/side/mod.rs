@@ -4,6 +4,7 @@
 //! product.
 
 mod ecosystem;
+mod fitted;
 mod gemfile;
 mod ini;
 mod inline;
@@ -21,6 +22,7 @@ mod sections;
 mod toml;
 
 pub(crate) use ecosystem::is_shadow;
+pub use fitted::{with_single_tests_of, without_tests_at};
 pub use inline::{only_tests, test_items, with_inline_tests_of};
 
 use crate::{
