@@ -77,14 +77,24 @@ impl Repository {
         Ok(Work { base, head })
     }
 
-    /// Checks a commit out into the work tree. Files that earlier commands left there stay.
+    /// Checks a commit out into a clone of its own. Files that earlier commands left there stay.
     pub fn check_out(&self, commit: &str) -> Outcome<&Path> {
-        fs::create_dir_all(&self.plain).map_err(|error| error.to_string())?;
-        let tree = format!("--work-tree={}", self.plain.display());
-        let index = self.plain.with_extension("index");
+        let plain = self.plain.display().to_string();
+        if !self.plain.join(".git").exists() {
+            self.git(&["clone", "--quiet", "--shared", "--no-checkout", ".", &plain], None)?;
+        }
+        let tree = format!("--git-dir={plain}/.git");
         self.git(
-            &[&tree, "checkout", "--quiet", "--force", "--detach", commit],
-            Some(&index),
+            &[
+                &tree,
+                &format!("--work-tree={plain}"),
+                "checkout",
+                "--quiet",
+                "--force",
+                "--detach",
+                commit,
+            ],
+            None,
         )?;
         Ok(&self.plain)
     }

@@ -22,6 +22,7 @@ use domain::{
     ids::Sha,
     isolation::Level,
     plan::{PlannedTask, TaskType},
+    question,
     question::{AnswerVerdict, Question, QuoteFacts},
     secret::Secrets,
     task::Origin,
@@ -130,7 +131,8 @@ impl Running {
             .block_on(gates::commands::at(turn.mirror, &turn.head, &settings));
         let plain = plain::run(&repository, &work, &chosen.map_err(said)?, project.patience)?;
         let (end, reasons) = decided(&task, &report);
-        let answers = fair::answers(&report.questions, (&verdict.subject, &body));
+        let questions = question::arrange(report.questions);
+        let answers = fair::answers(&questions, (&verdict.subject, &body));
         let not_fine = answers
             .iter()
             .filter(|answer| answer.verdict == AnswerVerdict::NotFine)
@@ -138,7 +140,7 @@ impl Running {
         Ok(Played {
             end,
             reasons,
-            questions: report.questions.iter().map(Question::title).collect(),
+            questions: questions.iter().map(Question::title).collect(),
             not_fine,
             plain,
             gates,

@@ -15,6 +15,8 @@ use crate::gates::{
 use domain::{
     evidence::{Evidence, Gate, GateReport, GateResult, TestNames, Weight},
     ids::Sha,
+    question,
+    question::Question,
     task::Origin,
 };
 use git::Mirror;
@@ -48,9 +50,9 @@ pub async fn verify_wave(
         .whole
         .filter(|_| compare::is_sound(&report.tests, &report.excused))
     {
-        report
-            .more
-            .extend(of_whole(context, (subject, whole), (&prepared, &tested.tests)).await?);
+        let (result, questions) = of_whole(context, (subject, whole), (&prepared, &tested.tests)).await?;
+        report.more.extend(result);
+        report.questions = question::arrange(questions);
     }
     if let Some(smoke) = subject.smoke {
         let evidence = prepared.command(smoke).await?;
@@ -59,13 +61,12 @@ pub async fn verify_wave(
     Ok(report)
 }
 
-/// Reads the table of the four runs for the whole Feature. Only what sends work back counts here: what is asked was
-/// asked of each task.
+/// Reads the table of the four runs for the whole Feature: what sends it back, and what the person who merges it is asked.
 async fn of_whole(
     context: &GateContext,
     (wave, whole): (&WaveSubject<'_>, &WholeFeature<'_>),
     (prepared, tests): (&Prepared<'_>, &Evidence),
-) -> Result<Option<GateResult>, GateError> {
+) -> Result<(Option<GateResult>, Vec<Question>), GateError> {
     let change = Arc::new(Change::read(wave.mirror, whole.fork, wave.head).await?);
     let subject = Subject {
         mirror: wave.mirror,
@@ -87,8 +88,9 @@ async fn of_whole(
         prepared,
     };
     let table = Table::read(&run, tests).await?;
-    let (result, _) = report::report(&run, &table);
-    Ok(result.filter(|result| result.evidence.failure().is_some()))
+    let (result, questions) = report::report(&run, &table);
+    let result = result.filter(|result| result.evidence.failure().is_some());
+    Ok((result, questions))
 }
 
 /// Returns the commit of the integration branch that broke what fails now, by bisecting the commits since the wave's

@@ -50,18 +50,32 @@ fn body(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure
     ])
 }
 
-/// Lists the tests that ask for something else now, with the words that want it.
+/// Lists the tests that ask for something else now, with the words that want it, then those that only the whole Feature
+/// changed.
 fn changed(feature: &Feature, measure: &Measure) -> String {
-    bullets(&feature.changed_behaviour(), measure.rows, |changed| {
+    let names = |tests: &[&str]| codes(tests, measure.rows.min(20), measure.text.min(200));
+    let by_tasks = bullets(&feature.changed_behaviour(), measure.rows, |changed| {
         let outcome = changed.outcome.map_or("changed by plan", |outcome| outcome.word());
-        let tests = codes(&changed.tests, measure.rows.min(20), measure.text.min(200));
+        let tests = names(&changed.tests);
         let wanted = match changed.wanted {
             WantedBy::Words(words) => format!("wanted by “{}”", untrusted::inline(words, measure.text.min(400))),
             WantedBy::Person(person) => format!("approved by {}", words::person(person)),
             WantedBy::Plan => "wanted by the plan".to_owned(),
         };
         format!("{}, {outcome}: {tests}, {wanted}", changed.task)
-    })
+    });
+    let by_whole = bullets(&feature.changed_by_whole(), measure.rows, |(outcome, tests)| {
+        format!(
+            "The tasks together, {}: {}, which nobody was asked about",
+            outcome.word(),
+            names(tests)
+        )
+    });
+    [by_tasks, by_whole]
+        .into_iter()
+        .filter(|list| !list.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Returns the Feature as a changelog entry: its name, then its completed tasks. Tasks that AutoBuild added to mend the

@@ -140,6 +140,10 @@ impl Question {
 
     /// Adds another question of the same topic. The material of each has a heading.
     fn join(&mut self, other: Self) {
+        if self.material == other.material {
+            self.about.extend(other.about);
+            return;
+        }
         if self.about.len() == 1 {
             self.material = headed(&self.about, &self.material);
         }
@@ -153,12 +157,14 @@ fn headed(about: &[String], material: &str) -> String {
     format!("{}:\n{material}", about.join(", "))
 }
 
-/// Sorts questions, the gravest first. Those of one topic become one with a list as long as their material fits. If
-/// there are still more than [`MOST_QUESTIONS`], all of a topic do, and their material is cut. None is left out.
+/// Sorts questions, the gravest first. Those of one topic become one with a list as long as their material fits, or if
+/// it is the same. If there are still more than [`MOST_QUESTIONS`], all of a topic do, and their material is cut. None is
+/// left out.
 pub fn arrange(mut questions: Vec<Question>) -> Vec<Question> {
     questions.sort_by_key(|question| question.topic);
     // Each part of a list has a heading.
-    let fits = |one: &Question, next: &Question| one.lines() + next.lines() + 2 <= MOST_LINES;
+    let fits =
+        |one: &Question, next: &Question| one.material == next.material || one.lines() + next.lines() + 2 <= MOST_LINES;
     let mut arranged = joined(questions.clone(), fits);
     if arranged.len() > MOST_QUESTIONS {
         arranged = joined(with_equal_shares(questions), |_, _| true);
@@ -284,6 +290,11 @@ mod tests {
         assert_eq!(shape(three), expected);
         let long = vec![question(WEAKENED, "w", 900), question(WEAKENED, "x", 1)];
         assert_eq!(shape(long), [(WEAKENED, 1, 40), (WEAKENED, 1, 1)]);
+        let row = |name: &str| Question {
+            about: vec![name.to_owned()],
+            ..question(ADAPTED, "the same test", 30)
+        };
+        assert_eq!(shape(["t[1]", "t[2]", "t[3]"].map(row).to_vec()), [(ADAPTED, 3, 30)]);
     }
 
     #[test]

@@ -41,6 +41,22 @@ impl Feature {
         let merged = self.tasks.iter().filter(|task| task.is_completed());
         merged.flat_map(of_task).collect()
     }
+
+    /// Returns the changed tests about which only the whole Feature asks: no task of its own was asked, and no plan names
+    /// them. The person who merges it answers.
+    pub fn changed_by_whole(&self) -> Vec<(TestOutcome, Vec<&str>)> {
+        let known = self.changed_behaviour();
+        let is_known = |test: &&str| known.iter().any(|changed| changed.tests.contains(test));
+        let questions = self.gates.last().map_or(&[][..], |gate| &gate.report.questions);
+        let changed = questions.iter().filter_map(|question| {
+            let Topic::Outcome(outcome) = question.topic else {
+                return None;
+            };
+            let tests = question.about.iter().map(String::as_str);
+            Some((outcome, tests.filter(|test| !is_known(test)).collect::<Vec<_>>()))
+        });
+        changed.filter(|(_, tests)| !tests.is_empty()).collect()
+    }
 }
 
 fn of_task(task: &Task) -> Vec<ChangedBehaviour<'_>> {
