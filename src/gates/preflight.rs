@@ -46,12 +46,11 @@ pub async fn preflight(
         .await?
         .adding(Additions::None);
     let known = prepared.known_with_additions().await?;
-    let ready = prepared.to_be_kept().await?;
+    let ready = prepared.anew().await?;
     let tracked: BTreeSet<String> = commands::paths(mirror, commit).await?.into_iter().collect();
     let keep = async |ready: &Ready<'_>, (setup, tests): (&UntrackedFiles, &UntrackedFiles), made| {
         let kept = UntrackedFiles::worth_keeping(setup, tests, ready.checkout.path());
-        let kept = (ready.times.clone(), kept, made);
-        cache::keep(context, mirror, &prepared.chosen, &ready.checkout, kept).await
+        cache::keep(context, mirror, &prepared.chosen, &ready.checkout, (kept, made)).await
     };
     let after_setup = ready.untracked_files(&tracked).await?;
     let made = ready.made(&after_setup, &tracked).await;

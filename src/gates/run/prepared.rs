@@ -8,7 +8,7 @@ use crate::{
         compare, coverage,
         run::{
             cache,
-            cache::{Made, Snapshot, Times, Warmed},
+            cache::{Made, Snapshot, Warmed},
             checkout::{Order, SandboxedCheckout},
             context::{GateContext, GateError, host},
             overlay::Overlay,
@@ -16,7 +16,6 @@ use crate::{
             put_back::Touched,
             ready::{Ready, What},
             result_cache::{Expected, ResultCache, Slot, Tested},
-            used::{Stamps, Used},
         },
         said,
         setup_reads::{is_read_by_package_managers, touches_setup},
@@ -32,7 +31,7 @@ use domain::{
 };
 use git::Mirror;
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -63,8 +62,6 @@ pub(crate) struct Prepared<'a> {
     /// Another commit on which set-up leaves the same, and set-up's evidence from there.
     like: Option<(&'a Sha, Evidence)>,
     done: Mutex<Option<Arc<SetUp>>>,
-    /// Used checkouts that can be used again, by commit.
-    used: Mutex<BTreeMap<Sha, Used>>,
     plain: OnceLock<Duration>,
     misled: AtomicBool,
     /// Whether a selection of tests has worked before.
@@ -116,7 +113,6 @@ impl<'a> Prepared<'a> {
             chosen: Arc::new(commands::at(mirror, commit, settings).await?),
             like: None,
             done: Mutex::default(),
-            used: Mutex::default(),
             plain: OnceLock::new(),
             misled: AtomicBool::default(),
             selects: AtomicBool::default(),
@@ -183,7 +179,9 @@ impl<'a> Prepared<'a> {
 
     /// Returns a fresh checkout, without set-up.
     async fn checkout(&self, commit: &Sha) -> Result<SandboxedCheckout, GateError> {
-        SandboxedCheckout::new(self.context, self.mirror, commit, self.cancel).await
+        let checkout = SandboxedCheckout::new(self.context, self.mirror, commit, self.cancel).await?;
+        cache::age(&checkout).await?;
+        Ok(checkout)
     }
 
     /// Returns the line that runs the tests.
@@ -241,7 +239,6 @@ impl<'a> Prepared<'a> {
             (true, Evidence::Absent(_)) | (false, _) => None,
         };
         let tested = Tested::now(&ready, tests, coverage, took);
-        self.give_back(ready);
         if is_sound(&tested.tests) && !self.refuses.load(Ordering::Relaxed) {
             slot.keep(&tested);
         }
@@ -256,8 +253,7 @@ impl<'a> Prepared<'a> {
         if let Some(known) = slot.known().filter(|known| holds(&known.tests)) {
             return Ok(said::with_origin(known.tests, known.origin));
         }
-        let (ready, found, _) = self.first(what, holds).await?;
-        self.give_back(ready);
+        let (_, found, _) = self.first(what, holds).await?;
         if holds(&found) {
             slot.keep(&Tested::of_command(found.clone()));
         }
@@ -418,7 +414,7 @@ impl<'a> Prepared<'a> {
         }
         let ready = self.with(commit, overlay).await?.within(limit);
         let mut found = ready.run(what).await?;
-        self.give_back(ready);
+        drop(ready);
         let is_denied = expected.is_denied_by(&found) && !self.fails_as_before(&found);
         if self.may_mislead(overlay) && !self.is_misled() && is_denied {
             let ready = self.on(commit, Some(overlay)).await?.within(limit);
@@ -469,8 +465,6 @@ impl<'a> Prepared<'a> {
     }
 
     fn note(&self, done: SetUp) {
-        // They contain what another set-up left.
-        lock(&self.used).clear();
         *lock(&self.done) = Some(Arc::new(done));
     }
 
@@ -553,10 +547,7 @@ impl<'a> Prepared<'a> {
         let is_built = ready.is_ready() && ready.build().await?;
         let (building, preparing) = (set_up.elapsed(), began.elapsed());
         let snapshot = match left(has_setup || is_built).await {
-            Some(left) => {
-                let left = (ready.times.clone(), left.for_the_turn());
-                Snapshot::of(self.context, &ready.checkout, left).await
-            }
+            Some(left) => Snapshot::of(self.context, &ready.checkout, left.for_the_turn()).await,
             None => None,
         };
         self.note(SetUp {
@@ -577,34 +568,19 @@ impl<'a> Prepared<'a> {
         let Some((done, snapshot)) = done.as_ref().and_then(|done| Some((done, done.snapshot.as_ref()?))) else {
             return self.on(commit, overlay).await;
         };
-        let used = lock(&self.used).remove(commit);
-        let again = match used {
-            Some(used) => used.again((self.mirror, commit), snapshot, overlay).await?,
-            None => None,
-        };
-        let checkout = match again {
-            Some(checkout) => checkout,
-            None => {
-                let checkout = self.checkout(commit).await?;
-                if snapshot.fill(self.mirror, overlay, &checkout).await? != Warmed::Yes {
-                    drop(checkout);
-                    return self.on(commit, overlay).await;
-                }
-                if let Some(overlay) = overlay {
-                    overlay.lay((self.mirror, commit), checkout.path()).await?;
-                }
-                checkout
-            }
-        };
+        let checkout = self.checkout(commit).await?;
+        if snapshot.fill(self.mirror, overlay, &checkout).await? != Warmed::Yes {
+            drop(checkout);
+            return self.on(commit, overlay).await;
+        }
+        if let Some(overlay) = overlay {
+            overlay.lay((self.mirror, commit), checkout.path()).await?;
+        }
         put_back::make_executable(checkout.path(), &done.touched.executable).map_err(host("preparing a checkout"))?;
         let mut ready = self.of(checkout, overlay);
         ready.setup.clone_from(&done.said);
         if overlay.is_none() {
             ready.touched.clone_from(&done.touched);
-        }
-        // At isolation levels 0 and 1, processes may still run there, and holding the checkout would block all others.
-        if SandboxedCheckout::always_seen(self.context).is_some() && snapshot.entry().is_some() {
-            ready.stamps = Stamps::of(&ready.checkout).await;
         }
         Ok(ready)
     }
@@ -622,22 +598,8 @@ impl<'a> Prepared<'a> {
                 .flat_map(Overlay::paths)
                 .map(PathBuf::from)
                 .collect(),
-            stamps: None,
             deadline: self.context.deadlines.test,
-            times: Times::new(),
             additions: self.additions(),
-        }
-    }
-
-    /// Keeps a checkout for the next run on its commit, if possible.
-    fn give_back(&self, ready: Ready<'a>) {
-        let Ready {
-            checkout, laid, stamps, ..
-        } = ready;
-        if let Some(before) = stamps {
-            let commit = checkout.head().clone();
-            let used = Used { checkout, laid, before };
-            drop(lock(&self.used).insert(commit, used));
         }
     }
 
@@ -660,13 +622,6 @@ impl<'a> Prepared<'a> {
         Ok(ready)
     }
 
-    /// Returns a checkout of a default-branch commit on which set-up ran, ready to be cached.
-    pub(crate) async fn to_be_kept(&self) -> Result<Ready<'a>, GateError> {
-        let checkout = self.checkout(self.commit).await?;
-        cache::prepare(self.mirror, self.commit, &checkout).await?;
-        self.run_setup(checkout, None).await
-    }
-
     /// Writes the overlay's files, then runs set-up, if there is one, and restores the files of the commit and the
     /// overlay that set-up rewrote.
     async fn run_setup(&self, checkout: SandboxedCheckout, overlay: Option<&Overlay>) -> Result<Ready<'a>, GateError> {
@@ -674,7 +629,6 @@ impl<'a> Prepared<'a> {
             overlay.lay((self.mirror, checkout.head()), checkout.path()).await?;
         }
         let mut ready = self.of(checkout, overlay);
-        ready.times = cache::times(self.mirror, &ready.checkout).await?;
         if let Some(command) = &self.chosen.setup {
             let order = Order {
                 command,

@@ -5,12 +5,11 @@ use crate::gates::{
     files,
     run::{
         cache,
-        cache::{Made, Times, UntrackedFiles},
+        cache::{Made, UntrackedFiles},
         checkout::{Order, SandboxedCheckout},
         context::GateError,
         ended::could_not_start,
         put_back::Touched,
-        used::Stamps,
     },
     test_line::Invocation,
 };
@@ -52,12 +51,8 @@ pub(crate) struct Ready<'a> {
     pub(crate) touched: Touched,
     /// The paths of the overlay's files.
     pub(super) laid: Vec<PathBuf>,
-    /// The state before anything ran; `None` if the checkout cannot be used again.
-    pub(super) stamps: Option<Stamps>,
     /// The time limit of its commands.
     pub(super) deadline: Duration,
-    /// The times of files and folders before set-up.
-    pub(crate) times: Times,
     pub(super) additions: Additions,
 }
 

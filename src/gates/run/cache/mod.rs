@@ -5,35 +5,31 @@
 //! ever gets back into the cache. A missing, damaged or unsuitable cache only costs time. A [`Snapshot`] is the same
 //! for the runs of a single turn.
 //!
-//! Cargo decides by file times. Therefore the files of unchanged packages get the same old time wherever a cache is
-//! filled or used. Packages that may have changed look new, and their fingerprints are deleted.
+//! [`times`] lets Cargo see what has changed since.
 
-mod builds;
 mod copy;
 mod key;
 mod made;
 mod notes;
-mod packages;
 mod room;
 mod times;
 mod untracked_files;
 
 pub(crate) use made::Made;
-pub(crate) use times::Times;
+pub(crate) use times::age;
 pub(crate) use untracked_files::UntrackedFiles;
 
 use crate::gates::{
-    commands,
     commands::Chosen,
     run::{
-        cache::{copy::Copier, key::Key, notes::Notes, packages::Packages},
+        cache::{copy::Copier, key::Key, notes::Notes},
         checkout::SandboxedCheckout,
-        context::{GateContext, GateError, host, off_thread},
+        context::{GateContext, GateError, off_thread},
         overlay::Overlay,
     },
 };
 use domain::ids::Sha;
-use git::{Mirror, put};
+use git::Mirror;
 use std::{
     collections::BTreeSet,
     fs, io,
@@ -74,53 +70,26 @@ pub(crate) async fn warm(
 }
 
 /// Returns the paths that differ from the commit on which the entry was filled; `None` if that is unknown.
-async fn changed(mirror: &Mirror, entry: &Path, commit: &Sha, overlay: Option<&Overlay>) -> Option<BTreeSet<String>> {
+async fn changed(mirror: &Mirror, entry: &Path, commit: &Sha, overlay: Option<&Overlay>) -> Option<BTreeSet<PathBuf>> {
     let changes = mirror.diff_raw(&key::filled_on(entry)?, commit).await.ok()?;
-    let paths = changes.iter().map(|change| change.path.to_str());
-    let laid = overlay.into_iter().flat_map(Overlay::paths).map(Some);
-    paths.chain(laid).map(|path| path.map(str::to_owned)).collect()
+    let paths = changes.iter().map(|change| change.path.as_path().to_path_buf());
+    let laid = overlay.into_iter().flat_map(Overlay::paths).map(PathBuf::from);
+    Some(paths.chain(laid).collect())
 }
 
 fn take_out(
     entry: &Path,
     (work, home): (&Path, &Path),
-    changed: Option<BTreeSet<String>>,
-    packages: &Packages,
+    changed: Option<BTreeSet<PathBuf>>,
+    tracked: &[PathBuf],
 ) -> io::Result<()> {
     room::touch(entry);
     let notes = Notes::read(entry)?;
     let mut copier = Copier::default();
     copier.merge(&entry.join(CHECKOUT), work)?;
     copier.merge(&entry.join(HOME), home)?;
-    if notes.fingerprints.is_empty() {
-        return Ok(());
-    }
-    // Build results newer than this checkout would look newer than files that changed in it.
-    let is_older = copier.newest < times::made(work)?;
-    let changed = changed.filter(|_| is_older);
-    let changed = changed.map(|paths| paths.into_iter().chain(notes.unlike).collect());
-    let untouched = packages.untouched(changed.as_ref());
-    let folders = packages.folders();
-    let touched = folders.difference(&untouched).copied().collect();
-    builds::forget(work, &notes.fingerprints, &touched)?;
-    times::settle(work, packages, &untouched, &notes.times)
-}
-
-/// Gives the files of a fresh checkout of a default-branch commit the times that later checkouts will have, before
-/// anything is built in it.
-pub(crate) async fn prepare(mirror: &Mirror, commit: &Sha, place: &SandboxedCheckout) -> Result<(), GateError> {
-    let packages = Packages::of(&commands::paths(mirror, commit).await?);
-    let work = place.path().to_path_buf();
-    let settling = off_thread(move || times::settle(&work, &packages, &packages.folders(), &Times::new()));
-    settling.await.map_err(host("setting times in a checkout"))
-}
-
-/// Returns the times by which build tools decide, before anything is built in a checkout.
-pub(crate) async fn times(mirror: &Mirror, place: &SandboxedCheckout) -> Result<Times, GateError> {
-    let packages = Packages::of(&commands::paths(mirror, place.head()).await?);
-    let work = place.path().to_path_buf();
-    let reading = off_thread(move || Ok(times::of(&work, &packages)));
-    reading.await.map_err(host("reading times in a checkout"))
+    let differing: Option<BTreeSet<PathBuf>> = changed.map(|paths| paths.into_iter().chain(notes.rewritten).collect());
+    times::renew(work, tracked, differing.as_ref(), copier.newest)
 }
 
 /// Caches what set-up and tests left in a checkout of a default-branch commit. A failure only costs time later.
@@ -129,18 +98,23 @@ pub(crate) async fn keep(
     mirror: &Mirror,
     chosen: &Chosen,
     place: &SandboxedCheckout,
-    (before, untracked_files, made): (Times, Vec<PathBuf>, Made),
+    (untracked_files, made): (Vec<PathBuf>, Made),
 ) -> Result<(), GateError> {
     let commit = place.head().clone();
     let key = Key::of(&context.caches, (mirror, &commit), chosen, &place.seen()).await?;
     let caches = context.caches.clone();
-    let (work, home) = (place.path().to_path_buf(), place.home());
+    let (work, home, tracked) = (place.path().to_path_buf(), place.home(), place.tracked());
     let keeping = off_thread(move || {
         let entry = key.entry(&commit);
         if entry.exists() {
             return Ok(());
         }
-        let notes = Notes::of(&work, before, &untracked_files, made)?;
+        let rewritten = times::rewritten(&work, &tracked)?;
+        let notes = Notes {
+            made,
+            rewritten,
+            ..Notes::default()
+        };
         put_in(&entry, (&work, &home), &untracked_files, notes)?;
         room::make(&caches, &entry);
         Ok(())
@@ -174,14 +148,18 @@ impl Snapshot {
     pub(crate) async fn of(
         context: &GateContext,
         place: &SandboxedCheckout,
-        (before, untracked_files): (Times, Vec<PathBuf>),
+        untracked_files: Vec<PathBuf>,
     ) -> Option<Self> {
         let (below, commit) = (context.folder.clone(), place.head().clone());
-        let (work, home) = (place.path().to_path_buf(), place.home());
+        let (work, home, tracked) = (place.path().to_path_buf(), place.home(), place.tracked());
         let copying = off_thread(move || {
             fs::create_dir_all(&below)?;
             let folder = tempfile::Builder::new().prefix("prepared-").tempdir_in(below)?;
-            let notes = Notes::of(&work, before, &untracked_files, Made::OfFiles)?;
+            let rewritten = times::rewritten(&work, &tracked)?;
+            let notes = Notes {
+                rewritten,
+                ..Notes::default()
+            };
             let entry = folder.path().join(commit.as_str());
             put_in(&entry, (&work, &home), &untracked_files, notes)?;
             let own = Some(folder);
@@ -205,29 +183,6 @@ impl Snapshot {
         Ok(is_packages.then(|| Self { entry, own: None }))
     }
 
-    /// Returns its folder if a checkout that was filled from it can be used twice. With Cargo's fingerprints it cannot,
-    /// since Cargo relies on times that only a fresh checkout has.
-    pub(crate) fn entry(&self) -> Option<PathBuf> {
-        let notes = Notes::read(&self.entry).ok()?;
-        notes.fingerprints.is_empty().then(|| self.entry.clone())
-    }
-
-    /// Replaces whatever is at a path below `around`, the folder around a checkout, by the entry's copy. Returns
-    /// whether there is one.
-    pub(crate) fn copy_back(entry: &Path, around: &Path, path: &Path) -> io::Result<bool> {
-        let left = match (path.strip_prefix("work"), path.strip_prefix("home")) {
-            (Ok(inside), _) => entry.join(CHECKOUT).join(inside),
-            (_, Ok(inside)) => entry.join(HOME).join(inside),
-            (Err(_), Err(_)) => return Ok(false),
-        };
-        if fs::symlink_metadata(&left).is_err() {
-            return Ok(false);
-        }
-        put(around, path, None)?;
-        Copier::default().copy(&left, &around.join(path))?;
-        Ok(true)
-    }
-
     /// Fills a fresh checkout of this or another commit with a copy. Files that the overlay will replace count as
     /// changed.
     pub(crate) async fn fill(
@@ -238,9 +193,8 @@ impl Snapshot {
     ) -> Result<Warmed, GateError> {
         let (entry, commit) = (self.entry.clone(), place.head());
         let changed = changed(mirror, &entry, commit, overlay).await;
-        let packages = Packages::of(&commands::paths(mirror, commit).await?);
-        let (work, home) = (place.path().to_path_buf(), place.home());
-        match off_thread(move || take_out(&entry, (&work, &home), changed, &packages)).await {
+        let (work, home, tracked) = (place.path().to_path_buf(), place.home(), place.tracked());
+        match off_thread(move || take_out(&entry, (&work, &home), changed, &tracked)).await {
             Ok(()) => Ok(Warmed::Yes),
             Err(error) => {
                 tracing::warn!(%error, "a build cache could not be used");
