@@ -10,12 +10,47 @@ use crate::gates::{
 };
 use domain::{
     evidence::{Absence, Evidence, Finding},
+    shell_command::ShellCommand,
     test_outcome::TestResult,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+use tokio::time::Instant;
 
 /// The most builds of one mixed run: of files that do not fit, the next takes the tests that may.
 const MOST_BUILDS: usize = 3;
+
+/// The mixed runs of a turn get together as long as this many runs of all tests may take.
+const TIMES_LONGEST: u32 = 2;
+
+/// The time that the mixed runs of a turn share.
+pub(crate) struct MixedTime {
+    whole: Duration,
+    left: Duration,
+}
+
+impl MixedTime {
+    pub(crate) fn of(longest: Duration) -> Self {
+        let whole = longest.saturating_mul(TIMES_LONGEST);
+        Self { whole, left: whole }
+    }
+
+    fn spend(&mut self, took: Duration) {
+        self.left = self.left.saturating_sub(took);
+    }
+
+    /// Returns the absence of a run for which no time is left; `None` if there is some.
+    fn absence(&self, command: Option<&ShellCommand>) -> Option<Absence> {
+        self.left.is_zero().then(|| Absence::TimedOut {
+            command: command.map(ShellCommand::text).unwrap_or_default().to_owned(),
+            seconds: self.whole.as_secs(),
+            in_test: None,
+            failed: Vec::new(),
+        })
+    }
+}
 
 /// The results of a mixed run.
 pub(crate) struct MixedRun {
@@ -34,7 +69,7 @@ impl MixedRun {
         run: &Run<'_>,
         form: Form,
         side: &TestSide<'_>,
-        selection: &Selection,
+        (selection, time): (&Selection, &mut MixedTime),
     ) -> Result<Self, GateError> {
         let (commit, expected, limit) = match form {
             Form::Old => (run.subject.head, Expected::Green, run.prepared.longest()),
@@ -48,8 +83,15 @@ impl MixedRun {
         let mut builds = 0_usize;
         loop {
             let overlay = side.overlay(run, form, &fitted).await?;
-            let of = (selection, limit);
-            let evidence = run.prepared.tests_with(commit, &overlay, expected, of).await?;
+            let begun = Instant::now();
+            let evidence = match time.absence(run.prepared.chosen.test.as_ref()) {
+                Some(absence) => Evidence::Absent(absence),
+                None => {
+                    let of = (selection, limit.min(time.left));
+                    run.prepared.tests_with(commit, &overlay, expected, of).await?
+                }
+            };
+            time.spend(begun.elapsed());
             builds = builds.saturating_add(1);
             let mixed = Self::of(evidence);
             if builds == MOST_BUILDS || !mixed.refit(form, side, (selection, index), &mut fitted) {
@@ -224,12 +266,13 @@ fn unfit<'p>(output: &str, silent: &[&'p str]) -> Vec<(&'p str, BTreeSet<usize>)
 
 #[cfg(test)]
 mod tests {
-    use super::{MixedRun, silent, unfit};
+    use super::{MixedRun, MixedTime, silent, unfit};
     use crate::gates::test_index::TestIndex;
     use domain::{
         evidence::{Absence, Evidence, Finding, TestNames},
         test_outcome::TestResult,
     };
+    use std::time::Duration;
 
     fn owned(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
@@ -268,6 +311,21 @@ mod tests {
         assert_eq!(stopped.result("slow"), TestResult::Failed);
         assert_eq!(stopped.result("b"), TestResult::Failed);
         assert_eq!(stopped.result("a"), TestResult::NotComparable);
+    }
+
+    #[test]
+    fn the_mixed_runs_of_a_turn_share_their_time() {
+        let mut time = MixedTime::of(Duration::from_secs(30));
+        time.spend(Duration::from_secs(59));
+        assert_eq!(time.absence(None), None);
+        time.spend(Duration::from_secs(2));
+        let absence = time.absence(None);
+        assert!(
+            matches!(absence, Some(Absence::TimedOut { seconds: 60, .. })),
+            "{absence:?}"
+        );
+        let run = MixedRun::of(Evidence::Absent(absence.unwrap()));
+        assert_eq!(run.result("a"), TestResult::NotComparable);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::gates::{
     said,
     table::{
         loosened,
+        mixed::MixedRun,
         rows::{Naming, Row, Table},
     },
     test_index::TestIndex,
@@ -49,7 +50,10 @@ fn result(change: &Change, table: &Table<'_>, required: &[&Row]) -> GateResult {
             Naming::Named => format!("{held} tests of the base hold on the new code"),
             Naming::Unnamed => "the base's tests, run as they were, say nothing against the new code".to_owned(),
         };
-        return said::passed(GATE, Weight::Required, sentence);
+        let absence = table.old.as_ref().and_then(MixedRun::absence);
+        let unseen =
+            absence.map(|absence| format!("; as they were, they gave no result on it: {}", absence.sentence()));
+        return said::passed(GATE, Weight::Required, sentence + unseen.as_deref().unwrap_or_default());
     }
     let mut counted: BTreeMap<TestOutcome, usize> = BTreeMap::new();
     for row in required {

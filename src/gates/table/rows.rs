@@ -7,7 +7,7 @@ use crate::gates::{
     run::context::GateError,
     table::{
         forms::{Form, TestSide},
-        mixed::MixedRun,
+        mixed::{MixedRun, MixedTime},
         pairs::{TestPair, pair},
         reasons,
     },
@@ -92,16 +92,17 @@ impl<'a> Table<'a> {
             new: None,
             naming,
         };
-        table.run_old(run).await?;
-        table.run_new(run).await?;
+        let mut time = MixedTime::of(run.prepared.longest());
+        table.run_old(run, &mut time).await?;
+        table.run_new(run, &mut time).await?;
         table.classify();
         table.leave_out_helpers(run).await?;
-        table.try_again(run).await?;
+        table.try_again(run, &mut time).await?;
         reasons::find(run, &table.side, &mut table.rows).await?;
         Ok(table)
     }
 
-    async fn run_old(&mut self, run: &Run<'_>) -> Result<(), GateError> {
+    async fn run_old(&mut self, run: &Run<'_>, time: &mut MixedTime) -> Result<(), GateError> {
         let ran = |row: &&Row| matches!(row.results.before, TestResult::Passed | TestResult::Failed);
         if !self.side.touches_old_tests() || !self.rows.iter().any(|row| ran(&row)) {
             return Ok(());
@@ -126,7 +127,7 @@ impl<'a> Table<'a> {
             None => Selection::All,
             Some(names) => Selection::of(names.iter().cloned().collect(), &run.change.before),
         };
-        let mixed = MixedRun::new(run, Form::Old, &self.side, &selection).await?;
+        let mixed = MixedRun::new(run, Form::Old, &self.side, (&selection, time)).await?;
         for row in &mut self.rows {
             row.take_old(&mixed, wanted.as_ref(), self.naming);
         }
@@ -134,7 +135,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    async fn run_new(&mut self, run: &Run<'_>) -> Result<(), GateError> {
+    async fn run_new(&mut self, run: &Run<'_>, time: &mut MixedTime) -> Result<(), GateError> {
         let asks_for_witness = matches!(
             run.kind(),
             TaskType::Feature | TaskType::Scaffolding | TaskType::Documentation
@@ -160,7 +161,7 @@ impl<'a> Table<'a> {
             true => Selection::All,
             false => Selection::of(wanted.iter().cloned().collect(), &run.change.after),
         };
-        let mixed = MixedRun::new(run, Form::New, &self.side, &selection).await?;
+        let mixed = MixedRun::new(run, Form::New, &self.side, (&selection, time)).await?;
         for row in &mut self.rows {
             row.take_new(&mixed, &wanted, self.naming);
         }
@@ -199,7 +200,7 @@ impl<'a> Table<'a> {
     }
 
     /// Runs the old form of tests behind a required outcome again. A value that does not hold decides nothing.
-    async fn try_again(&mut self, run: &Run<'_>) -> Result<(), GateError> {
+    async fn try_again(&mut self, run: &Run<'_>, time: &mut MixedTime) -> Result<(), GateError> {
         let is_doubtful = |row: &Row| {
             let required = row.outcome.weight(run.kind(), &BTreeSet::new()) == Weight::Required;
             required && row.results.old == MixedResult::Ran(TestResult::Failed)
@@ -214,7 +215,7 @@ impl<'a> Table<'a> {
                 Naming::Named => Selection::of(names.iter().cloned().collect(), &run.change.before),
                 Naming::Unnamed => Selection::All,
             };
-            let again = MixedRun::new(run, Form::Old, &self.side, &selection).await?;
+            let again = MixedRun::new(run, Form::Old, &self.side, (&selection, time)).await?;
             for row in &mut self.rows {
                 let found = row.pair.base.as_ref().filter(|name| names.contains(*name));
                 let found = found.map(|name| again.result_in(name, self.naming));
