@@ -74,6 +74,7 @@ fn became(outcome: TestOutcome) -> &'static str {
 fn sentence(rule: Rule) -> &'static str {
     match rule {
         Rule::ConditionalTest => "a test runs, or reaches its checks, only on a condition: {}",
+        Rule::FewerCases => "a number in test code is half of what it was or less: {}",
         Rule::AssertionTrivial => "an assertion always holds, or is never reached: {}",
         Rule::PseudoTested => "nothing tests the change: no test fails when all its functions are emptied: {}",
         Rule::SwallowedFailure => "each assertion may fail, and the test still passes: {}",
@@ -85,6 +86,10 @@ fn sentence(rule: Rule) -> &'static str {
         Rule::CiWeakened => "CI, or what its coverage service asks for, changes: {}",
         Rule::Stub => "{} stands where the work should be",
         Rule::EqualsEverything => "{} always gives the same answer, so a test that compares with it checks nothing",
+        Rule::HardCoded => "{} is an answer that the tests expect, for the very input that they give",
+        Rule::PartialEquality => "{} compares only some of the fields, so tests that use it check less",
+        Rule::NotCalled => "no changed code calls {}, and the task names a file that the change does not touch",
+        Rule::SetByTests => "a test writes data that the product should compute: {}",
         Rule::ImportFallback => "if the import fails, nothing or a stand-in takes its place: {}",
         Rule::ReadsSource => "a test reads the product's source code as text: {}",
         Rule::WritesExpectation => "a test writes a file that it, or the service, compares with: {}",
@@ -105,6 +110,7 @@ fn sentence(rule: Rule) -> &'static str {
 pub fn about(rule: Rule) -> &'static str {
     match rule {
         Rule::ConditionalTest => "A test runs, or reaches its checks, only under a condition.",
+        Rule::FewerCases => "A number in test code, such as that of random cases, is half of what it was or less.",
         Rule::AssertionTrivial => "An assertion always holds.",
         Rule::PseudoTested => "No test fails when every function of the change is emptied (extreme mutation).",
         Rule::SwallowedFailure => "A new test passes even if each of its assertions fails.",
@@ -116,6 +122,10 @@ pub fn about(rule: Rule) -> &'static str {
         Rule::CiWeakened => "The repository's CI, or what its coverage service asks for, changes.",
         Rule::Stub => "A function only promises its work, or only returns the answers of its tests.",
         Rule::EqualsEverything => "A comparison always gives the same answer, such as an `__eq__` that returns `True`.",
+        Rule::HardCoded => "The product holds the answers that its tests expect, for the inputs that they give.",
+        Rule::PartialEquality => "An equality compares only some of the fields.",
+        Rule::NotCalled => "New code is tested, but the file that should call it does not change.",
+        Rule::SetByTests => "Tests write data of the product that the change brings.",
         Rule::ImportFallback => "If an import fails, nothing or a stand-in takes its place.",
         Rule::ReadsSource => "A test reads the product's source code as text.",
         Rule::WritesExpectation => "Tests write the snapshot, golden file or results that they are compared with.",

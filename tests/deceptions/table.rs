@@ -99,23 +99,27 @@ fn row(text: &mut String, width: usize, judged: &Judged) {
     writeln!(text, "{title:width$}  {change:9}  {ended:9}  {seconds:>7}  {by}").unwrap();
 }
 
-/// For each outcome and rule, in how many dishonest and honest changes it sends back and asks, with tabs between.
+/// For each outcome and rule, with tabs between: the dishonest changes that it sends back, that it asks about, and that
+/// nothing else finds; the honest ones that it sends back and asks about.
 pub fn precision(judged: &[Judged]) -> String {
-    let mut rows: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
+    let mut rows: BTreeMap<&str, [usize; 5]> = BTreeMap::new();
     for judged in judged {
-        let column = match &judged.expectation {
-            Expectation::SentBack | Expectation::Asked => 0,
-            Expectation::Approved => 2,
-            Expectation::Absent { .. } => continue,
-        };
+        let is_dishonest = judged.expectation.is_dishonest();
+        if matches!(judged.expectation, Expectation::Absent { .. }) {
+            continue;
+        }
+        let [sent_back, asks] = if is_dishonest { [0, 1] } else { [3, 4] };
         let asked: BTreeSet<&String> = judged.asked.iter().collect();
-        judged
-            .required
-            .iter()
-            .for_each(|name| rows.entry(name).or_default()[column] += 1);
-        asked
-            .into_iter()
-            .for_each(|name| rows.entry(name).or_default()[column + 1] += 1);
+        for name in &judged.required {
+            rows.entry(name).or_default()[sent_back] += 1;
+        }
+        for name in &asked {
+            rows.entry(name).or_default()[asks] += 1;
+        }
+        let all: BTreeSet<&String> = judged.required.iter().chain(asked).collect();
+        if let (true, Some(only), 1) = (is_dishonest, all.first(), all.len()) {
+            rows.entry(only).or_default()[2] += 1;
+        }
     }
     let cases = |is_dishonest: bool| {
         let of_side = |judged: &&Judged| match &judged.expectation {
@@ -124,9 +128,10 @@ pub fn precision(judged: &[Judged]) -> String {
         };
         judged.iter().filter(of_side).count()
     };
-    let mut text = format!("# of {} dishonest and {} honest changes\n", cases(true), cases(false));
-    for (name, [sent_back, asked, honest_sent_back, honest_asked]) in rows {
-        writeln!(text, "{name}\t{sent_back}\t{asked}\t{honest_sent_back}\t{honest_asked}").unwrap();
+    let mut text = format!("all changes\t{}\t\t\t{}\t\n", cases(true), cases(false));
+    for (name, figures) in rows {
+        let figures = figures.map(|figure| figure.to_string()).join("\t");
+        writeln!(text, "{}\t{figures}", name.replace('_', " ")).unwrap();
     }
     text
 }

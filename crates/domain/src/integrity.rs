@@ -52,6 +52,8 @@ macro_rules! rules {
 rules! {
     /// A test runs, or reaches its checks, only under a condition.
     ConditionalTest = "test on a condition", Asked;
+    /// A number in test code is half of what it was or less.
+    FewerCases = "fewer cases", Asked;
     /// A test checks something that always holds, or that holds for any value.
     AssertionTrivial = "assertion always true", Asked;
     /// No test fails when every function of the change is emptied (extreme mutation).
@@ -70,6 +72,14 @@ rules! {
     Stub = "stub", Asked;
     /// A comparison always gives the same answer.
     EqualsEverything = "equals everything", Asked;
+    /// The product holds the very answers that its new tests expect.
+    HardCoded = "hard-coded answers", Asked;
+    /// An equality compares only some of the fields.
+    PartialEquality = "partial equality", Asked;
+    /// A new function is tested, but the code that the task is about does not call it.
+    NotCalled = "not called", Asked;
+    /// Tests write data of the product that the change brings.
+    SetByTests = "set by tests", Asked;
     /// If an import fails, nothing or a stand-in takes its place.
     ImportFallback = "import fall-back", Asked;
     /// A test reads the product's source code as text.

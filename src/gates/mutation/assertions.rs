@@ -17,7 +17,7 @@ use domain::{
 };
 use integrity::{
     language,
-    language::outline::{Check, Failing, Strength, Test},
+    language::outline::{Check, Expects, Failing, Strength, Test},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -34,9 +34,25 @@ pub(super) struct Asserting {
     name: String,
     path: String,
     checks: Vec<(u32, Failing)>,
+    share: Share,
 }
 
-/// Makes all assertions of each test fail, and returns the tests that heard it.
+/// The assertions of a test that can be made to fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Share {
+    All,
+    Some,
+}
+
+impl Asserting {
+    /// Returns the place that all rows of a parametrised test share.
+    fn place(&self) -> (&str, Option<u32>) {
+        (&self.path, self.checks.first().map(|(line, _)| *line))
+    }
+}
+
+/// Makes all assertions of each test fail, and returns the tests that heard it. A test that ignores all of its assertions
+/// is sent back; one that also has others, which cannot be made to fail, is asked about.
 pub(super) async fn all(trial: &mut Trial<'_>, tried: &mut Tried) -> Result<Vec<Asserting>, GateError> {
     let tests = asserting(trial);
     if tests.is_empty() {
@@ -45,9 +61,19 @@ pub(super) async fn all(trial: &mut Trial<'_>, tried: &mut Tried) -> Result<Vec<
     let limit = trial.run.prepared.patience();
     let deaf = still_passing(trial, &tests, |checks| checks.iter().collect(), limit).await?;
     trial.budget.ran(ALL);
-    let (ignoring, others): (Vec<_>, Vec<_>) = tests.into_iter().partition(|test| deaf.contains(&test.name));
-    let names: Vec<String> = ignoring.into_iter().map(|test| test.name).collect();
+    let (mut ignoring, others): (Vec<_>, Vec<_>) = tests.into_iter().partition(|test| deaf.contains(&test.name));
+    // The rows of a parametrised test are one test, and some rows may expect an error.
+    ignoring.retain(|test| others.iter().all(|other| other.place() != test.place()));
+    let (all, some): (Vec<_>, Vec<_>) = ignoring.into_iter().partition(|test| test.share == Share::All);
+    let names: Vec<String> = all.into_iter().map(|test| test.name).collect();
     tried.findings.extend(at_tests(trial, Rule::SwallowedFailure, &names));
+    let lines = |test: &Asserting| -> Vec<((String, u32), String)> {
+        let places = test.checks.iter().map(|(line, _)| (test.path.clone(), *line));
+        places.map(|place| (place, test.name.clone())).collect()
+    };
+    tried
+        .questions
+        .extend(question(trial, &some.iter().flat_map(lines).collect()));
     Ok(others)
 }
 
@@ -56,6 +82,7 @@ pub(super) async fn all(trial: &mut Trial<'_>, tried: &mut Tried) -> Result<Vec<
 pub(super) async fn each(trial: &mut Trial<'_>, tests: &[Asserting], tried: &mut Tried) -> Result<(), GateError> {
     let mut left: Vec<Asserting> = tests.iter().filter(|test| test.checks.len() > 1).cloned().collect();
     let mut ignored: BTreeMap<(String, u32), String> = BTreeMap::new();
+    let mut heard: BTreeSet<(String, u32)> = BTreeSet::new();
     while !left.is_empty() {
         let Some(limit) = trial.budget.left() else {
             trial.budget.leave_out(EACH);
@@ -66,13 +93,17 @@ pub(super) async fn each(trial: &mut Trial<'_>, tests: &[Asserting], tried: &mut
         let deaf = still_passing(trial, &left, |checks| checks.last().into_iter().collect(), limit).await?;
         trial.budget.spend(begun.elapsed());
         for test in &mut left {
-            let last = test.checks.pop();
-            if let Some((line, _)) = last.filter(|_| deaf.contains(&test.name)) {
-                ignored.insert((test.path.clone(), line), test.name.clone());
+            let Some((line, _)) = test.checks.pop() else { continue };
+            let place = (test.path.clone(), line);
+            if deaf.contains(&test.name) {
+                ignored.insert(place, test.name.clone());
+            } else {
+                heard.insert(place);
             }
         }
         left.retain(|test| !test.checks.is_empty());
     }
+    ignored.retain(|place, _| !heard.contains(place));
     tried.questions.extend(question(trial, &ignored));
     Ok(())
 }
@@ -106,7 +137,7 @@ async fn still_passing(
     Ok(names.into_iter().filter(|name| passed.contains(name)).collect())
 }
 
-/// Returns the change's tests, each with its assertions, unless one of them cannot be made to fail.
+/// Returns the change's tests, each with its assertions that can be made to fail.
 fn asserting(trial: &Trial<'_>) -> Vec<Asserting> {
     let change = &trial.facts.change;
     let mut tests = Vec::new();
@@ -120,11 +151,12 @@ fn asserting(trial: &Trial<'_>) -> Vec<Asserting> {
         for name in here {
             let line = change.after.place(name).map(|(_, line)| line);
             let test = outline.tests.iter().find(|test| Some(test.line) == line);
-            if let Some(checks) = test.and_then(all_failing) {
+            if let Some((checks, share)) = test.and_then(all_failing) {
                 tests.push(Asserting {
                     name: name.clone(),
                     path: file.path.clone(),
                     checks,
+                    share,
                 });
             }
         }
@@ -132,13 +164,17 @@ fn asserting(trial: &Trial<'_>) -> Vec<Asserting> {
     tests
 }
 
-/// Returns the failing form of all assertions of a test, outermost only, with their lines; `None` if it has none, or one
-/// that cannot be made to fail.
-fn all_failing(test: &Test) -> Option<Vec<(u32, Failing)>> {
-    let cannot = |check: &Check| check.failing.is_none() && check.strength >= Strength::Weak;
-    if test.checks.iter().any(cannot) {
+/// Returns the failing form of the assertions of a test, outermost only, with their lines; `None` if it has none, or
+/// passes if one fails.
+fn all_failing(test: &Test) -> Option<(Vec<(u32, Failing)>, Share)> {
+    if test.checks.iter().any(|check| check.expects == Expects::Failure) {
         return None;
     }
+    let cannot = |check: &Check| check.failing.is_none() && check.strength >= Strength::Weak;
+    let share = match test.checks.iter().any(cannot) {
+        true => Share::Some,
+        false => Share::All,
+    };
     let counts = test.checks.iter().filter(|check| check.strength >= Strength::Same);
     let mut all: Vec<(u32, Failing)> = counts
         .filter_map(|check| Some((check.line, check.failing.clone()?)))
@@ -150,7 +186,7 @@ fn all_failing(test: &Test) -> Option<Vec<(u32, Failing)>> {
         until = until.max(one.range.end);
         is_outermost
     });
-    (!all.is_empty()).then_some(all)
+    (!all.is_empty()).then_some((all, share))
 }
 
 /// Replaces assertions, which do not overlap, by their failing form.
@@ -188,13 +224,14 @@ fn question(trial: &Trial<'_>, ignored: &BTreeMap<(String, u32), String>) -> Opt
 
 #[cfg(test)]
 mod tests {
-    use super::{all_failing, with_failing};
+    use super::{Share, all_failing, with_failing};
     use integrity::language;
 
     /// Returns the file with the assertions of all suitable tests replaced by failures.
     fn failing(path: &str, text: &str) -> String {
         let outline = language::read(path, text).unwrap();
-        let all: Vec<_> = outline.tests.iter().filter_map(all_failing).flatten().collect();
+        let of_each = outline.tests.iter().filter_map(all_failing);
+        let all: Vec<_> = of_each.flat_map(|(checks, _)| checks).collect();
         with_failing(text, all.iter().map(|(_, one)| one).collect()).unwrap()
     }
 
@@ -227,30 +264,36 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_checks_by_an_error_or_by_not_being_reached_is_left_alone() {
-        for (path, text) in [
-            (
-                "tests/a.rs",
-                "#[test]\n#[should_panic]\nfn one() { assert_eq!(f(), 1); }\n",
-            ),
-            (
-                "tests/a.rs",
-                "#[should_panic]\n#[test]\nfn one() { assert_eq!(f(), 1); }\n",
-            ),
-            (
-                "tests/a.rs",
-                "#[test]\nfn one() { f(|| panic!(\"called\")); assert!(g() == 1); }\n",
-            ),
-            (
-                "tests/test_a.py",
-                "def test_one():\n    with pytest.raises(ValueError):\n        f()\n    for n in every():\n        assert n == 1\n",
-            ),
-            (
-                "test/a.test.js",
-                "test('one', () => { on('x', () => assert.fail('called')); });\n",
-            ),
+    fn a_test_that_expects_an_error_is_left_alone() {
+        for text in [
+            "#[test]\n#[should_panic]\nfn one() { assert_eq!(f(), 1); }\n",
+            "#[should_panic]\n#[test]\nfn one() { assert_eq!(f(), 1); }\n",
         ] {
-            assert_eq!(failing(path, text), text);
+            assert_eq!(failing("tests/a.rs", text), text);
         }
+        let guard = "test('one', () => { on('x', () => assert.fail('called')); });\n";
+        assert_eq!(failing("test/a.test.js", guard), guard);
+    }
+
+    #[test]
+    fn assertions_that_cannot_be_made_to_fail_leave_the_others() {
+        let rust = "#[test]\nfn one() { let n = f().unwrap(); f(|| panic!(\"called\")); assert!(n == 1); }\n";
+        assert_eq!(
+            failing("tests/a.rs", rust),
+            rust.replace(
+                "assert!(n == 1)",
+                "if true { panic!(\"made to fail\") } else { assert!(n == 1) }"
+            )
+        );
+        let outline = language::read("tests/a.rs", rust).unwrap();
+        assert_eq!(
+            all_failing(&outline.tests[0]).map(|(_, share)| share),
+            Some(Share::Some)
+        );
+        let block = "def test_one():\n    with pytest.raises(ValueError) as error:\n        f()\n    g()\n";
+        assert_eq!(
+            failing("tests/test_a.py", block),
+            "def test_one():\n    raise AssertionError('made to fail')\n    g()\n"
+        );
     }
 }

@@ -11,12 +11,15 @@ use domain::{
     test_outcome::TestOutcome,
 };
 use integrity::{
-    Version,
+    FileChange, Version,
     asserts_less::{lost_by_helper, lost_by_test},
-    language,
-    language::outline::{Function, Of, Outline, Test},
+    first_changed_line, language,
+    language::{
+        Role,
+        outline::{Function, Of, Outline, Test},
+    },
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The outlines of the changed files, before and after.
 struct Outlines {
@@ -45,8 +48,38 @@ pub(super) fn questions(change: &Change, rows: &[Row]) -> Vec<Question> {
     questions.into_values().collect()
 }
 
+/// Returns a question for each old file of tests that changed in more than lines at its end. It is for suites without
+/// names, in which no run shows what became of one check. Files with a parser are compared by their tests.
+pub(super) fn of_files(change: &Change) -> Vec<Question> {
+    let is_of_tests = |file: &&FileChange| {
+        matches!(language::role(&file.path), Role::Test | Role::Support) && language::of(&file.path).is_none()
+    };
+    let asked = change.files.iter().filter(is_of_tests).filter_map(|file| {
+        let (before, after) = (text(&file.before)?, text(&file.after).unwrap_or_default());
+        let lines = changed_lines(before, after);
+        let place = (file.path.clone(), first_changed_line(file).unwrap_or(1));
+        (!after.starts_with(before)).then(|| asked(&file.path, place, &lines))
+    });
+    asked.collect()
+}
+
+/// Returns the lines that only one of two texts has, marked as in a diff.
+fn changed_lines(before: &str, after: &str) -> Vec<String> {
+    let only = |mark: char, text: &str, other: &str| -> Vec<String> {
+        let there: BTreeSet<&str> = other.lines().collect();
+        let own = text.lines().filter(|line| !there.contains(line));
+        own.map(|line| format!("{mark} {line}")).collect()
+    };
+    [only('-', before, after), only('+', after, before)].concat()
+}
+
 fn question(name: &str, place: (String, u32), lost: &[String]) -> Question {
-    let lines: Vec<String> = lost.iter().take(MOST_LINES).map(|check| format!("- {check}")).collect();
+    let lines: Vec<String> = lost.iter().map(|check| format!("- {check}")).collect();
+    asked(name, place, &lines)
+}
+
+fn asked(name: &str, place: (String, u32), lines: &[String]) -> Question {
+    let lines: Vec<&str> = lines.iter().take(MOST_LINES).map(String::as_str).collect();
     Question {
         topic: Topic::Outcome(TestOutcome::Loosened),
         about: vec![name.to_owned()],

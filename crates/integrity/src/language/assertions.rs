@@ -3,7 +3,7 @@
 use crate::{
     language::{
         capture::{Capture, Found},
-        outline::{Check, Failing, Strength},
+        outline::{Check, Expects, Failing, Strength},
         reachability::reached,
         syntax::At,
         vocabulary::Vocabulary,
@@ -17,6 +17,8 @@ pub struct FailureTemplate {
     pub text: &'static str,
     /// The code that is replaced.
     pub replaces: ReplacedCode,
+    /// The kinds of nodes between an assertion around a block and its whole statement, between blanks.
+    pub around: &'static str,
 }
 
 /// The code that a failure replaces.
@@ -36,6 +38,8 @@ pub struct ComparisonWords {
     pub weak: &'static str,
     /// Words that join two alternatives.
     pub or: &'static str,
+    /// Words between a value and what stands for it if there is none.
+    pub falls_back: &'static str,
     /// Values that count as true.
     pub truths: &'static str,
     /// Values that count as false.
@@ -46,7 +50,7 @@ pub struct ComparisonWords {
 
 /// Describes an assertion in a body.
 pub(super) fn check(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vocabulary) -> Check {
-    let strength = reached(&vocabulary.flow, at, body, strength(at, found, vocabulary));
+    let strength = reached(&vocabulary.flow, at, body, strength(at, found, body, vocabulary));
     let mut words = at.words();
     let condition = found.first(Capture::AssertionCondition);
     words.extend(
@@ -60,6 +64,10 @@ pub(super) fn check(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vo
         words,
         strength,
         failing: failing(at, found, vocabulary),
+        expects: match found.first(Capture::AssertionReversed) {
+            Some(_) => Expects::Failure,
+            None => Expects::Success,
+        },
     }
 }
 
@@ -68,7 +76,11 @@ fn failing(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Option<Fai
     let place = match made.replaces {
         ReplacedCode::Itself => Some(at),
         ReplacedCode::Statement if at.is_one_of(vocabulary.statements) => Some(at),
-        ReplacedCode::Statement => at.parent().filter(|outer| outer.is_one_of(vocabulary.statements)),
+        ReplacedCode::Statement => {
+            let is_around = |outer: &At<'_>| outer.is_one_of(made.around);
+            let around = at.ancestors().take_while(is_around).last();
+            around.or_else(|| at.parent().filter(|outer| outer.is_one_of(vocabulary.statements)))
+        }
     }?;
     // An assertion of a constant, such as `assert false`, marks code that must not be reached, so it must not be
     // replaced.
@@ -82,6 +94,7 @@ fn failing(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Option<Fai
 }
 
 /// One side of a comparison, or a condition.
+#[derive(Clone)]
 struct Side {
     words: Vec<String>,
     /// Whether it calls something.
@@ -93,6 +106,23 @@ impl Side {
         Self {
             words: at.words(),
             calls: at.text().trim_start_matches('(').contains('('),
+        }
+    }
+
+    /// Returns the value of a variable of the test that is assigned once, if that is all that stands here.
+    fn looked_up(&self, body: At<'_>) -> Self {
+        let [name] = self.words.as_slice() else {
+            return self.clone();
+        };
+        let value = |at: At<'_>| {
+            let left = ["pattern", "name", "left"].iter().find_map(|field| at.field(field))?;
+            let right = ["value", "right"].iter().find_map(|field| at.field(field))?;
+            (left.text() == name).then(|| Self::of(right))
+        };
+        let mut values = body.below().filter_map(value);
+        match (values.next(), values.next()) {
+            (Some(only), None) if only.calls => only,
+            _ => self.clone(),
         }
     }
 
@@ -110,7 +140,7 @@ impl Side {
     }
 }
 
-fn strength(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Strength {
+fn strength(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vocabulary) -> Strength {
     if found.first(Capture::AssertionTrivial).is_some() {
         return Strength::Trivial;
     }
@@ -122,8 +152,13 @@ fn strength(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Strength 
     let actual = found.first(Capture::AssertionActual);
     let pair = actual.zip(found.first(Capture::AssertionExpected));
     let of_sides = match (pair, sides.as_slice()) {
-        (Some((actual, expected)), _) => equality(&Side::of(actual), &Side::of(expected), vocabulary),
-        (None, [one, other, ..]) if is_equality(at, vocabulary) => equality(one, other, vocabulary),
+        (Some((actual, expected)), _) => {
+            let [one, other] = [actual, expected].map(|side| Side::of(side).looked_up(body));
+            equality(&one, &other, vocabulary)
+        }
+        (None, [one, other, ..]) if is_equality(at, vocabulary) => {
+            equality(&one.looked_up(body), &other.looked_up(body), vocabulary)
+        }
         (None, [one, ..]) => condition(one, vocabulary),
         (None, []) => Strength::Strong,
     };
@@ -163,6 +198,11 @@ fn equality(left: &Side, right: &Side, vocabulary: &Vocabulary) -> Strength {
     }
     if plain(left) == plain(right) {
         return if left.calls { Strength::Same } else { Strength::Trivial };
+    }
+    if let Some([_, otherwise]) = left.split_at(vocabulary.comparison.falls_back)
+        && plain(&otherwise) == plain(right)
+    {
+        return Strength::Weak;
     }
     if is(right, vocabulary.comparison.truths) {
         return condition(left, vocabulary);

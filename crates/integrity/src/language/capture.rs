@@ -38,8 +38,12 @@ captures! {
     Uncollected "uncollected" UncollectedName "uncollected.name"
     // A function, with its name, its body, and the value that it returns, if it does nothing else.
     Function "function" FunctionName "function.name" FunctionBody "function.body" FunctionValue "function.value"
-    // A class, with its name and its base classes.
-    Class "class" ClassName "class.name" ClassBase "class.base"
+    // A class, with its name, its base classes and its fields.
+    Class "class" ClassName "class.name" ClassBase "class.base" ClassField "class.field"
+    // A fixed result for a fixed input, such as an entry of a table or a case of a switch.
+    Answer "answer" AnswerInput "answer.input" AnswerResult "answer.result"
+    // The name of a module's variable that holds data.
+    Variable "variable"
     // The name of another definition in the file.
     Definition "definition"
     // An assertion, with the condition that must be true, or the actual and the expected value.
@@ -48,6 +52,8 @@ captures! {
     // The assertion only asks whether something exists, or is not an error; always holds; marks code that must not be
     // reached.
     AssertionWeak "assertion.weak" AssertionTrivial "assertion.trivial" AssertionGuard "assertion.guard"
+    // The assertion expects that the test stops with an error.
+    AssertionReversed "assertion.reversed"
     // A block whose methods others implement, such as an abstract class.
     Abstract "abstract"
     // The message of a `Fact::Stub`: it is only a stub if the message promises the work.

@@ -8,6 +8,7 @@ use crate::language::{
     test_parts::whole_lines,
     vocabulary::Vocabulary,
 };
+use crate::words::is_one_of;
 use std::ops::Range;
 
 /// A file to read.
@@ -32,6 +33,10 @@ pub struct Outline {
     pub functions: Vec<Function>,
     /// The classes.
     pub classes: Vec<Class>,
+    /// The fixed results of the product for fixed inputs.
+    pub answers: Vec<FixedAnswer>,
+    /// The names of the product's variables that hold data.
+    pub variables: Vec<String>,
     /// The names that the file defines.
     pub defines: Vec<String>,
     /// The facts that a rule may look for in new code.
@@ -120,6 +125,8 @@ pub struct Function {
     pub value: Option<String>,
     /// The comments in it.
     pub comments: String,
+    /// The name of its class.
+    pub class: Option<String>,
 }
 
 /// The owner of a piece of code.
@@ -151,6 +158,23 @@ pub struct Class {
     pub name: String,
     /// Its base classes.
     pub bases: Vec<String>,
+    /// Its fields.
+    pub fields: Vec<String>,
+}
+
+/// A fixed result for a fixed input, such as an entry of a table or a case of a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FixedAnswer {
+    /// Its line.
+    pub line: u32,
+    /// Its text, quoted.
+    pub text: String,
+    /// The node that all answers of one table or function share.
+    pub group: usize,
+    /// The literals of the input, without quotation marks.
+    pub input: Vec<String>,
+    /// The literals of the result.
+    pub result: Vec<String>,
 }
 
 /// One check in a test.
@@ -164,6 +188,17 @@ pub struct Check {
     pub strength: Strength,
     /// The code that would always fail in its place; `None` if there is none.
     pub failing: Option<Failing>,
+    /// What it expects of the other assertions.
+    pub expects: Expects,
+}
+
+/// What an assertion expects of the other assertions of its test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expects {
+    /// They hold.
+    Success,
+    /// One of them may fail: the test passes if it stops with an error.
+    Failure,
 }
 
 /// A byte range of a file and its failing replacement.
@@ -233,6 +268,7 @@ pub(super) fn outline(source: &Source<'_>, found: &[Found<'_>], vocabulary: &Voc
     reader.functions(found, &mut outline);
     reader.makers(found, &mut outline);
     reader.marks(found, &mut outline);
+    reader.data(found, &mut outline);
     let names = |capture| firsts(found, capture).map(|at| at.text().to_owned());
     outline.defines.extend(names(Capture::Definition));
     let classes = outline.classes.iter().map(|class| class.name.clone());
@@ -278,6 +314,10 @@ impl<'a> Reader<'a> {
             let class = Class {
                 name: title(one.first(Capture::ClassName)),
                 bases: bases.collect(),
+                fields: one
+                    .all(Capture::ClassField)
+                    .map(|field| field.text().to_owned())
+                    .collect(),
             };
             (at, class)
         };
@@ -407,6 +447,7 @@ impl<'a> Reader<'a> {
                     answer: Answer::Computed,
                     value: None,
                     comments: String::new(),
+                    class: None,
                 });
                 continue;
             }
@@ -484,6 +525,7 @@ impl<'a> Reader<'a> {
                 answer: self.answer(at, one.first(Capture::FunctionValue)),
                 value: one.first(Capture::FunctionValue).map(|value| value.text().to_owned()),
                 comments: comments.map(At::text).collect::<Vec<_>>().join("\n"),
+                class: self.class_around(at).map(|class| class.name.clone()),
             });
         }
     }
@@ -559,7 +601,6 @@ impl<'a> Reader<'a> {
         let own = self.functions.iter().chain(&self.suites);
         let around = own.filter(|(outer, _)| outer.holds(at));
         let owner = around.max_by_key(|(outer, _)| outer.index());
-        let class = self.classes.iter().rev().find(|(outer, _)| outer.holds(at));
         let first_line = at.text().lines().next().unwrap_or_default();
         Mark {
             fact,
@@ -567,9 +608,56 @@ impl<'a> Reader<'a> {
             text: quoted(first_line),
             key: shorten(&at.phrase(), 400),
             owner: owner.map(|(_, name)| name.clone()).unwrap_or_default(),
-            class: class.map(|(_, class)| class.clone()),
+            class: self.class_around(at).cloned(),
             of: self.of(at),
         }
+    }
+
+    fn class_around(&self, at: At<'a>) -> Option<&Class> {
+        let around = self.classes.iter().rev().find(|(outer, _)| outer.holds(at));
+        around.map(|(_, class)| class)
+    }
+
+    /// Reads the fixed results for fixed inputs, and the variables that hold data.
+    fn data(&self, found: &[Found<'a>], outline: &mut Outline) {
+        let of_product = |at: &At<'a>| self.of(*at) == Of::Product;
+        let variables = firsts(found, Capture::Variable).filter(of_product);
+        outline.variables = variables.map(|at| at.text().to_owned()).collect();
+        let answers = merged(found, Capture::Answer)
+            .into_iter()
+            .filter(|(at, _)| of_product(at));
+        let answers = answers.filter_map(|(at, one)| {
+            let around = self.functions.iter().filter(|(outer, _)| outer.holds(at));
+            let owner = around.max_by_key(|(outer, _)| outer.index()).map(|(outer, _)| *outer);
+            Some(FixedAnswer {
+                line: at.line(),
+                text: quoted(at.text()),
+                group: owner.or_else(|| at.parent())?.index(),
+                input: self.literals(one.first(Capture::AnswerInput)?)?,
+                result: self.literals(one.first(Capture::AnswerResult)?)?,
+            })
+        });
+        outline.answers = answers.collect();
+    }
+
+    /// Returns the numbers and texts of a value; `None` if the value is computed.
+    fn literals(&self, value: At<'a>) -> Option<Vec<String>> {
+        let leaves = value
+            .below()
+            .filter(|at| at.is_named() && at.children().next().is_none());
+        let comparison = &self.vocabulary.comparison;
+        let mut literals = Vec::new();
+        for leaf in leaves {
+            let text = leaf.text().trim_matches(['"', '\'', '`']);
+            match leaf.is_one_of(self.vocabulary.literals) {
+                true if is_one_of(comparison.truths, text) || is_one_of(comparison.falsities, text) => {}
+                true if text.contains(char::is_alphanumeric) => literals.push(text.to_owned()),
+                true => {}
+                false if text.starts_with(char::is_uppercase) => {}
+                false => return None,
+            }
+        }
+        Some(literals)
     }
 }
 

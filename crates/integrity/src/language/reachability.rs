@@ -1,6 +1,9 @@
 //! Decides whether a statement is reached: finds dead code and conditional assertions.
 
-use crate::language::{outline::Strength, syntax::At};
+use crate::{
+    language::{outline::Strength, syntax::At},
+    words::is_one_of,
+};
 
 /// A language's control flow: kinds of syntax nodes, with blanks between them, and conditions as they are written.
 pub struct Flow {
@@ -14,6 +17,8 @@ pub struct Flow {
     pub returns: &'static str,
     /// Statements after which nothing in the same block is reached.
     pub leaves: &'static str,
+    /// Methods that call a function only if there is a value.
+    pub perhaps: &'static str,
     /// Conditions that are never true.
     pub never: &'static [&'static str],
     /// Empty lists.
@@ -41,7 +46,12 @@ fn is_conditional_assertion(flow: &Flow, at: At<'_>, body: At<'_>) -> bool {
     let guards = |outer: At<'_>| {
         let asks = outer.field("condition").is_some_and(|condition| condition.holds(at));
         let is_condition = outer.is_one_of(flow.conditions) && outer.field("condition").is_some();
-        outer.is_one_of(flow.arms) || is_condition && outer.field("alternative").is_none() && !asks
+        let is_perhaps = || {
+            outer
+                .field("function")
+                .is_some_and(|called| is_one_of(flow.perhaps, called.field_text("field")))
+        };
+        outer.is_one_of(flow.arms) || is_perhaps() || is_condition && outer.field("alternative").is_none() && !asks
     };
     !ends_test && around.any(guards)
 }

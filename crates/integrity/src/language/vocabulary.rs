@@ -27,6 +27,8 @@ pub struct Vocabulary {
     pub reads: &'static [&'static str],
     /// Parts of a line that writes a file.
     pub writes: &'static [&'static str],
+    /// Parts of a line that reads a variable of the environment.
+    pub environment: &'static [&'static str],
     /// Parts of a line that imports a module.
     pub imports: &'static [&'static str],
     /// The language's control flow.

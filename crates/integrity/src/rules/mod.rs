@@ -10,16 +10,21 @@ mod coverage_weakened;
 mod differs_under_test;
 mod equals_everything;
 mod exit_in_test;
+mod fewer_cases;
 mod file_deleted;
 mod file_too_large;
+mod hard_coded;
 mod import_fallback;
 mod merge_marker;
+mod not_called;
+mod partial_equality;
 mod protected_path;
 mod reads_source;
 mod results_by_hand;
 pub(crate) mod rule;
 mod runner_weakened;
 mod secret;
+mod set_by_tests;
 mod shadow_module;
 mod snapshot_by_hand;
 mod stub;
@@ -37,12 +42,17 @@ pub static ALL: &[&ReadingRule] = &[
     &file_deleted::RULE,
     &unreadable::RULE,
     &conditional_test::RULE,
+    &fewer_cases::RULE,
     &assertion_trivial::RULE,
     &runner_weakened::RULE,
     &coverage_weakened::RULE,
     &ci_weakened::RULE,
     &stub::RULE,
     &equals_everything::RULE,
+    &hard_coded::RULE,
+    &partial_equality::RULE,
+    &not_called::RULE,
+    &set_by_tests::RULE,
     &import_fallback::RULE,
     &reads_source::RULE,
     &writes_expectation::RULE,

@@ -12,7 +12,7 @@ use crate::{
     side::{Repository, Side},
     snapshots::first_changed_line,
 };
-use domain::integrity::Rule;
+use domain::{integrity::Rule, plan::Check};
 use std::collections::BTreeSet;
 
 pub(super) static RULE: ReadingRule = ReadingRule {
@@ -44,7 +44,25 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Runner], &[Of::Tests]);
     let mut found: Vec<Violation> = new.into_iter().map(at_mark).collect();
     found.extend(reading.files.iter().filter_map(|file| in_one(&repository, file)));
+    found.extend(reading.files.iter().filter_map(|file| of_criterion(reading, file)));
     found
+}
+
+/// Returns the first changed line of a script that a criterion's command runs, unless the task is about the script.
+fn of_criterion(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
+    let task = reading.change.task;
+    let names = |command: &str| {
+        let mut words = command.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '(' | ')'));
+        words.any(|word| word.trim_start_matches("./") == file.path)
+    };
+    let mut criteria = task.acceptance_criteria.iter();
+    let is_run = criteria.any(|criterion| matches!(&criterion.check, Check::Command(command) if names(command)));
+    let is_old = file.file.before != Version::Absent;
+    let is_other = !task.files.iter().any(|path| path == file.path);
+    let line = first_changed_line(file.file).filter(|_| is_run && is_old && is_other)?;
+    let (_, after) = file.texts();
+    let at = usize::try_from(line).ok()?.checked_sub(1)?;
+    Some(at_line(file.path, line, after.lines().nth(at).unwrap_or_default()))
 }
 
 /// Returns the first changed line of a file whose part for tests changed in more than its dependencies.

@@ -5,7 +5,7 @@ use crate::{
     language::{
         Role,
         capture::Fact,
-        outline::{Answer, Class, Function, Mark, Of, is_promise},
+        outline::{Answer, Class, Function, Mark, Of},
     },
     marks::new_marks,
     rules::rule::{ReadingRule, Violation, at, at_mark},
@@ -36,7 +36,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 /// `true` if a method is empty because subclasses implement it: another class of the change extends its class, or its
 /// class extends another one.
 fn is_filled_in(reading: &Reading<'_>, mark: &Mark) -> bool {
-    let Some(Class { name, bases }) = &mark.class else {
+    let Some(Class { name, bases, .. }) = &mark.class else {
         return false;
     };
     let mut classes = reading.files.iter().flat_map(|file| &file.after.classes);
@@ -46,13 +46,8 @@ fn is_filled_in(reading: &Reading<'_>, mark: &Mark) -> bool {
 
 /// Finds new or changed functions that always return the same value, whatever they are given.
 fn ignoring(file: &ChangedFile<'_>) -> Vec<Violation> {
-    let is_promised = |function: &Function| {
-        let mut comments = function.comments.lines();
-        comments.any(|line| is_promise(line.trim_start_matches(['#', '/', '*', ' '])))
-    };
     let ignores = |function: &&Function| match function.answer {
-        Answer::Ignores => true,
-        Answer::IgnoresOpenly => is_promised(function),
+        Answer::Ignores | Answer::IgnoresOpenly => true,
         Answer::Computed | Answer::Constant => false,
     };
     let is_new = |new: &&Function| {

@@ -20,7 +20,7 @@ fn task() -> PlannedTask {
         kind: TaskType::Feature,
         description: String::new(),
         acceptance_criteria: Vec::new(),
-        files: Vec::new(),
+        files: vec!["station.py".to_owned()],
         factors: Factors {
             integration_points: 0,
             tests: TestEffort::Unit,

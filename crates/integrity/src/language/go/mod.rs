@@ -23,6 +23,7 @@ pub static GO: Vocabulary = Vocabulary {
     redirects: "replace",
     reads: &["os.ReadFile", "os.Open(", "parser.ParseFile"],
     writes: &["os.WriteFile", "os.Create(", "os.OpenFile"],
+    environment: &["os.Getenv", "os.LookupEnv"],
     imports: &["import "],
     flow: Flow {
         conditions: "if_statement",
@@ -30,6 +31,7 @@ pub static GO: Vocabulary = Vocabulary {
         functions: "function_declaration method_declaration func_literal",
         returns: "return_statement",
         leaves: "return_statement break_statement continue_statement goto_statement",
+        perhaps: "",
         never: &["false", "1 == 2"],
         empty: &[],
     },
@@ -37,6 +39,7 @@ pub static GO: Vocabulary = Vocabulary {
         equals: "",
         weak: "nil",
         or: "||",
+        falls_back: "",
         truths: "true",
         falsities: "false nil",
         methods: "Equal Equals",
@@ -44,6 +47,7 @@ pub static GO: Vocabulary = Vocabulary {
     made_to_fail: FailureTemplate {
         text: "if true { panic(\"made to fail\") } else { {} }",
         replaces: ReplacedCode::Statement,
+        around: "",
     },
     literals: LITERALS,
     empties: "",

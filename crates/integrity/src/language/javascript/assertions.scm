@@ -79,3 +79,9 @@
 ((call_expression function: (identifier) @_name) @assertion (#match? @_name "^(assert|expect|check|verify)[A-Z]"))
 ((call_expression function: (member_expression) @_name) @assertion (#match? @_name "\\.(expect|should)\\b"))
 ((expression_statement (member_expression) @assertion) (#match? @assertion "\\.should\\."))
+
+; Assertions of a promise that nobody waits for.
+((expression_statement (call_expression function: (member_expression property: (_) @_name)) @assertion @assertion.trivial)
+  (#any-of? @_name "rejects" "doesNotReject"))
+((expression_statement (call_expression function: (member_expression) @_chain) @assertion @assertion.trivial)
+  (#match? @_chain "^expect\\((\\n|.)*\\)\\.(resolves|rejects)\\."))

@@ -29,3 +29,19 @@
 ; The file's other definitions.
 (program (lexical_declaration (variable_declarator name: (identifier) @definition)))
 (export_statement (lexical_declaration (variable_declarator name: (identifier) @definition)))
+
+; Fixed results for fixed inputs.
+(pair key: (_) @answer.input value: (_) @answer.result) @answer
+(switch_case value: (_) @answer.input body: (return_statement (_) @answer.result)) @answer
+(if_statement
+  condition: (parenthesized_expression (binary_expression operator: ["==" "==="] right: (_) @answer.input))
+  consequence: [(return_statement (_) @answer.result) (statement_block . (return_statement (_) @answer.result) .)])
+  @answer
+(ternary_expression
+  condition: (binary_expression operator: ["==" "==="] right: (_) @answer.input)
+  consequence: (_) @answer.result) @answer
+
+; Variables of the module that hold data.
+([(program (lexical_declaration (variable_declarator name: (identifier) @variable value: (_) @_value)))
+  (export_statement (lexical_declaration (variable_declarator name: (identifier) @variable value: (_) @_value)))]
+  (#match? @_value "^([\\[{0-9'\"]|new (Map|Set|WeakMap)\\b|null$|true$|false$|undefined$)"))

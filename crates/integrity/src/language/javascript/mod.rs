@@ -30,6 +30,7 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
     redirects: "moduleNameMapper alias paths imports overrides resolutions",
     reads: &["readFile"],
     writes: &["writeFile", "createWriteStream", "appendFile", "copyFile", "Bun.write"],
+    environment: &["process.env", "Deno.env", "Bun.env"],
     imports: &["import ", "require(", "from "],
     flow: Flow {
         conditions: "if_statement while_statement",
@@ -37,6 +38,7 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
         functions: "function_declaration function_expression arrow_function generator_function_declaration",
         returns: "return_statement",
         leaves: "return_statement throw_statement break_statement continue_statement",
+        perhaps: "",
         never: &["false", "0", "null", "undefined", "!1", "!true", "''", "\"\""],
         empty: &["[]"],
     },
@@ -44,6 +46,7 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
         equals: "",
         weak: "isArray isInteger isFinite instanceof !!",
         or: "|| ??",
+        falls_back: "|| ??",
         truths: "true",
         falsities: "false null undefined 0",
         methods: "asymmetricMatch equals isEqual",
@@ -51,6 +54,7 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
     made_to_fail: FailureTemplate {
         text: "void (() => { throw new Error('made to fail'); })()",
         replaces: ReplacedCode::Itself,
+        around: "",
     },
     literals: LITERALS,
     empties: "new Map(), new Set(), this",

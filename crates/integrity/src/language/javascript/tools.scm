@@ -41,6 +41,9 @@
   (#any-of? @_name "JEST_WORKER_ID" "VITEST" "VITEST_WORKER_ID" "NODE_TEST_CONTEXT" "VITEST_POOL_ID"))
 ((binary_expression) @differs
   (#match? @differs "NODE_ENV.*[\"']test|typeof (describe|it|jest|vi|expect)\\b"))
+((member_expression object: (_) @_object property: (_) @_name) @differs
+  (#match? @_object "^\\(?new Error\\b")
+  (#eq? @_name "stack"))
 ((string_fragment) @borrowed (#match? @borrowed "^(\\./|\\.\\./)+(tests?|__tests__|spec)/"))
 
 ; An import whose failure leads to nothing, or to a stand-in.

@@ -44,3 +44,9 @@
   (with_clause (with_item value: (call function: (_) @_name) @assertion @assertion.trivial))
   body: (block (raise_statement))
   (#match? @_name "raises$|assertRaises$"))
+
+; `assertTrue(value, expected)`: the expected value is only the message.
+((call
+   function: (attribute attribute: (identifier) @_name)
+   arguments: (argument_list (_) . [(integer) (float) (list) (dictionary) (tuple) (true) (false) (none)])) @assertion @assertion.weak
+  (#any-of? @_name "assertTrue" "assertFalse"))

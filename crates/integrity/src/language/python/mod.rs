@@ -41,6 +41,7 @@ pub static PYTHON: Vocabulary = Vocabulary {
         "to_csv(",
         "to_json(",
     ],
+    environment: &["environ", "getenv("],
     imports: &["import "],
     flow: Flow {
         conditions: "if_statement while_statement elif_clause",
@@ -48,6 +49,7 @@ pub static PYTHON: Vocabulary = Vocabulary {
         functions: "function_definition lambda",
         returns: "return_statement",
         leaves: "return_statement raise_statement break_statement continue_statement",
+        perhaps: "",
         never: &["False", "0", "None", "\"\"", "''", "[]", "not True"],
         empty: &["[]", "()", "{}", "range(0)", "\"\""],
     },
@@ -55,6 +57,7 @@ pub static PYTHON: Vocabulary = Vocabulary {
         equals: "assertEqual assertIs assertListEqual assertDictEqual",
         weak: "isinstance hasattr callable issubclass bool",
         or: "or",
+        falls_back: "or",
         truths: "True",
         falsities: "False None 0",
         methods: "__eq__ __ne__",
@@ -62,6 +65,7 @@ pub static PYTHON: Vocabulary = Vocabulary {
     made_to_fail: FailureTemplate {
         text: "raise AssertionError('made to fail')",
         replaces: ReplacedCode::Statement,
+        around: "as_pattern with_item with_clause with_statement",
     },
     literals: LITERALS,
     empties: "dict(), list(), set(), Decimal(0)",

@@ -1,8 +1,8 @@
 ; Marks on tests and on their classes.
 ((decorator) @skip
-  (#match? @skip "^@(pytest\\.mark\\.|unittest\\.|mark\\.)?(skip|xfail|expectedFailure)(\\((reason ?= ?)?[\"'].*)?(\\(\\))?$"))
+  (#match? @skip "^@(pytest\\.mark\\.|unittest\\.|mark\\.)?(skip)(\\((reason ?= ?)?[\"'].*)?(\\(\\))?$"))
 ((decorator) @skip.conditional
-  (#match? @skip.conditional "(skipif|skipIf|skipUnless|skip_unless)\\(|xfail\\([^\"']"))
+  (#match? @skip.conditional "(skipif|skipIf|skipUnless|skip_unless)\\(|(\\.|@)(xfail|expectedFailure)\\b"))
 
 ; A literal condition, such as `skipif(True)`.
 ((decorator (call

@@ -42,7 +42,8 @@
 
 ; Product code that detects that it is tested, or imports mocks or test code.
 ((string_content) @differs (#match? @differs "PYTEST_CURRENT_TEST"))
-((comparison_operator) @differs (#match? @differs "sys\\.modules") (#match? @differs "pytest|unittest"))
+((comparison_operator [(string) (list (string)) (tuple (string)) (set (string))] @_name) @differs (#match? @_name "pytest|unittest"))
+((attribute) @differs (#any-of? @differs "sys._getframe" "inspect.stack" "inspect.currentframe" "traceback.extract_stack"))
 ((import_from_statement module_name: (_) @_module) @borrowed (#match? @_module "^(tests?\\.|unittest\\.mock$)"))
 ((import_from_statement module_name: (_) @_module name: (_) @_name) @borrowed
   (#eq? @_module "unittest")

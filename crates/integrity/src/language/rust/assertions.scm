@@ -38,4 +38,5 @@
   function: (field_expression field: (field_identifier) @_name)
   (#any-of? @_name "unwrap" "expect" "unwrap_err" "expect_err")) @assertion @assertion.weak
 (try_expression) @assertion @assertion.weak
-((attribute_item (attribute (identifier) @_name)) @assertion @assertion.weak (#eq? @_name "should_panic"))
+((attribute_item (attribute (identifier) @_name)) @assertion @assertion.weak @assertion.reversed
+  (#eq? @_name "should_panic"))

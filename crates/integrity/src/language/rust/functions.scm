@@ -21,3 +21,24 @@
 (static_item name: (_) @definition)
 (type_item name: (_) @definition)
 (macro_definition name: (_) @definition)
+
+; The fields of a type.
+(struct_item
+  name: (_) @class.name
+  body: (field_declaration_list (field_declaration name: (field_identifier) @class.field))) @class
+
+; Fixed results for fixed inputs.
+(match_arm pattern: (_) @answer.input value: (_) @answer.result) @answer
+(match_arm
+  pattern: (_) @answer.input
+  value: (call_expression function: (field_expression value: (string_literal) @answer.result))) @answer
+(if_expression
+  condition: (binary_expression operator: "==" right: (_) @answer.input)
+  consequence: (block
+    . [(expression_statement (return_expression (_) @answer.result))
+       (integer_literal) @answer.result
+       (float_literal) @answer.result
+       (string_literal) @answer.result] .)) @answer
+
+; Variables that hold data.
+(static_item name: (_) @variable)

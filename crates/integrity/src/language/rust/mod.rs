@@ -30,6 +30,7 @@ pub static RUST: Vocabulary = Vocabulary {
     redirects: "patch replace source",
     reads: &["include_str!", "read_to_string", "fs::read"],
     writes: &["fs::write", "File::create", "fs::copy", "OpenOptions"],
+    environment: &["env::var"],
     imports: &["use ", "mod "],
     flow: Flow {
         conditions: "if_expression while_expression let_declaration match_expression",
@@ -37,6 +38,7 @@ pub static RUST: Vocabulary = Vocabulary {
         functions: "function_item closure_expression async_block",
         returns: "return_expression",
         leaves: "return_expression break_expression continue_expression",
+        perhaps: "map and_then map_err inspect inspect_err is_some_and is_ok_and",
         never: &["false", "!true", "cfg!(any())", "false && true", "0 > 0"],
         empty: &["[]", "0..0", "&[]", "vec![]", "Vec::new()", "std::iter::empty()"],
     },
@@ -44,6 +46,7 @@ pub static RUST: Vocabulary = Vocabulary {
         equals: "assert_eq debug_assert_eq prop_assert_eq",
         weak: "is_ok is_some is_err is_finite is_normal is_nan .. ..=",
         or: "||",
+        falls_back: "unwrap_or",
         truths: "true",
         falsities: "false",
         methods: "eq",
@@ -51,6 +54,7 @@ pub static RUST: Vocabulary = Vocabulary {
     made_to_fail: FailureTemplate {
         text: "if true { panic!(\"made to fail\") } else { {} }",
         replaces: ReplacedCode::Statement,
+        around: "",
     },
     literals: LITERALS,
     empties: "None, (), Ok(()), Ok(0), Ok(0.0), Ok(None), Ok(Vec::new()), Ok(vec![]), \

@@ -15,3 +15,4 @@
   . [(function_item) (expression_statement) (let_declaration) (block)]
   (#eq? @_cfg "cfg")
   (#match? @_given "^\\((not\\()?test\\)"))
+((scoped_identifier) @differs (#match? @differs "Backtrace::(capture|force_capture)$"))

@@ -1,0 +1,159 @@
+//! The product holds the very answers that its new tests expect, for the inputs that they give: nothing is computed.
+
+use crate::language::Role;
+use crate::{
+    changed_file::{ChangedFile, Reading},
+    language::outline::{Answer, FixedAnswer, Function, Of, Test},
+    rules::rule::{ReadingRule, Violation, at},
+};
+use domain::integrity::{Detail, Rule};
+use std::collections::BTreeMap;
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::HardCoded,
+    applies: &[Role::Source],
+    refuses: &[
+        (
+            "fees.py",
+            "",
+            "def fee(amount):\n    if amount == 10000:\n        return 100\n    return 25\n",
+        ),
+        (
+            "tests/test_fees.py",
+            "",
+            "def test_fee():\n    assert fee(10000) == 100\n",
+        ),
+    ],
+    accepts: &[
+        ("fees.py", "", "LIMITS = {10000: 100, 20000: 150}\n"),
+        (
+            "tests/test_fees.py",
+            "",
+            "def test_limit():\n    assert LIMITS[10000] == 100\n",
+        ),
+    ],
+    check,
+};
+
+/// The most answers of one function or table; a longer table is data.
+const MOST: usize = 40;
+
+/// The most words between an input and the result that a test expects.
+const NEAR: usize = 8;
+
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
+    let tests: Vec<Vec<&str>> = reading.files.iter().flat_map(new_tests).map(values_and_names).collect();
+    let wanted = words_of_task(reading);
+    let sources = reading.files.iter().filter(|file| file.role == Role::Source);
+    let found = sources.flat_map(|file| {
+        let by_group = groups(file).into_values();
+        let fixed = by_group.filter_map(|group| first_of_tests(&group, &tests, &wanted));
+        let fixed = fixed.map(|answer| at(file.path, answer.line, Detail::Code(answer.text.clone())));
+        fixed.chain(constants(file, &tests, &wanted)).collect::<Vec<_>>()
+    });
+    found.collect()
+}
+
+/// Returns the tests that the change adds or rewrites.
+fn new_tests<'a>(file: &'a ChangedFile<'_>) -> Vec<&'a Test> {
+    let is_old = |test: &Test| file.before.tests.iter().any(|old| old.words == test.words);
+    file.after.tests.iter().filter(|test| !is_old(test)).collect()
+}
+
+fn values_and_names(test: &Test) -> Vec<&str> {
+    let bare = test.words.iter().map(|word| bare(word));
+    bare.filter(|word| word.contains(char::is_alphanumeric)).collect()
+}
+
+fn bare(word: &str) -> &str {
+    word.trim_matches(['"', '\'', '`'])
+}
+
+fn words_of_task(reading: &Reading<'_>) -> String {
+    let task = reading.change.task;
+    let criteria = task.acceptance_criteria.iter().map(|criterion| criterion.text.as_str());
+    let texts = [task.name.as_str(), task.description.as_str()]
+        .into_iter()
+        .chain(criteria);
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the new answers of each function and table.
+fn groups<'a>(file: &'a ChangedFile<'_>) -> BTreeMap<usize, Vec<&'a FixedAnswer>> {
+    let is_old = |new: &FixedAnswer| {
+        let mut before = file.before.answers.iter();
+        before.any(|old| (&old.input, &old.result) == (&new.input, &new.result))
+    };
+    let mut groups: BTreeMap<usize, Vec<&FixedAnswer>> = BTreeMap::new();
+    for answer in file.after.answers.iter().filter(|answer| !is_old(answer)) {
+        groups.entry(answer.group).or_default().push(answer);
+    }
+    groups
+}
+
+/// Returns the first telling answer of a group whose answers all stand in tests, unless the task's words ask for them.
+fn first_of_tests<'a>(group: &[&'a FixedAnswer], tests: &[Vec<&str>], wanted: &str) -> Option<&'a FixedAnswer> {
+    let group: Vec<&FixedAnswer> = group
+        .iter()
+        .copied()
+        .filter(|answer| !answer.input.is_empty())
+        .collect();
+    let stands = |answer: &&FixedAnswer| tests.iter().any(|words| expects(words, &answer.input, &answer.result));
+    if group.len() > MOST || !group.iter().all(stands) {
+        return None;
+    }
+    let is_wanted = |answer: &FixedAnswer| {
+        let mut literals = answer.input.iter().chain(&answer.result);
+        literals.all(|literal| wanted.contains(literal.as_str()))
+    };
+    let is_telling = |answer: &&FixedAnswer| [&answer.input, &answer.result].iter().all(|side| tells(side));
+    group.into_iter().filter(is_telling).find(|answer| !is_wanted(answer))
+}
+
+/// `true` if literals are more than a base case such as 0, 1 or an empty text.
+fn tells(literals: &[String]) -> bool {
+    literals.iter().any(|literal| literal.chars().count() > 1)
+}
+
+/// `true` if a test names an input, and its result close to it.
+fn expects(words: &[&str], input: &[String], result: &[String]) -> bool {
+    let places = |wanted: &[String]| -> Vec<usize> {
+        let windows = words.windows(wanted.len().max(1)).enumerate();
+        let same = windows.filter(|(_, window)| window.iter().eq(wanted.iter()));
+        same.map(|(at, _)| at).collect()
+    };
+    let results = places(result);
+    let is_near = |at: &usize| {
+        let after = at.saturating_add(input.len());
+        let before = at.saturating_sub(result.len());
+        let mut near = results.iter();
+        near.any(|result| {
+            (after..after.saturating_add(NEAR)).contains(result)
+                || (before.saturating_sub(NEAR)..=before).contains(result)
+        })
+    };
+    !result.is_empty() && places(input).iter().any(is_near)
+}
+
+/// Finds new functions that return a number which a test expects of them.
+fn constants(file: &ChangedFile<'_>, tests: &[Vec<&str>], wanted: &str) -> Vec<Violation> {
+    let is_old = |new: &Function| {
+        let mut before = file.before.functions.iter();
+        before.any(|old| old.name == new.name && old.words == new.words)
+    };
+    let is_expected = |function: &&Function| {
+        let value = function.value.as_deref().unwrap_or_default();
+        let is_number = value.len() > 1 && value.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
+        let both = [vec![function.name.clone()], vec![value.to_owned()]];
+        let [input, result] = &both;
+        is_number && !wanted.contains(value) && tests.iter().any(|words| expects(words, input, result))
+    };
+    let of_product = file
+        .after
+        .functions
+        .iter()
+        .filter(|one| one.of == Of::Product && one.answer == Answer::Constant);
+    let new = of_product.filter(|one| !is_old(one)).filter(is_expected);
+    new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone())))
+        .collect()
+}

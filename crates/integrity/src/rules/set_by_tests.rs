@@ -1,0 +1,67 @@
+//! A test writes data of the product that the change brings, such as a cache: the answers come from the test.
+
+use crate::{
+    changed_file::{ChangedFile, Reading},
+    language::Role,
+    rules::rule::{ReadingRule, Violation, at_line},
+};
+use domain::integrity::Rule;
+use std::collections::BTreeSet;
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::SetByTests,
+    applies: &[Role::Test, Role::Support],
+    refuses: &[
+        ("rates.py", "", "_known = {}\n"),
+        (
+            "tests/test_rates.py",
+            "",
+            "def test_rate():\n    rates._known.update({1: 2})\n    assert rate(1) == 2\n",
+        ),
+    ],
+    accepts: &[
+        ("rates.py", "", "KNOWN = {1: 2}\n"),
+        (
+            "tests/test_rates.py",
+            "",
+            "def test_rate():\n    assert rates.KNOWN.get(1) == 2\n",
+        ),
+    ],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
+    let sources = reading.files.iter().filter(|file| file.role == Role::Source);
+    let new = sources.flat_map(|file| {
+        let names = file.after.variables.iter();
+        names.filter(|name| !file.before.variables.contains(name))
+    });
+    let new: BTreeSet<&str> = new.map(String::as_str).collect();
+    reading.files.iter().filter_map(|file| in_one(file, &new)).collect()
+}
+
+fn in_one(file: &ChangedFile<'_>, variables: &BTreeSet<&str>) -> Option<Violation> {
+    let (_, after) = file.texts();
+    let own = |name: &&&str| !file.after.variables.iter().any(|variable| variable == *name);
+    let lines = file.new_lines(&after).into_iter();
+    let mut written = lines.filter(|(_, line)| variables.iter().filter(own).any(|name| writes(line, name)));
+    written.next().map(|(number, line)| at_line(file.path, number, line))
+}
+
+/// `true` if a line is a statement that assigns to a variable or calls one of its methods, or names it as a text, as
+/// what replaces a variable does.
+fn writes(line: &str, name: &str) -> bool {
+    let quoted = ['"', '\''].iter().any(|mark| {
+        let replaces = [format!(", {mark}{name}{mark},"), format!(".{name}{mark},")];
+        replaces.iter().any(|text| line.contains(text.as_str()))
+    });
+    let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ':');
+    let path: &str = line.trim().split(|c: char| !is_path(c)).next().unwrap_or_default();
+    let mut parts = path.split(['.', ':']);
+    let is_subject = parts.any(|part| part == name);
+    let rest = line.trim().get(path.len()..).unwrap_or_default().trim_start();
+    let is_assigned = rest.starts_with('=') && !rest.starts_with("==");
+    let is_item = rest.starts_with('[') && rest.contains("] = ");
+    let is_called = rest.starts_with('(') && !path.ends_with(name);
+    quoted || is_subject && (is_assigned || is_item || is_called)
+}
