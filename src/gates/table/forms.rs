@@ -87,6 +87,16 @@ impl<'a> TestSide<'a> {
         whole.chain(self.parts.iter().copied())
     }
 
+    /// Returns the paths of the touched scripts that belong to the tests because the test command calls them.
+    pub(crate) fn scripts(&self) -> BTreeSet<&'a str> {
+        let uncalled = Repository {
+            test_command: "",
+            ..self.repository
+        };
+        let whole = self.whole.iter().map(|(_, file)| file.path.as_str());
+        whole.filter(|path| uncalled.side(path, &[]) != Side::Tests).collect()
+    }
+
     /// Returns the paths of the touched files that tests share.
     pub(crate) fn shared(&self) -> Vec<&'a str> {
         let holds_tests = |path: &str| matches!(role(path), Role::Test | Role::Source);

@@ -3,7 +3,10 @@
 
 use crate::gates::{
     change::{Change, text},
-    table::rows::Row,
+    table::{
+        forms::TestSide,
+        rows::{Naming, Row},
+    },
     test_index::TestSite,
 };
 use domain::{
@@ -48,11 +51,14 @@ pub(super) fn questions(change: &Change, rows: &[Row]) -> Vec<Question> {
     questions.into_values().collect()
 }
 
-/// Returns a question for each old file of tests that changed in more than lines at its end. It is for suites without
-/// names, in which no run shows what became of one check. Files with a parser are compared by their tests.
-pub(super) fn of_files(change: &Change) -> Vec<Question> {
+/// Returns a question for each old file of tests without a parser that changed in more than lines at its end: scripts that
+/// the test command calls, and the tests of a suite without names. No run shows what became of one check in them.
+pub(super) fn of_files(change: &Change, side: &TestSide<'_>, naming: Naming) -> Vec<Question> {
+    let scripts = side.scripts();
     let is_of_tests = |file: &&FileChange| {
-        matches!(language::role(&file.path), Role::Test | Role::Support) && language::of(&file.path).is_none()
+        let is_test = matches!(language::role(&file.path), Role::Test | Role::Support);
+        let is_unnamed = is_test && naming == Naming::Unnamed;
+        (is_unnamed || scripts.contains(file.path.as_str())) && language::of(&file.path).is_none()
     };
     let asked = change.files.iter().filter(is_of_tests).filter_map(|file| {
         let (before, after) = (text(&file.before)?, text(&file.after).unwrap_or_default());

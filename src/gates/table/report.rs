@@ -36,9 +36,7 @@ pub(crate) fn report(run: &Run<'_>, table: &Table<'_>) -> (Option<GateResult>, V
         }
     }
     questions.extend(loosened::questions(run.change, &table.rows));
-    if table.naming == Naming::Unnamed {
-        questions.extend(loosened::of_files(run.change));
-    }
+    questions.extend(loosened::of_files(run.change, &table.side, table.naming));
     questions.extend(not_comparable(table));
     let is_concerned = table.old.is_some() || !required.is_empty();
     let result = is_concerned.then(|| result(run.change, table, &required));

@@ -153,13 +153,11 @@ fn strength(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vocabulary
     let pair = actual.zip(found.first(Capture::AssertionExpected));
     let of_sides = match (pair, sides.as_slice()) {
         (Some((actual, expected)), _) => {
-            let [one, other] = [actual, expected].map(|side| Side::of(side).looked_up(body));
-            equality(&one, &other, vocabulary)
+            let [one, other] = [actual, expected].map(Side::of);
+            equality(&one, &other, body, vocabulary)
         }
-        (None, [one, other, ..]) if is_equality(at, vocabulary) => {
-            equality(&one.looked_up(body), &other.looked_up(body), vocabulary)
-        }
-        (None, [one, ..]) => condition(one, vocabulary),
+        (None, [one, other, ..]) if is_equality(at, vocabulary) => equality(one, other, body, vocabulary),
+        (None, [one, ..]) => condition(one, body, vocabulary),
         (None, []) => Strength::Strong,
     };
     match found.first(Capture::AssertionWeak) {
@@ -186,7 +184,9 @@ fn is_equality(at: At<'_>, vocabulary: &Vocabulary) -> bool {
 }
 
 /// Rates the equality of two values.
-fn equality(left: &Side, right: &Side, vocabulary: &Vocabulary) -> Strength {
+fn equality(left: &Side, right: &Side, body: At<'_>, vocabulary: &Vocabulary) -> Strength {
+    let [left, right] = [left, right].map(|side| side.looked_up(body));
+    let (left, right) = (&left, &right);
     let is = |side: &Side, list: &str| matches!(side.words.as_slice(), [only] if is_one_of(list, only));
     let copies = ["&", "clone", "to_owned", "to_string", "to_vec", "."];
     let plain = |side: &Side| -> Vec<String> {
@@ -205,7 +205,7 @@ fn equality(left: &Side, right: &Side, vocabulary: &Vocabulary) -> Strength {
         return Strength::Weak;
     }
     if is(right, vocabulary.comparison.truths) {
-        return condition(left, vocabulary);
+        return condition(left, body, vocabulary);
     }
     match left.words.first().map(String::as_str) {
         Some("typeof" | "type") => Strength::Weak,
@@ -233,7 +233,7 @@ fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
 }
 
 /// Rates an asserted condition.
-fn condition(side: &Side, vocabulary: &Vocabulary) -> Strength {
+fn condition(side: &Side, body: At<'_>, vocabulary: &Vocabulary) -> Strength {
     let comparison = &vocabulary.comparison;
     let words = side.words.as_slice();
     let has = |list: &str| words.iter().any(|word| is_one_of(list, word));
@@ -242,13 +242,13 @@ fn condition(side: &Side, vocabulary: &Vocabulary) -> Strength {
         return if is_false { Strength::Strong } else { Strength::Trivial };
     }
     if let Some([one, other]) = side.split_at(comparison.or) {
-        return condition(&one, vocabulary).min(condition(&other, vocabulary));
+        return condition(&one, body, vocabulary).min(condition(&other, body, vocabulary));
     }
     if let Some([left, right]) = side.split_at("== === is") {
         let is_not = right.words.first().is_some_and(|word| word == "not");
         return match is_not {
             true => Strength::Weak,
-            false => equality(&left, &right, vocabulary),
+            false => equality(&left, &right, body, vocabulary),
         };
     }
     let orders = has("< > <= >=") && !words.iter().any(|word| word.ends_with("abs")) && !has("::");

@@ -4,9 +4,11 @@
 use crate::{
     change::Version,
     changed_file::{ChangedFile, Reading},
+    language,
     language::{
         ALL, Role,
         capture::Fact,
+        file_name,
         outline::{Of, Setting},
     },
     marks::new_marks,
@@ -16,6 +18,7 @@ use crate::{
     words::is_one_of,
 };
 use domain::integrity::{Detail, Rule};
+use std::collections::BTreeSet;
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::ShadowModule,
@@ -27,6 +30,11 @@ pub(super) static RULE: ReadingRule = ReadingRule {
             "[dependencies]\ntax = \"1\"\n",
             "[dependencies]\ntax = { path = \"fake\" }\n",
         ),
+        (
+            "test/names.test.js",
+            "import { slug } from \"../src/names.js\";\n",
+            "const slug = (name) => name.trim();\n",
+        ),
     ],
     accepts: &[
         ("ledger/decimal.py", "", "def rounded(n):\n    return round(n, 2)\n"),
@@ -34,6 +42,11 @@ pub(super) static RULE: ReadingRule = ReadingRule {
             "Cargo.toml",
             "[dependencies]\n",
             "[dependencies]\ntax = { path = \"tax\" }\n",
+        ),
+        (
+            "test/names.test.js",
+            "import { slug } from \"../src/names.js\";\n",
+            "import { slug } from \"../src/names/slug.js\";\n",
         ),
     ],
     check,
@@ -48,7 +61,59 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     found.extend(shadows.map(|file| at(file.path, 1, Detail::Code(format!("`{}`", file.path)))));
     let of_settings = reading.files.iter().filter(|file| file.role == Role::Settings);
     found.extend(of_settings.flat_map(redirected));
+    let old_tests = reading.files.iter().filter(|file| file.role == Role::Test);
+    found.extend(old_tests.filter_map(|file| imported_before(reading, file)));
     found
+}
+
+/// Returns the line by which a name that a test file imported before now means something else: the file defines it, or it
+/// comes from a new file of tests.
+fn imported_before(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
+    let imports = language::of(file.path)?.imports;
+    let is_import = |line: &str| imports.iter().any(|part| line.contains(part));
+    let (before, after) = file.texts();
+    let kept: BTreeSet<&str> = after.lines().map(str::trim).collect();
+    let gone = before
+        .lines()
+        .filter(|line| is_import(line) && !kept.contains(line.trim()));
+    let used: BTreeSet<&str> = after.lines().filter(|line| !is_import(line)).flat_map(names).collect();
+    let gone: BTreeSet<&str> = gone.flat_map(names).filter(|name| used.contains(name)).collect();
+    let has = |list: &[String], name: &str| list.iter().any(|known| known == name);
+    let is_defined = |name: &str| has(&file.after.defines, name) && !has(&file.before.defines, name);
+    let is_moved = |name: &str| {
+        let mut files = reading.files.iter();
+        files.any(|other| has(&other.before.defines, name) && !has(&other.after.defines, name))
+    };
+    let is_new = |other: &&ChangedFile<'_>| {
+        matches!(other.role, Role::Support | Role::Test) && other.file.before == Version::Absent
+    };
+    let stems = reading
+        .files
+        .iter()
+        .filter(is_new)
+        .filter_map(|other| file_name(other.path).split('.').next());
+    let stems: BTreeSet<&str> = stems.collect();
+    let means_more = |(_, line): &(u32, &str)| {
+        let words: Vec<&str> = names(line).collect();
+        let from_new = is_import(line) && words.iter().any(|word| stems.contains(word));
+        let mut imported = words
+            .iter()
+            .filter(|word| gone.contains(*word) && !stems.contains(*word));
+        imported.any(|name| is_defined(name) || from_new && !is_moved(name) && !is_of_import(name, imports))
+    };
+    let (number, line) = file.new_lines(&after).into_iter().find(means_more)?;
+    Some(at_line(file.path, number, line))
+}
+
+/// Returns the names in a line.
+fn names(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| word.len() > 1)
+}
+
+/// `true` if a word belongs to the language's way to import.
+fn is_of_import(word: &str, imports: &[&str]) -> bool {
+    imports.iter().any(|part| part.contains(word))
 }
 
 /// Finds settings by which an import leads to a path of the repository, and did not before.

@@ -40,3 +40,7 @@
 (try_expression) @assertion @assertion.weak
 ((attribute_item (attribute (identifier) @_name)) @assertion @assertion.weak @assertion.reversed
   (#eq? @_name "should_panic"))
+
+; `#[should_panic]` without a message: every panic passes.
+((attribute_item (attribute (identifier) @_name !arguments)) @assertion @assertion.trivial
+  (#eq? @_name "should_panic"))
