@@ -347,7 +347,7 @@ impl<'a> Prepared<'a> {
         {
             let what = (What::Tests(&line), limit);
             let found = self.line_with(commit, overlay, expected, what).await?;
-            if is_too_slow(&found) || is_enough(&named.names, &found) {
+            if is_too_slow(&found) || is_unbuilt(&found, overlay) || is_enough(&named.names, &found) {
                 return Ok(found);
             }
         }
@@ -652,6 +652,19 @@ impl<'a> Prepared<'a> {
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// `true` if no test ran and the output blames a line of a file that was put in place: a run of all tests would end in the
+/// same way.
+fn is_unbuilt(found: &Evidence, overlay: &Overlay) -> bool {
+    let Some(finding) = found.failure() else { return false };
+    let blames = |path: &str| {
+        let mark = format!("{path}:");
+        let mut places = finding.output.split(&mark).skip(1);
+        places.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let has_names = finding.names.as_ref().is_some_and(|names| names.all().next().is_some());
+    !has_names && overlay.paths().any(blames)
 }
 
 /// `true` if the run ran out of time: more tests, or another set-up, would not be faster.
