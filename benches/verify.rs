@@ -1,5 +1,6 @@
 //! The time that verification adds to a turn: pre-flight, Gates and integrity compared with a plain test run, integrity
-//! on a large change, and the Gates with and without the caches of pre-flight. Run with `cargo bench --bench verify`.
+//! on a large change, and the Gates with and without each piece of the speed layer. Run with `cargo bench --bench verify`;
+//! `-- speed` measures the last alone.
 
 #![allow(
     clippy::unwrap_used,
@@ -58,9 +59,11 @@ fn main() {
     ready::demand();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        beside_a_plain_run().await;
-        large_change().await;
-        with_and_without_caches().await;
+        if !std::env::args().any(|word| word == "speed") {
+            beside_a_plain_run().await;
+            large_change().await;
+        }
+        speed_layer().await;
     });
 }
 
@@ -187,41 +190,162 @@ async fn large_change() {
     );
 }
 
-/// Measures the Gates on a crate whose dependency is slow to build.
-async fn with_and_without_caches() {
-    let mut text =
-        "=== base heavy\nfrom: rust\n--- append Cargo.toml\n\n[dependencies]\nheavy = { path = \"heavy\" }\n"
-            .to_owned();
-    text.push_str("--- write Cargo.lock\nversion = 3\n\n[[package]]\nname = \"heavy\"\nversion = \"1.0.0\"\n\n");
-    text.push_str("[[package]]\nname = \"parcel\"\nversion = \"0.1.0\"\ndependencies = [\n \"heavy\",\n]\n");
-    text.push_str("--- write heavy/Cargo.toml\n[package]\nname = \"heavy\"\nversion = \"1.0.0\"\nedition = \"2021\"\n");
-    text.push_str("--- write heavy/src/lib.rs\n");
+/// A piece of the speed layer.
+#[derive(Clone, Copy)]
+enum Piece {
+    /// The snapshots and results that pre-flight and earlier turns left.
+    Stores,
+    /// The results by tree alone.
+    Results,
+    /// Set-up that is not repeated, because pre-flight's left only packages.
+    SkippedSetUp,
+    /// Old times of unchanged files, by which Cargo leaves out what is built.
+    FileTimes,
+}
+
+/// A crate with a dependency of its own that is slow to build, and two projects with a set-up. The test command of `new`
+/// makes every source new, as a checkout does without the piece `FileTimes`.
+const PROJECTS: &str = r#"
+=== base speed-crate
+from: rust
+settings: test: true && cargo test
+--- append Cargo.toml
+
+[dependencies]
+heavy = { path = "heavy" }
+--- write Cargo.lock
+version = 3
+
+[[package]]
+name = "heavy"
+version = "1.0.0"
+
+[[package]]
+name = "parcel"
+version = "0.1.0"
+dependencies = [
+ "heavy",
+]
+--- write heavy/Cargo.toml
+[package]
+name = "heavy"
+version = "1.0.0"
+edition = "2021"
+
+=== base speed-new
+from: speed-crate
+settings: test: touch src/*.rs heavy/src/*.rs tests/*.rs && cargo test
+
+=== base speed-venv
+from: python
+settings: setup: python3 -m venv --system-site-packages .venv
+
+=== base speed-npm
+from: typescript
+settings: setup: npm ci --offline --no-audit --no-fund
+--- write package-lock.json
+{"name": "queue", "version": "1.0.0", "lockfileVersion": 3, "requires": true, "packages": {"": {"name": "queue", "version": "1.0.0"}}}
+
+=== Rust
+base: speed-crate
+work: rust-bulk
+expect: approved
+
+=== all files new
+base: speed-new
+work: rust-bulk
+expect: approved
+
+=== Python
+base: speed-venv
+work: python-fees
+expect: approved
+
+=== Node
+base: speed-npm
+work: typescript-drop
+expect: approved
+"#;
+
+/// Measures what each piece of the speed layer saves on each project.
+async fn speed_layer() {
+    let mut dependency = "--- write heavy/src/lib.rs\n".to_owned();
     for number in 0..1_500 {
         writeln!(
-            text,
+            dependency,
             "#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]\n\
              pub struct S{number} {{ pub a: Vec<String>, pub b: Option<Box<str>>, pub c: [u64; 4] }}"
         )
         .unwrap();
     }
-    text.push_str("\n=== heavy\nbase: heavy\nwork: rust-bulk\nexpect: approved\n");
+    let projects = PROJECTS.replacen("\n=== base speed-new", &format!("{dependency}\n=== base speed-new"), 1);
     let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deceptions/cases/bases.txt");
     let bases = ("bases".to_owned(), fs::read_to_string(suite).unwrap());
-    let library = Library::parse(&[bases, ("bench".to_owned(), text)]);
-    let case = &library.cases[0];
-    let (mut with, mut without) = (vec![], vec![]);
-    for _ in 0..ROUNDS {
-        let stage = Stage::new(&library, &[case]).await;
-        stage.preflight(case).await;
-        with.push(stage.judge(case).await.took.unwrap());
-        let empty = tempfile::tempdir().unwrap();
-        let stage = stage.with_caches(empty.path().to_path_buf());
-        without.push(stage.judge(case).await.took.unwrap());
-    }
-    println!("all Gates on a crate with a large dependency, in one run:");
+    let library = Library::parse(&[bases, ("bench".to_owned(), projects)]);
+    let [rust, new, python, node] = [0, 1, 2, 3].map(|number| &library.cases[number]);
     println!(
-        "  with what pre-flight kept {} ms, without {} ms",
-        ms(median(with)),
-        ms(median(without))
+        "all Gates with and without each piece of the speed layer, median of {ROUNDS}, processor time / wall time in ms:"
     );
+    println!("  project   everything     no stores      no results     set-up again   all files new");
+    for (name, case, other) in [
+        ("Rust", rust, Some(new)),
+        ("Python", python, None),
+        ("Node", node, None),
+    ] {
+        let mut cells = vec![figures(&library, case, None).await];
+        for piece in [Piece::Stores, Piece::Results, Piece::SkippedSetUp] {
+            cells.push(figures(&library, case, Some(piece)).await);
+        }
+        if let Some(other) = other {
+            cells.push(figures(&library, other, Some(Piece::FileTimes)).await);
+        }
+        let cells: Vec<String> = cells
+            .into_iter()
+            .map(|(cpu, wall)| format!("{cpu:5} / {wall:5}"))
+            .collect();
+        println!("  {name:7}   {}", cells.join("  "));
+    }
+}
+
+/// Returns the processor time and the wall time of the Gates after pre-flight, without one piece, in ms.
+async fn figures(library: &Library, case: &Case, without: Option<Piece>) -> (u128, u128) {
+    let (mut cpu, mut wall) = (vec![], vec![]);
+    for _ in 0..ROUNDS {
+        let (caches, empty) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut stage = Stage::new(library, &[case])
+            .await
+            .with_caches(caches.path().to_path_buf());
+        stage.preflight(case).await;
+        match without {
+            Some(Piece::Stores) => stage = stage.with_caches(empty.path().to_path_buf()),
+            Some(Piece::Results) => drop(fs::remove_dir_all(caches.path().join("results"))),
+            Some(Piece::SkippedSetUp) => doubt(caches.path()),
+            Some(Piece::FileTimes) | None => {}
+        }
+        let begun = processor_time();
+        wall.push(stage.judge(case).await.took.unwrap());
+        cpu.push(processor_time() - begun);
+    }
+    (ms(median(cpu)), ms(median(wall)))
+}
+
+/// Notes beside every snapshot that set-up may have used the commit's own files.
+fn doubt(folder: &Path) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().is_some_and(|name| name == "notes.json") {
+            let notes = fs::read_to_string(&path).unwrap();
+            fs::write(&path, notes.replace("\"Packages\"", "\"OfFiles\"")).unwrap();
+        } else if path.is_dir() && !["checkout", "home", "results"].iter().any(|name| path.ends_with(name)) {
+            doubt(&path);
+        }
+    }
+}
+
+/// Returns the processor time of this process and of all processes that it waited for.
+fn processor_time() -> Duration {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap();
+    let fields = stat.rsplit_once(')').unwrap().1.split_whitespace().skip(11).take(4);
+    // The kernel reports hundredths of a second, whatever its own clock rate.
+    Duration::from_millis(10 * fields.map(|field| field.parse::<u64>().unwrap()).sum::<u64>())
 }
