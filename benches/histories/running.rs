@@ -18,7 +18,7 @@ use autobuild::{
 use domain::{
     contract::{CheckoutState, Judgement, TurnFacts, judge},
     decision::{CoachDecision, DecisionKind, Outcome as Decided, Severity},
-    evidence::{Evidence, GateReport},
+    evidence::{Evidence, GateReport, Unmet},
     ids::Sha,
     isolation::Level,
     plan::{PlannedTask, TaskType},
@@ -247,7 +247,7 @@ fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
         .collect();
     let end = match judge(&approval(), &facts) {
         Judgement::EvidenceAbsent { reasons: why } => {
-            reasons.extend(why);
+            reasons.extend(why.iter().map(Unmet::sentence));
             End::Absent
         }
         Judgement::Verdict(verdict) => {

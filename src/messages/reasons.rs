@@ -12,7 +12,7 @@ use domain::{
         SpentScript,
     },
     budget::{Measure as Measured, Purse, SpentBudget, dollars, hours, tokens},
-    evidence::Evidence,
+    evidence::{Evidence, Unmet},
     feature::{ApprovalWhy, BaseFailures, CancelledWhy, CiOfBase},
     ids::{TaskId, User},
     mistake::SettingsMistake,
@@ -28,7 +28,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::SameIssues => "Three turns in a row ended with the same issues.".to_owned(),
         BlockReason::BudgetSpent(spending) => format!("The budget is spent: {}.", trimmed(&spent(spending), max)),
         BlockReason::AgentFailed { doing, failure, .. } => agent_failed(doing, failure, max),
-        BlockReason::GatesAbsent { reasons } => with_list(GATES_ABSENT, reasons, measure),
+        BlockReason::GatesAbsent { reasons } => with_list(GATES_ABSENT, &unmet(reasons), measure),
         BlockReason::Inquiry { by, inquiries } => inquiry::asks(*by, inquiries, measure),
         BlockReason::OpenReview { by } => open_review(by),
         BlockReason::Paused { by } => format!("{} paused it.", named(by)),
@@ -44,7 +44,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         }
         BlockReason::PreFlightFailed { fault, what, output } => preflight_failed(*fault, what, output, measure),
         BlockReason::DefaultConflict { files, .. } => with_files(DEFAULT_CONFLICT, files, measure),
-        BlockReason::WaveGateRed { failures } => with_list(WAVE_GATE_RED, failures, measure),
+        BlockReason::WaveGateRed { failures } => with_list(WAVE_GATE_RED, &unmet(failures), measure),
         BlockReason::TasksBlocked { tasks } => tasks_blocked(tasks, measure),
         BlockReason::BadSettings { mistakes } => {
             let mistakes: Vec<String> = mistakes.iter().map(settings_mistake).collect();
@@ -539,6 +539,10 @@ pub(super) fn cancelled(why: &CancelledWhy) -> String {
 /// Returns another's sentence without its full stop, so that ours can continue.
 fn trimmed(text: &str, max: usize) -> String {
     inline(text.trim_end().trim_end_matches('.'), max)
+}
+
+fn unmet(all: &[Unmet]) -> Vec<String> {
+    all.iter().map(Unmet::sentence).collect()
 }
 
 fn with_list(sentence: &str, entries: &[String], measure: &Measure) -> String {

@@ -7,7 +7,7 @@ use crate::{
 use domain::{
     contract::Judgement,
     decision::{Outcome, Severity},
-    evidence::{Evidence, Gate, GateReport, GateResult, Weight},
+    evidence::{Evidence, Gate, GateReport, GateResult, Unmet, Weight},
     integrity::IntegrityFinding,
     question::Question,
 };
@@ -69,7 +69,7 @@ impl Judged {
     /// one that leaves them open.
     pub fn new(case: &Case, report: &GateReport, [judgement, unanswered]: [&Judgement; 2], took: Duration) -> Self {
         let mut details = match judgement {
-            Judgement::EvidenceAbsent { reasons } => reasons.clone(),
+            Judgement::EvidenceAbsent { reasons } => reasons.iter().map(Unmet::sentence).collect(),
             Judgement::Verdict(verdict) => verdict.broken_contracts.iter().map(ToString::to_string).collect(),
         };
         details.extend(report.more.iter().map(detail));

@@ -4,7 +4,7 @@
 use crate::{
     decision::{CoachDecision, DecisionKind, Issue, Outcome, Severity, Verdict},
     evidence,
-    evidence::{GateReport, Profile},
+    evidence::{GateReport, Profile, Unmet},
     grounds,
     plan::{Criterion, TaskType},
     question,
@@ -135,8 +135,8 @@ pub enum Judgement {
     Verdict(Box<Verdict>),
     /// A Gate that the task's type requires could not run. That is never the Player's fault: the task blocks.
     EvidenceAbsent {
-        /// For each such Gate, why it could not run, as a sentence for a person.
-        reasons: Vec<String>,
+        /// Each such Gate, and why it could not run.
+        reasons: Vec<Unmet>,
     },
 }
 
@@ -144,7 +144,7 @@ pub enum Judgement {
 pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
     let gate_failures = match evidence::profile(facts.kind, facts.gates) {
         Profile::Absent(reasons) => return Judgement::EvidenceAbsent { reasons },
-        Profile::Failed(sentences) => sentences,
+        Profile::Failed(failures) => failures,
         Profile::Passed => Vec::new(),
     };
     let mut verdict = match decision.decision {
@@ -270,8 +270,10 @@ pub fn no_change() -> Verdict {
     feedback_without_coach(vec![Issue::must_fix("requirement", words)])
 }
 
-fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_failures: &[String]) -> Verdict {
-    let failed = gate_failures.iter().map(|why| broken(Contract::GatesPassed, why));
+fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_failures: &[Unmet]) -> Verdict {
+    let failed = gate_failures
+        .iter()
+        .map(|unmet| broken(Contract::GatesPassed, &unmet.sentence()));
     let mut found: Vec<BrokenContract> = failed.collect();
     let mut items = evidence::items(facts.kind, facts.gates);
     let wrong = grounds::wrong_numbers(decision, facts.criteria);
@@ -362,7 +364,7 @@ mod tests {
     use super::*;
     use crate::{
         decision::{CriterionFinding, CriterionMet},
-        evidence::{Absence, Counts, Evidence, Finding},
+        evidence::{Absence, Cause, Counts, Evidence, Finding, Part},
         plan::Check,
         question::{AnswerVerdict, QuestionAnswer, Topic},
         test_outcome::TestOutcome,
@@ -696,7 +698,10 @@ mod tests {
             intended: Vec::new(),
             more: Vec::new(),
         };
-        let reasons = vec!["tests: no command is set and none could be detected".to_owned()];
+        let reasons = vec![Unmet {
+            part: Part::Tests,
+            cause: Cause::Absent(Absence::NoCommand),
+        }];
         let judgement = judged(&approval(), &gates, &CheckoutState::Unchanged);
         assert_eq!(judgement, Judgement::EvidenceAbsent { reasons });
     }

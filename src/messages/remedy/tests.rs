@@ -337,7 +337,7 @@ fn reasons() -> Vec<BlockReason> {
         BlockReason::NoChangeTwice,
         BlockReason::SameIssues,
         BlockReason::BudgetSpent(SpentBudget::Stored { what: text() }),
-        BlockReason::GatesAbsent { reasons: vec![text()] },
+        BlockReason::GatesAbsent { reasons: Vec::new() },
         BlockReason::Inquiry {
             by: domain::inquiry::Inquirer::Player,
             inquiries: Inquiries::default(),
@@ -362,7 +362,7 @@ fn reasons() -> Vec<BlockReason> {
             files: vec![text()],
             given_up: Some(TaskId::Sync(1)),
         },
-        BlockReason::WaveGateRed { failures: vec![text()] },
+        BlockReason::WaveGateRed { failures: Vec::new() },
         BlockReason::TasksBlocked {
             tasks: vec![TaskId::Planned(1)],
         },

@@ -11,7 +11,7 @@ use domain::{
     contract::{BrokenContract, Contract},
     cost::{Cost, Spending, Waiting, WaitsOn},
     decision::{Outcome, Severity},
-    evidence::{Absence, Additions, Evidence, GateReport},
+    evidence::{Absence, Additions, Cause, Evidence, GateReport, Part, Unmet},
     feature::{ApprovalWhy, Before, CancelledWhy, Continuation, Feature, Phase, PreFlight, State, Suspension},
     ids::{Emission, Millis, PullNumber, TaskId, TurnNumber},
     plan::{Plan, parse::PlanContext, yaml::PlanHeader},
@@ -370,7 +370,7 @@ fn blocked_reports() {
     assert_eq!(messages::blocked_in_short(&feature), Vec::<String>::new());
     feature.state = State::Blocked {
         reason: BlockReason::WaveGateRed {
-            failures: vec!["tests failed: `cargo test` exited with 101".to_owned()],
+            failures: vec![world::red_tests("cargo test")],
         },
         phase: Phase::Tasks,
     };
@@ -448,7 +448,7 @@ fn a_red_wave_gate_gets_the_same_advice_in_the_terminal_and_on_the_issue() {
     feature.tasks.clear();
     feature.state = State::Blocked {
         reason: BlockReason::WaveGateRed {
-            failures: vec!["tests failed: `cargo test` exited with 101".to_owned()],
+            failures: vec![world::red_tests("cargo test")],
         },
         phase: Phase::Tasks,
     };
@@ -490,7 +490,10 @@ fn what_red_tests_without_names_printed_is_part_of_the_block() {
         },
         phase: Phase::Tasks,
     };
-    let reasons = vec!["tests: the tests were red before this change".to_owned()];
+    let reasons = vec![Unmet {
+        part: Part::Tests,
+        cause: Cause::Absent(Absence::Unnamed),
+    }];
     feature.tasks[1].state = task::State::Blocked {
         reason: BlockReason::GatesAbsent { reasons },
     };

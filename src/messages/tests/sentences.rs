@@ -11,6 +11,7 @@ use domain::{
     command::CommandMistake,
     cost::Spending,
     effect::{ClosedWhy, DismissedWhy, Reply},
+    evidence::{Absence, Cause, Part, Unmet},
     feature::{
         ApprovalWhy, CancelledWhy, State, Wait,
         command::{Asker, Possible, Refusal, Trigger},
@@ -140,7 +141,13 @@ fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
         spent(Purse::Installation),
         spent(Purse::Server),
         BlockReason::GatesAbsent {
-            reasons: vec![say("tests: `pytest` could not start: program not found")],
+            reasons: vec![Unmet {
+                part: Part::Tests,
+                cause: Cause::Absent(Absence::CouldNotStart {
+                    command: say("pytest"),
+                    reason: say("program not found"),
+                }),
+            }],
         },
         BlockReason::Inquiry {
             by: domain::inquiry::Inquirer::Player,
@@ -206,7 +213,7 @@ fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
             given_up: Some(domain::ids::TaskId::Sync(1)),
         },
         BlockReason::WaveGateRed {
-            failures: vec![say("tests failed: `cargo test` exited with 101")],
+            failures: vec![world::red_tests(&say("cargo test"))],
         },
         BlockReason::TasksBlocked {
             tasks: vec![TaskId::Planned(1), TaskId::Planned(2)],

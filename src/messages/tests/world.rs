@@ -4,7 +4,7 @@ use crate::messages::{Links, tests::evidence};
 use domain::{
     ci::CiPolicy,
     decision::{CoachDecision, CriterionFinding, CriterionMet, DecisionKind, Issue, Outcome, Severity, Verdict},
-    evidence::{Counts, Evidence, Finding, GateReport},
+    evidence::{Cause, Counts, Evidence, Finding, GateReport, Part, Unmet},
     feature::{
         Discussion, Feature, Integration, Living, Mode, Phase, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot,
         State, Suspension, Trust, Wanted, WaveGate,
@@ -89,6 +89,18 @@ pub(super) fn plan(say: Words<'_>) -> Plan {
             planned(3, TaskType::Documentation, say, "Describe the sign-in", &[]),
         ],
         smoke: Some(say("cargo run -- --help")),
+    }
+}
+
+/// The tests failed, by this command.
+pub(super) fn red_tests(command: &str) -> Unmet {
+    Unmet {
+        part: Part::Tests,
+        cause: Cause::Failed(Finding {
+            command: command.to_owned(),
+            exit_code: Some(101),
+            ..Finding::default()
+        }),
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::{
     blocked::{failure::AgentFailure, fault::Fault},
     budget::SpentBudget,
-    evidence::Evidence,
+    evidence::{Evidence, Unmet},
     feature::{BaseFailures, UnrunTests},
     ids::{TaskId, User},
     inquiry::{Inquirer, Inquiries},
@@ -80,8 +80,8 @@ pub enum BlockReason {
     },
     /// A required Gate could not run.
     GatesAbsent {
-        /// For each such Gate, why it could not run, as a sentence.
-        reasons: Vec<String>,
+        /// Each such Gate, and why it could not run.
+        reasons: Vec<Unmet>,
     },
     /// An agent asks a person.
     Inquiry { by: Inquirer, inquiries: Inquiries },
@@ -126,8 +126,8 @@ pub enum BlockReason {
     },
     /// The merged result of a wave failed its Gates.
     WaveGateRed {
-        /// Each failed Gate, as a sentence.
-        failures: Vec<String>,
+        /// Each failed Gate.
+        failures: Vec<Unmet>,
     },
     /// Tasks of the wave wait for a person.
     TasksBlocked { tasks: Vec<TaskId> },

@@ -9,7 +9,7 @@ pub use crate::{
     evidence::{
         baseline::{Additions, Baseline, Ground, WaivedTest},
         gate::{Excuse, Excused, Gate, GateReport, GateResult, TestNames, repeats},
-        profile::{Profile, items, profile},
+        profile::{Cause, Part, Profile, Unmet, items, profile},
         symptoms::{ErrorLines, SharedFailure, Symptoms, SystemError},
     },
     integrity::Weight,

@@ -2,7 +2,7 @@
 
 use crate::{
     decision::Issue,
-    evidence::{Absence, Counts, Evidence, Finding, Gate, GateReport, GateResult, Weight},
+    evidence::{Absence, Counts, Evidence, Finding, Gate, GateReport, GateResult, TestNames, Weight},
     plan::TaskType,
 };
 use serde::{Deserialize, Serialize};
@@ -13,23 +13,83 @@ use serde::{Deserialize, Serialize};
 pub enum Profile {
     /// Every Gate of the profile passed.
     Passed,
-    /// At least one failed. Holds a sentence for the Player for each.
-    Failed(Vec<String>),
-    /// At least one that the profile requires could not run. Holds a sentence for a person for each.
-    Absent(Vec<String>),
+    /// At least one failed: the Player must mend these.
+    Failed(Vec<Unmet>),
+    /// None failed, and at least one that the profile requires could not run: a person must see to these.
+    Absent(Vec<Unmet>),
+}
+
+/// A part of the profile that a commit does not meet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unmet {
+    /// The part.
+    pub part: Part,
+    /// The reason.
+    pub cause: Cause,
+}
+
+/// A part of the profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Set-up.
+    SetUp,
+    /// The commit's own tests.
+    Tests,
+    /// Another Gate that is required.
+    Gate(Gate),
+}
+
+/// The reason why a part of the profile is not met.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// It failed.
+    Failed(Finding),
+    /// The command ended, and ran no test.
+    NothingRan(Finding),
+    /// It could not run.
+    Absent(Absence),
+}
+
+impl Unmet {
+    /// Returns what is not met, and why, in one line.
+    pub fn sentence(&self) -> String {
+        match (self.part, &self.cause) {
+            (Part::SetUp, Cause::Failed(finding) | Cause::NothingRan(finding)) => {
+                format!("set-up failed: {}", finding.sentence())
+            }
+            (Part::SetUp, Cause::Absent(reason)) => format!("set-up: {}", reason.sentence()),
+            (Part::Tests, Cause::Failed(finding)) => format!("tests failed: {}", finding.sentence_of_tests()),
+            (Part::Tests, Cause::NothingRan(finding)) => format!("no tests ran: {}", finding.sentence_of_tests()),
+            (Part::Tests, Cause::Absent(reason)) => format!("tests: {}", reason.sentence()),
+            (Part::Gate(gate), Cause::Failed(finding) | Cause::NothingRan(finding)) => {
+                format!("{}: {}", gate.name(), finding.sentence())
+            }
+            (Part::Gate(gate), Cause::Absent(reason)) => format!("{}: {}", gate.name(), reason.sentence()),
+        }
+    }
+
+    /// Returns the sentences of all in one line.
+    pub(crate) fn sentences(all: &[Self]) -> String {
+        let sentences: Vec<String> = all.iter().map(Self::sentence).collect();
+        sentences.join("; ")
+    }
+
+    fn is_absent(&self) -> bool {
+        matches!(self.cause, Cause::Absent(_))
+    }
+
+    /// `true` if tests are required, and no command for them is known.
+    fn lacks_test_command(&self) -> bool {
+        self.part == Part::Tests && self.cause == Cause::Absent(Absence::NoCommand)
+    }
 }
 
 /// Combines the Gates of a task type, by the table in section 6 of the product description.
 pub fn profile(kind: TaskType, gates: &GateReport) -> Profile {
-    let mut failed = Vec::new();
-    let mut absent = Vec::new();
-    for lack in lacks(kind, gates) {
-        match lack {
-            Lack::Failed { sentence, .. } => failed.push(sentence),
-            Lack::Absent(sentence) => absent.push(sentence),
-            Lack::NoTestCommand => absent.push(format!("tests: {}", Absence::NoCommand.sentence())),
-        }
-    }
+    let unmet = open_gates(kind, gates).into_iter().map(|open| open.unmet);
+    let (absent, failed): (Vec<Unmet>, Vec<Unmet>) = unmet.partition(Unmet::is_absent);
     match (failed.is_empty(), absent.is_empty()) {
         (false, _) => Profile::Failed(failed),
         (true, false) => Profile::Absent(absent),
@@ -45,18 +105,17 @@ const NO_TEST_COMMAND: &str = "there is no test command: none is set and none wa
 /// Returns the issues that the Gates require the Player to fix, and those that they only show, by place if the places
 /// are known. A missing test command comes first, because it makes the other Gates fail.
 pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
-    let lacks = lacks(kind, gates);
-    let is_failed = lacks.iter().any(|lack| matches!(lack, Lack::Failed { .. }));
-    let has_no_command = lacks.iter().any(|lack| matches!(lack, Lack::NoTestCommand));
+    let (absent, failed): (Vec<_>, Vec<_>) = open_gates(kind, gates)
+        .into_iter()
+        .partition(|open| open.unmet.is_absent());
     let mut items = Vec::new();
-    if is_failed && has_no_command {
+    if !failed.is_empty() && absent.iter().any(|open| open.unmet.lacks_test_command()) {
         items.push(Issue::must_fix("test", NO_TEST_COMMAND));
     }
-    for lack in lacks {
-        match lack {
-            Lack::Failed { sentence, places: [] } => items.push(Issue::must_fix("test", &sentence)),
-            Lack::Failed { places, .. } => items.extend_from_slice(places),
-            Lack::NoTestCommand | Lack::Absent(_) => {}
+    for open in failed {
+        match open.places {
+            [] => items.push(Issue::must_fix("test", &open.unmet.sentence())),
+            places => items.extend_from_slice(places),
         }
     }
     let is_shown = |result: &&GateResult| result.weight == Weight::Informational || result.evidence.failure().is_none();
@@ -65,118 +124,94 @@ pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
     items
 }
 
-/// The reason why a Gate of the profile did not pass.
-enum Lack<'a> {
-    Failed { sentence: String, places: &'a [Issue] },
-    Absent(String),
-    NoTestCommand,
-}
-
-fn failed<'a>(sentence: String) -> Lack<'a> {
-    Lack::Failed { sentence, places: &[] }
-}
-
 /// A Gate that keeps work from being approved.
 pub(crate) struct OpenGate<'a> {
-    /// The Gate; `None` for set-up and the tests.
-    pub gate: Option<Gate>,
+    pub unmet: Unmet,
     /// The result of its command, if it ran and tests may be named in it.
     pub finding: Option<&'a Finding>,
-    /// What keeps the work from being approved.
-    pub sentence: String,
     /// The findings place by place.
     pub places: &'a [Issue],
 }
 
 /// Returns each Gate that keeps work from being approved.
 pub(crate) fn open_gates(kind: TaskType, gates: &GateReport) -> Vec<OpenGate<'_>> {
-    let open = |gate, finding, lack: Lack<'_>| {
-        let sentence = match lack {
-            Lack::Failed { sentence, .. } | Lack::Absent(sentence) => sentence,
-            Lack::NoTestCommand => format!("tests: {}", Absence::NoCommand.sentence()),
-        };
-        (gate, finding, sentence)
+    let open = |part, finding, cause| OpenGate {
+        unmet: Unmet { part, cause },
+        finding,
+        places: &[],
     };
-    let setup = gates
-        .setup
-        .as_ref()
-        .and_then(setup_part)
-        .map(|lack| open(None, None, lack));
-    let tests = tests_part(kind, gates).map(|lack| open(None, gates.tests.finding(), lack));
-    let demanded = gates.more.iter().filter(|result| result.weight == Weight::Required);
-    let others = demanded.filter_map(|result| {
-        let (gate, finding, sentence) = open(Some(result.gate), result.evidence.finding(), other_part(result)?);
+    let setup = gates.setup.as_ref().and_then(setup_cause);
+    let setup = setup.map(|cause| open(Part::SetUp, None, cause));
+    let tests = tests_cause(kind, gates).map(|cause| open(Part::Tests, gates.tests.finding(), cause));
+    let required = gates.more.iter().filter(|result| result.weight == Weight::Required);
+    let others = required.filter_map(|result| {
+        let cause = match &result.evidence {
+            Evidence::Passed(_) => return None,
+            Evidence::Failed(finding) => Cause::failed(finding),
+            Evidence::Absent(reason) => Cause::Absent(reason.clone()),
+        };
         Some(OpenGate {
-            gate,
-            finding,
-            sentence,
             places: &result.items,
+            ..open(Part::Gate(result.gate), result.evidence.finding(), cause)
         })
     });
-    let first = setup
-        .into_iter()
-        .chain(tests)
-        .map(|(gate, finding, sentence)| OpenGate {
-            gate,
-            finding,
-            sentence,
-            places: &[],
-        });
-    first.chain(others).collect()
+    setup.into_iter().chain(tests).chain(others).collect()
 }
 
-fn lacks(kind: TaskType, gates: &GateReport) -> Vec<Lack<'_>> {
-    let setup = gates.setup.as_ref().and_then(setup_part);
-    let demanded = gates.more.iter().filter(|result| result.weight == Weight::Required);
-    let first = setup.into_iter().chain(tests_part(kind, gates));
-    first.chain(demanded.filter_map(other_part)).collect()
-}
-
-fn setup_part(setup: &Evidence) -> Option<Lack<'_>> {
-    match setup {
-        Evidence::Passed(_) | Evidence::Absent(Absence::NoCommand | Absence::NotInThisVersion) => None,
-        Evidence::Failed(finding) => Some(failed(format!("set-up failed: {}", finding.sentence()))),
-        Evidence::Absent(reason) => Some(Lack::Absent(format!("set-up: {}", reason.sentence()))),
+impl Cause {
+    fn failed(finding: &Finding) -> Self {
+        Self::Failed(finding.without_output())
     }
 }
 
-/// Some tasks demand that tests run and pass. Of the others, tests must pass if there are any.
-fn tests_part(kind: TaskType, gates: &GateReport) -> Option<Lack<'_>> {
-    let is_demanded = kind.demands_tests();
+fn setup_cause(setup: &Evidence) -> Option<Cause> {
+    match setup {
+        Evidence::Passed(_) | Evidence::Absent(Absence::NoCommand | Absence::NotInThisVersion) => None,
+        Evidence::Failed(finding) => Some(Cause::failed(finding)),
+        Evidence::Absent(reason) => Some(Cause::Absent(reason.clone())),
+    }
+}
+
+/// Some tasks require that tests run and pass. Of the others, tests must pass if there are any.
+fn tests_cause(kind: TaskType, gates: &GateReport) -> Option<Cause> {
+    let is_required = kind.demands_tests();
     match &gates.tests {
-        Evidence::Passed(finding) | Evidence::Failed(finding) if !is_demanded && finding.collected_nothing() => None,
-        Evidence::Passed(finding) | Evidence::Failed(finding) if is_demanded && finding.ran_nothing() => {
-            Some(failed(format!("no tests ran: {}", finding.sentence_of_tests())))
+        Evidence::Passed(finding) | Evidence::Failed(finding) if !is_required && finding.collected_nothing() => None,
+        Evidence::Passed(finding) | Evidence::Failed(finding) if is_required && finding.ran_nothing() => {
+            Some(Cause::NothingRan(finding.without_output()))
         }
         Evidence::Passed(finding) if !finding.says_failed() => None,
         Evidence::Passed(finding) | Evidence::Failed(finding) if gates.all_excused(finding) => None,
-        Evidence::Passed(finding) | Evidence::Failed(finding) => {
-            let sentence = gates.held(finding).sentence_of_tests();
-            Some(failed(format!("tests failed: {sentence}")))
-        }
-        Evidence::Absent(Absence::NoCommand) if is_demanded => Some(Lack::NoTestCommand),
+        Evidence::Passed(finding) | Evidence::Failed(finding) => Some(Cause::failed(&gates.held(finding))),
         Evidence::Absent(Absence::NoCommand | Absence::CouldNotStart { .. } | Absence::NotInThisVersion)
-            if !is_demanded =>
+            if !is_required =>
         {
             None
         }
-        Evidence::Absent(reason) => Some(Lack::Absent(format!("tests: {}", reason.sentence()))),
-    }
-}
-
-fn other_part(result: &GateResult) -> Option<Lack<'_>> {
-    let name = result.gate.name();
-    match &result.evidence {
-        Evidence::Passed(_) => None,
-        Evidence::Failed(finding) => Some(Lack::Failed {
-            sentence: format!("{name}: {}", finding.sentence()),
-            places: &result.items,
-        }),
-        Evidence::Absent(reason) => Some(Lack::Absent(format!("{name}: {}", reason.sentence()))),
+        Evidence::Absent(reason) => Some(Cause::Absent(reason.clone())),
     }
 }
 
 impl Finding {
+    /// Returns the result without what only the report needs: the output and the names of other tests. The output of a
+    /// Gate without a command is its result.
+    fn without_output(&self) -> Self {
+        let output = if self.command.is_empty() { &self.output } else { "" };
+        let failed = self.names.as_ref().map(|names| names.failed.clone());
+        Self {
+            names: failed.map(|failed| TestNames {
+                failed,
+                ..TestNames::default()
+            }),
+            command: self.command.clone(),
+            exit_code: self.exit_code,
+            counts: self.counts,
+            failing: self.failing.clone(),
+            output: output.to_owned(),
+            ..Self::default()
+        }
+    }
+
     /// `true` if the runner reports that it found no test at all.
     pub(super) fn collected_nothing(&self) -> bool {
         self.ran_nothing() && matches!(self.counts, Counts::Known { skipped: 0, .. })
@@ -366,7 +401,10 @@ mod tests {
             intended: Vec::new(),
             more: Vec::new(),
         };
-        let sentence = "tests failed: `t` exited with 101, 3 passed, 2 failed: a::b, a::c".to_owned();
-        assert_eq!(profile(TaskType::Feature, &gates), Profile::Failed(vec![sentence]));
+        let sentence = "tests failed: `t` exited with 101, 3 passed, 2 failed: a::b, a::c";
+        let Profile::Failed(unmet) = profile(TaskType::Feature, &gates) else {
+            panic!("{gates:?}");
+        };
+        assert_eq!(Unmet::sentences(&unmet), sentence);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     decision::Issue,
-    evidence::{Evidence, Finding, GateReport, GateResult, Weight},
+    evidence::{Evidence, Finding, GateReport, GateResult, Unmet, Weight},
     feature::{
         feature::{Feature, Records},
         gate::strictest,
@@ -22,7 +22,7 @@ const MAX_TEXT: usize = 1_000;
 const MAX_OUTPUT: usize = 4_000;
 
 /// Returns a task that repairs what the wave gate found broken. Its criteria are the tests and commands that failed.
-pub(super) fn fix(feature: &Feature, head: &Sha, report: &GateReport, failures: &[String], broke: Option<Sha>) -> Task {
+pub(super) fn fix(feature: &Feature, head: &Sha, report: &GateReport, failures: &[Unmet], broke: Option<Sha>) -> Task {
     let id = next(feature, TaskId::Fix);
     let culprit = broke.as_ref().and_then(|sha| merged_as(feature, sha));
     let plan = PlannedTask {
@@ -38,11 +38,11 @@ pub(super) fn fix(feature: &Feature, head: &Sha, report: &GateReport, failures: 
 fn fix_description(
     head: &Sha,
     report: &GateReport,
-    failures: &[String],
+    failures: &[Unmet],
     broke: Option<&Sha>,
     culprit: Option<&Task>,
 ) -> String {
-    let (head, failures) = (head.short(), failures.join("; "));
+    let (head, failures) = (head.short(), Unmet::sentences(failures));
     let broke = match (broke, culprit) {
         (Some(sha), Some(task)) => {
             let (id, name) = (task.id, &task.plan.name);

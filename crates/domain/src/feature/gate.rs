@@ -2,7 +2,7 @@
 
 use crate::{
     blocked::BlockReason,
-    evidence::{GateReport, Profile, profile},
+    evidence::{GateReport, Profile, Unmet, profile},
     feature::{
         added,
         feature::{Feature, WaveGate},
@@ -60,7 +60,7 @@ fn record(mut feature: Feature, head: Sha, report: GateReport) -> (Feature, Prof
 }
 
 /// Adds a task that repairs what failed, or blocks the Feature if the wave has used up its repairs.
-fn mend(mut step: Step, failures: Vec<String>, broke: Option<Sha>, phase: Phase, at: Millis) -> Step {
+fn mend(mut step: Step, failures: Vec<Unmet>, broke: Option<Sha>, phase: Phase, at: Millis) -> Step {
     let feature = &step.feature;
     let is_fix = |task: &&Task| matches!(task.id, TaskId::Fix(_)) && task.wave == feature.wave;
     let fixes = feature.tasks.iter().filter(is_fix).count();

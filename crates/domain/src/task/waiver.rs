@@ -3,7 +3,7 @@
 use crate::{
     contract::Contract,
     decision::{Issue, Severity, Verdict},
-    evidence::{Gate, GateReport, OpenGate, open_gates, repeats},
+    evidence::{Gate, GateReport, OpenGate, Part, open_gates, repeats},
     ids::User,
     task::task::{Task, Turn},
 };
@@ -93,14 +93,14 @@ fn of_gates(task: &Task, gates: &GateReport) -> Vec<WaivedFact> {
     let mut facts = Vec::new();
     for open in open_gates(task.plan.kind, gates) {
         let tests = failing_tests(gates, &open);
-        match open.gate {
+        match open.unmet.part {
             _ if !tests.is_empty() => facts.extend(tests.into_iter().map(WaivedFact::Test)),
-            Some(Gate::Check(number)) if repeated.contains(&number) => {}
-            Some(Gate::Check(number)) => facts.push(WaivedFact::Criterion {
+            Part::Gate(Gate::Check(number)) if repeated.contains(&number) => {}
+            Part::Gate(Gate::Check(number)) => facts.push(WaivedFact::Criterion {
                 number,
-                why: open.sentence,
+                why: open.unmet.sentence(),
             }),
-            Some(_) | None => facts.extend(findings(&open)),
+            Part::SetUp | Part::Tests | Part::Gate(_) => facts.extend(findings(&open)),
         }
     }
     facts
@@ -120,9 +120,11 @@ fn open_questions(turn: &Turn) -> Vec<WaivedFact> {
 
 /// Returns the failing tests that nothing excuses, if the Gate runs the tests and names them.
 fn failing_tests(gates: &GateReport, open: &OpenGate<'_>) -> Vec<String> {
-    match open.gate {
-        None | Some(Gate::BaseTests) => open.finding.map_or_else(Vec::new, |finding| gates.held_names(finding)),
-        Some(
+    match open.unmet.part {
+        Part::SetUp | Part::Tests | Part::Gate(Gate::BaseTests) => {
+            open.finding.map_or_else(Vec::new, |finding| gates.held_names(finding))
+        }
+        Part::Gate(
             Gate::RedBeforeGreen
             | Gate::Coverage
             | Gate::Integrity
@@ -139,7 +141,7 @@ fn findings(open: &OpenGate<'_>) -> Vec<WaivedFact> {
     let must_fix = |item: &&Issue| item.severity == Severity::MustFix;
     let places: Vec<WaivedFact> = open.places.iter().filter(must_fix).map(finding).collect();
     match places.is_empty() {
-        true => vec![WaivedFact::Finding(open.sentence.clone())],
+        true => vec![WaivedFact::Finding(open.unmet.sentence())],
         false => places,
     }
 }
