@@ -68,7 +68,7 @@ impl Judged {
     /// Puts a judgement into words. `judgement` is that of an approval whose questions do not count, `unanswered` that of
     /// one that leaves them open.
     pub fn new(case: &Case, report: &GateReport, [judgement, unanswered]: [&Judgement; 2], took: Duration) -> Self {
-        let mut details = match judgement {
+        let mut details: Vec<String> = match judgement {
             Judgement::EvidenceAbsent { reasons } => reasons.iter().map(Unmet::sentence).collect(),
             Judgement::Verdict(verdict) => verdict.broken_contracts.iter().map(ToString::to_string).collect(),
         };

@@ -2,7 +2,7 @@
 
 use crate::stage::{Case, File, Stage, finding};
 use domain::{
-    evidence::{Absence, Evidence, Excuse, Gate, GateReport, Profile, Weight, profile},
+    evidence::{Absence, Evidence, Excuse, Gate, GateReport, Profile, Unmet, Weight, profile},
     feature::Mode,
     plan::{Check, TaskType},
     question::Topic,
@@ -18,11 +18,15 @@ const HALVED: &str = "def add(a, b):\n    return a + b\n\n\ndef half(a):\n    re
 const HALF_TEST: &str = "import unittest\nfrom calc import half\n\n\nclass Half(unittest.TestCase):\n    def test_halves(self):\n        \
                          self.assertEqual(half(4), 2)\n";
 
+fn sentences(all: &[Unmet]) -> String {
+    all.iter().map(Unmet::sentence).collect::<Vec<_>>().join("; ")
+}
+
 fn word(report: &GateReport) -> String {
     match profile(TaskType::Feature, report) {
         Profile::Passed => "passed".to_owned(),
-        Profile::Failed(why) => format!("failed: {}", why.join("; ")),
-        Profile::Absent(why) => format!("absent: {}", why.join("; ")),
+        Profile::Failed(why) => format!("failed: {}", sentences(&why)),
+        Profile::Absent(why) => format!("absent: {}", sentences(&why)),
     }
 }
 

@@ -824,6 +824,7 @@ fn reports_say_why_each_test_failed() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn errors_of_the_system_are_known_by_their_codes() {
     use domain::evidence::SystemError::{
         ConnectionRefused, NameUnresolved, NoLocale, NoRevision, NoRoute, NoUser, NotFound, NotPermitted,

@@ -33,21 +33,26 @@ const MAX_NAMED: usize = 10;
 /// The longest test name that is kept, in characters. Names that are cut may become equal.
 const MAX_NAME: usize = 4_000;
 
+/// Returns the exit code of a command that was not cancelled; `None` if it did not end by itself.
+fn code(exit: Exit) -> Result<Option<i32>, GateError> {
+    match exit {
+        Exit::Exited(code) => Ok(Some(code)),
+        Exit::Cancelled => Err(GateError::Cancelled),
+        Exit::Signalled(_)
+        | Exit::TimedOut
+        | Exit::Idle
+        | Exit::HostRefused
+        | Exit::TooMuchOutput
+        | Exit::OverLimit(_)
+        | Exit::Escaped => Ok(None),
+    }
+}
+
 impl SandboxedCheckout {
     /// Returns the evidence of a command that ended or was stopped.
     pub(super) async fn ended(&self, order: &Order<'_>, finished: &Finished) -> Result<Evidence, GateError> {
         let command = order.command;
-        let code = match finished.exit {
-            Exit::Exited(code) => Some(code),
-            Exit::Cancelled => return Err(GateError::Cancelled),
-            Exit::Signalled(_)
-            | Exit::TimedOut
-            | Exit::Idle
-            | Exit::HostRefused
-            | Exit::TooMuchOutput
-            | Exit::OverLimit(_)
-            | Exit::Escaped => None,
-        };
+        let code = code(finished.exit)?;
         let (mut stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
         if code != Some(0) {
             let logs = self.logs(command, &stdout).await;
