@@ -75,13 +75,18 @@ enum Command {
 /// How long the end of the process waits for threads, such as those that delete folders.
 const LAST_THREADS: Duration = Duration::from_secs(5);
 
+/// The most threads for work that must not delay other work: one for each connection of the server, and as many for
+/// effects.
+const MOST_THREADS: usize = 1_024;
+
 /// Runs the command that the arguments name.
 pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return unusable(&error),
     };
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = match runtime.enable_all().max_blocking_threads(MOST_THREADS).build() {
         Ok(runtime) => runtime,
         Err(error) => {
             eprintln!("autobuild: the runtime could not be started: {error}");

@@ -15,7 +15,7 @@ pub mod job;
 pub mod label_looks;
 mod lease;
 pub mod onboarding;
-mod own_thread;
+pub mod own_thread;
 mod perform;
 mod persist;
 pub mod queue;

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Runs `work` on a thread of its own and passes its panic on. If the returned future is dropped, `work` is dropped at its
 /// next pause. Work that computes has no pause: its thread is left behind.
-pub(super) async fn on_own_thread<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
+pub async fn on_own_thread<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
     let unwanted = CancellationToken::new();
     let _guard = unwanted.clone().drop_guard();
     let (runtime, work) = (Handle::current(), work.boxed());

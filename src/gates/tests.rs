@@ -1,6 +1,6 @@
 //! Every reader of what foreign programs print or write does linear work.
 
-use super::{output, results, setup_reads, workflows};
+use super::{output, results, setup_reads, shell, workflows};
 use domain::secret::Secrets;
 use effort::{Reader, Text, assert_linear};
 
@@ -58,6 +58,14 @@ const CONFIGURATION: [Text; 3] = [
     Text("{\"scripts\":{", "", "\"a{n}\":\"b\","),
 ];
 
+/// Lines of shells.
+const LINES: [Text; 4] = [
+    Text("", "", "a{n}; "),
+    Text("", "", "X={n}\n"),
+    Text("", "", "f{n}() { a{n}; }\n"),
+    Text("", "", "cd a; b\n"),
+];
+
 #[test]
 fn eight_times_the_output_is_eight_times_the_work() {
     let secrets = Secrets::default();
@@ -69,6 +77,7 @@ fn eight_times_the_output_is_eight_times_the_work() {
         reader("plain", &|text| drop(output::plain(text)), &SHOWN),
         reader("shown", &|text| drop(output::shown(text, text, &secrets)), &SHOWN),
         reader("workflow", &|text| drop(workflows::started_by(text)), &CONFIGURATION),
+        reader("programs", &|text| drop(shell::programs(text)), &LINES),
         reader("hooks", &|text| drop(setup_reads::hooks_of(text)), &CONFIGURATION),
     ]);
 }

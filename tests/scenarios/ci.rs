@@ -3,7 +3,7 @@
 use crate::world::{Plan, REPO, Setup, WRITER, World};
 use domain::{
     ci::CiTimes,
-    evidence::{Evidence, Gate, GateResult, Weight},
+    evidence::{Absence, Evidence, Gate, GateResult, Weight},
 };
 use forge::{Fault, Mishap, NewApp, NewCiJob};
 
@@ -151,7 +151,7 @@ async fn a_red_check_that_says_nothing_of_the_change_goes_to_a_person() {
     assert_eq!(world.tasks().await, ["blocked"]);
     let ci = world.ci().await;
     assert!(
-        matches!(ci.evidence, Evidence::Absent(_)) && ci.items.is_empty(),
+        matches!(ci.evidence, Evidence::Absent(Absence::JudgesPull { .. })) && ci.items.is_empty(),
         "{ci:?}"
     );
     assert!(

@@ -143,7 +143,8 @@ fn shown(what: &str, uncounted: &str, evidence: &Evidence, max: usize) -> String
             Absence::CouldNotStart { .. }
             | Absence::HostRefused { .. }
             | Absence::Unreadable { .. }
-            | Absence::Unfinished { .. } => {
+            | Absence::Unfinished { .. }
+            | Absence::JudgesPull { .. } => {
                 format!("\n{what}: absent.\n\n{}\n", fenced("reason", &absence.sentence(), max))
             }
             Absence::NoCommand

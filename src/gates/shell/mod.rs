@@ -47,8 +47,8 @@ pub(crate) struct Question {
 
 /// Returns the programs that a line calls by name or absolute path; the repository's own files are not among them.
 pub(crate) fn programs(line: &str) -> Vec<String> {
-    let named = words::read(line).named.into_iter().map(|named| named.word);
-    named
+    let names = words::names(line).into_iter();
+    names
         .filter(|word| !word.contains('/') || word.starts_with('/'))
         .collect()
 }

@@ -4,6 +4,7 @@
 //! lines that the grammar cannot parse are left to the shell.
 
 use integrity::language::{syntax, syntax::At};
+use std::collections::BTreeSet;
 
 /// The deepest nesting of `sh -c 'sh -c …'` that is read.
 const DEEPEST: usize = 3;
@@ -28,7 +29,7 @@ const WORKED_OUT: [&str; 5] = [
 ];
 
 /// A word in command position.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Named {
     /// The earlier changes in the line that affect which program the word means.
     pub(super) after: Vec<Change>,
@@ -39,7 +40,7 @@ pub(super) struct Named {
 }
 
 /// A part of a line that changes which program a later word means.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Change {
     /// A change of folder.
     Folder(String),
@@ -58,13 +59,42 @@ pub(super) struct Line {
     pub(super) has_pipe: bool,
 }
 
+/// The words found so far, each once.
+#[derive(Default)]
+struct Words {
+    named: Vec<Named>,
+    all: BTreeSet<Named>,
+}
+
+/// The parts of a line that are collected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Words alone.
+    Names,
+    /// Words with the changes before each of them. This takes quadratic work, so it is for lines of limited length.
+    Changes,
+}
+
+/// Returns the words in command position, whatever the length of the line.
+pub(super) fn names(line: &str) -> Vec<String> {
+    let found = tree(line, |root| {
+        let mut words = Words::default();
+        collect(root, &[], (Detail::Names, DEEPEST), &mut words);
+        words.named
+    });
+    found.unwrap_or_default().into_iter().map(|named| named.word).collect()
+}
+
 /// Parses a line.
 pub(super) fn read(line: &str) -> Line {
     let parsed = tree(line, |root| {
-        let mut named = Vec::new();
-        collect(root, &[], DEEPEST, &mut named);
+        let mut words = Words::default();
+        collect(root, &[], (Detail::Changes, DEEPEST), &mut words);
         let has_pipe = root.below().any(|at| at.is(&["pipeline"]));
-        Line { named, has_pipe }
+        Line {
+            named: words.named,
+            has_pipe,
+        }
     });
     parsed.unwrap_or_else(|| Line {
         named: Vec::new(),
@@ -117,8 +147,8 @@ fn tree<T>(line: &str, look: impl FnOnce(At<'_>) -> T) -> Option<T> {
     is_parsed.then(|| look(root))
 }
 
-fn collect(root: At<'_>, outer: &[Change], depth: usize, named: &mut Vec<Named>) {
-    let functions: Vec<&str> = root
+fn collect(root: At<'_>, outer: &[Change], (detail, depth): (Detail, usize), named: &mut Words) {
+    let functions: BTreeSet<&str> = root
         .below()
         .filter(|at| at.is(&["function_definition"]))
         .map(|at| at.field_text("name"))
@@ -126,7 +156,9 @@ fn collect(root: At<'_>, outer: &[Change], depth: usize, named: &mut Vec<Named>)
     // Each change with the part of the line in which it applies.
     let mut changes: Vec<(At<'_>, Change)> = Vec::new();
     for at in root.below() {
-        if let Some(change) = change(at) {
+        if detail == Detail::Changes
+            && let Some(change) = change(at)
+        {
             changes.push((scope(at), change));
         }
         if !at.is(&["command"]) {
@@ -142,8 +174,9 @@ fn collect(root: At<'_>, outer: &[Change], depth: usize, named: &mut Vec<Named>)
         after.extend(paths.map(|text| Change::Settings(text.to_owned())));
         let mut words = vec![name];
         words.extend(at.children().filter(|part| !part.is(&NO_ARGUMENT)));
-        chain(&words, &after, (&functions, depth), named);
-        if let Some(value) = literal(name)
+        chain(&words, &after, (&functions, detail, depth), named);
+        if detail == Detail::Changes
+            && let Some(value) = literal(name)
             && let Some(change) = changed_by(at, &value)
         {
             changes.push((scope(at), change));
@@ -161,11 +194,16 @@ const NO_ARGUMENT: [&str; 5] = [
 ];
 
 /// Notes the word in command position, and that of the command that it starts in turn.
-fn chain(words: &[At<'_>], after: &[Change], (functions, depth): (&[&str], usize), named: &mut Vec<Named>) {
+fn chain(
+    words: &[At<'_>],
+    after: &[Change],
+    (functions, detail, depth): (&BTreeSet<&str>, Detail, usize),
+    named: &mut Words,
+) {
     let mut words = words;
     while let [first, rest @ ..] = words {
         let Some(word) = literal(*first) else { return };
-        if functions.contains(&word.as_str()) {
+        if functions.contains(word.as_str()) {
             return;
         }
         let one = Named {
@@ -173,13 +211,15 @@ fn chain(words: &[At<'_>], after: &[Change], (functions, depth): (&[&str], usize
             written: first.text().to_owned(),
             word: word.clone(),
         };
-        if !named.contains(&one) {
-            named.push(one);
+        if named.all.insert(one.clone()) {
+            named.named.push(one);
         }
         if let ("sh" | "bash" | "dash", Some(line)) = (base(&word), script(rest))
             && depth > 0
         {
-            tree(&line, |root| collect(root, after, depth.saturating_sub(1), named));
+            tree(&line, |root| {
+                collect(root, after, (detail, depth.saturating_sub(1)), named)
+            });
             return;
         }
         words = started_by(base(&word), rest);

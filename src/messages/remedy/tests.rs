@@ -190,6 +190,12 @@ fn every_absence_has_an_action_of_its_own() {
             },
             "CI gave no answer",
         ),
+        (
+            Absence::JudgesPull {
+                what: "`PR title` failed".to_owned(),
+            },
+            "change its title, labels or size",
+        ),
     ];
     let blocked = BlockReason::GatesAbsent { reasons: Vec::new() };
     for (reason, words) in reasons {

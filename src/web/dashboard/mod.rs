@@ -19,6 +19,7 @@ mod streams;
 
 use crate::{
     engine,
+    engine::own_thread::on_own_thread,
     web::{
         dashboard::{
             readings::{Page, Reading},
@@ -40,7 +41,7 @@ use axum::{
             SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
         },
     },
-    middleware::{Next, from_fn_with_state},
+    middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -56,7 +57,14 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 const ICON: &str = include_str!("icon.svg");
 
 pub(super) fn routes(inbox: &Arc<Inbox>) -> Router<Arc<Inbox>> {
-    pages().layer(from_fn_with_state(Arc::clone(inbox), door))
+    pages()
+        .layer(from_fn(answered))
+        .layer(from_fn_with_state(Arc::clone(inbox), door))
+}
+
+/// Answers on a thread of its own: a page with much text delays no renewal of a lease.
+async fn answered(request: Request, next: Next) -> Response {
+    on_own_thread(next.run(request)).await
 }
 
 /// Guards the dashboard of a run on a person's own machine: each request needs the run's key, or the session that the

@@ -4,6 +4,7 @@ use crate::{
     engine::{
         Engine,
         figures::{Counted, Figures},
+        own_thread::on_own_thread,
         queue::Queue,
         view::{FeatureView, Overview, SeenFeatures, ViewError, WorkView},
     },
@@ -160,7 +161,8 @@ async fn keep_reading(inbox: Arc<Inbox>, page: Page, open: Arc<OpenPage>) {
 /// Reads a page once, and shows it to all its viewers.
 async fn show_newest(inbox: &Arc<Inbox>, page: Page, open: &OpenPage) {
     let _turn = open.turn.lock().await;
-    let (reading, error) = look(inbox, page).await;
+    let reader = Arc::clone(inbox);
+    let (reading, error) = on_own_thread(async move { look(&reader, page).await }).await;
     let is_news = open.newest.send_if_modified(|shown| {
         let is_new = shown.as_deref() != Some(&reading);
         if is_new {

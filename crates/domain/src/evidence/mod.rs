@@ -177,6 +177,11 @@ pub enum Absence {
         /// The check's name and state, as a sentence.
         what: String,
     },
+    /// A check by someone else judges the pull request and not the code, so a person has to act.
+    JudgesPull {
+        /// The check's name and why no Player can mend it, as a sentence.
+        what: String,
+    },
 }
 
 impl Finding {
@@ -282,7 +287,7 @@ impl Absence {
                 "the tests were red before this change and their runner names none, so new failures cannot be told"
                     .to_owned()
             }
-            Self::Unfinished { what } => what.clone(),
+            Self::Unfinished { what } | Self::JudgesPull { what } => what.clone(),
         }
     }
 }
