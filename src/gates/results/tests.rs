@@ -824,11 +824,8 @@ fn reports_say_why_each_test_failed() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table")]
 fn errors_of_the_system_are_known_by_their_codes() {
-    use domain::evidence::SystemError::{
-        ConnectionRefused, NameUnresolved, NoLocale, NoRevision, NoRoute, NoUser, NotFound, NotPermitted,
-    };
+    use domain::evidence::SystemError::{ConnectionRefused, NameUnresolved, NoRoute, NotFound, NotPermitted};
     let table = [
         ("connect ECONNREFUSED 127.0.0.1:5432", Some(ConnectionRefused)),
         (
@@ -846,6 +843,18 @@ fn errors_of_the_system_are_known_by_their_codes() {
             Some(NotFound),
         ),
         ("PermissionError: [Errno 13]", Some(NotPermitted)),
+        ("AssertionError: 111 != 2", None),
+        ("MY_ENOENT_FLAG is set", None),
+    ];
+    for (line, expected) in table {
+        assert_eq!(super::failures::system_error(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn missing_users_locales_and_revisions_are_known_by_the_words_of_libraries_and_git() {
+    use domain::evidence::SystemError::{NoLocale, NoRevision, NoUser};
+    let table = [
         ("KeyError: \"getpwnam(): name not found: 'deployer'\"", Some(NoUser)),
         ("chown: invalid user: 'deployer'", Some(NoUser)),
         ("lookup: user: unknown user deployer", Some(NoUser)),
@@ -874,8 +883,6 @@ fn errors_of_the_system_are_known_by_their_codes() {
             "fatal: ambiguous argument 'v1.0': unknown revision or path not in the working tree.",
             Some(NoRevision),
         ),
-        ("AssertionError: 111 != 2", None),
-        ("MY_ENOENT_FLAG is set", None),
     ];
     for (line, expected) in table {
         assert_eq!(super::failures::system_error(line), expected, "{line}");
