@@ -140,10 +140,6 @@ impl Question {
 
     /// Adds another question of the same topic. The material of each has a heading.
     fn join(&mut self, other: Self) {
-        if self.material == other.material {
-            self.about.extend(other.about);
-            return;
-        }
         if self.about.len() == 1 {
             self.material = headed(&self.about, &self.material);
         }
@@ -160,7 +156,8 @@ fn headed(about: &[String], material: &str) -> String {
 /// Sorts questions, the gravest first. Those of one topic become one with a list as long as their material fits, or if
 /// it is the same. If there are still more than [`MOST_QUESTIONS`], all of a topic do, and their material is cut. None is
 /// left out.
-pub fn arrange(mut questions: Vec<Question>) -> Vec<Question> {
+pub fn arrange(questions: Vec<Question>) -> Vec<Question> {
+    let mut questions = with_each_material_once(questions);
     questions.sort_by_key(|question| question.topic);
     // Each part of a list has a heading.
     let fits =
@@ -173,6 +170,19 @@ pub fn arrange(mut questions: Vec<Question>) -> Vec<Question> {
         question.material = cut(&question.material, MOST_LINES);
     }
     arranged
+}
+
+/// Makes one question of those of one topic that show the same, such as the rows of one test.
+fn with_each_material_once(questions: Vec<Question>) -> Vec<Question> {
+    let mut once: Vec<Question> = Vec::new();
+    for question in questions {
+        let same = |known: &&mut Question| known.topic == question.topic && known.material == question.material;
+        match once.iter_mut().find(same) {
+            Some(known) => known.about.extend(question.about),
+            None => once.push(question),
+        }
+    }
+    once
 }
 
 /// Joins neighbours of one topic that `fits` lets be joined.
