@@ -254,7 +254,7 @@ impl TestOutcome {
         match self {
             Self::Witness | Self::Sharpened | Self::Repaired => Witness::Yes,
             Self::WitnessByNeed => Witness::OnceNoticed,
-            Self::ChangedOnPurpose => Witness::OnceWanted,
+            Self::ChangedOnPurpose | Self::RepairedAndChanged => Witness::OnceWanted,
             Self::Kept
             | Self::Broken
             | Self::Weakened
@@ -268,7 +268,6 @@ impl TestOutcome {
             | Self::NeverRan
             | Self::AsBefore
             | Self::WeakenedWhileRed
-            | Self::RepairedAndChanged
             | Self::RemovedWhileRed
             | Self::RedBefore
             | Self::Unnamed => Witness::No,

@@ -127,6 +127,11 @@ impl SandboxedCheckout {
         self.checkout.path()
     }
 
+    /// Returns the folder around the working copy and the commands' home.
+    pub(crate) fn around(&self) -> &Path {
+        self.checkout.home()
+    }
+
     pub(crate) fn head(&self) -> &Sha {
         self.checkout.head()
     }

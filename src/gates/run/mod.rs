@@ -1,6 +1,7 @@
 //! Runs a repository's commands: in which checkout, on which files, and with which result.
 //!
-//! [`prepared`] sets a commit up once and gives every run a checkout that starts from there, a [`ready`] one. [`checkout`] runs one command, at the same path for every run of a repository. [`result_cache`]
+//! [`prepared`] sets a commit up once and gives every run a checkout that starts from there, a [`ready`] one, which may
+//! be a [`used`] one. [`checkout`] runs one command, at the same path for every run of a repository. [`result_cache`]
 //! stores earlier results of the same files; [`cache`] stores what was built.
 
 pub(crate) mod cache;
@@ -13,3 +14,5 @@ mod put_back;
 pub(crate) mod ready;
 pub(crate) mod report_files;
 pub(crate) mod result_cache;
+mod stamp;
+mod used;

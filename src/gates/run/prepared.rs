@@ -16,6 +16,7 @@ use crate::{
             put_back::Touched,
             ready::{Ready, What},
             result_cache::{Expected, ResultCache, Slot, Tested},
+            used::{Stamps, Used},
         },
         said,
         setup_reads::{is_read_by_package_managers, touches_setup},
@@ -31,7 +32,7 @@ use domain::{
 };
 use git::Mirror;
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -62,6 +63,8 @@ pub(crate) struct Prepared<'a> {
     /// Another commit on which set-up leaves the same, and set-up's evidence from there.
     like: Option<(&'a Sha, Evidence)>,
     done: Mutex<Option<Arc<SetUp>>>,
+    /// Used checkouts that can be used again, by commit.
+    used: Mutex<BTreeMap<Sha, Used>>,
     plain: OnceLock<Duration>,
     misled: AtomicBool,
     /// Whether a selection of tests has worked before.
@@ -113,6 +116,7 @@ impl<'a> Prepared<'a> {
             chosen: Arc::new(commands::at(mirror, commit, settings).await?),
             like: None,
             done: Mutex::default(),
+            used: Mutex::default(),
             plain: OnceLock::new(),
             misled: AtomicBool::default(),
             selects: AtomicBool::default(),
@@ -239,6 +243,7 @@ impl<'a> Prepared<'a> {
             (true, Evidence::Absent(_)) | (false, _) => None,
         };
         let tested = Tested::now(&ready, tests, coverage, took);
+        self.give_back(ready);
         if is_sound(&tested.tests) && !self.refuses.load(Ordering::Relaxed) {
             slot.keep(&tested);
         }
@@ -253,7 +258,8 @@ impl<'a> Prepared<'a> {
         if let Some(known) = slot.known().filter(|known| holds(&known.tests)) {
             return Ok(said::with_origin(known.tests, known.origin));
         }
-        let (_, found, _) = self.first(what, holds).await?;
+        let (ready, found, _) = self.first(what, holds).await?;
+        self.give_back(ready);
         if holds(&found) {
             slot.keep(&Tested::of_command(found.clone()));
         }
@@ -414,7 +420,7 @@ impl<'a> Prepared<'a> {
         }
         let ready = self.with(commit, overlay).await?.within(limit);
         let mut found = ready.run(what).await?;
-        drop(ready);
+        self.give_back(ready);
         let is_denied = expected.is_denied_by(&found) && !self.fails_as_before(&found);
         if self.may_mislead(overlay) && !self.is_misled() && is_denied {
             let ready = self.on(commit, Some(overlay)).await?.within(limit);
@@ -465,6 +471,8 @@ impl<'a> Prepared<'a> {
     }
 
     fn note(&self, done: SetUp) {
+        // They contain what another set-up left.
+        lock(&self.used).clear();
         *lock(&self.done) = Some(Arc::new(done));
     }
 
@@ -568,19 +576,34 @@ impl<'a> Prepared<'a> {
         let Some((done, snapshot)) = done.as_ref().and_then(|done| Some((done, done.snapshot.as_ref()?))) else {
             return self.on(commit, overlay).await;
         };
-        let checkout = self.checkout(commit).await?;
-        if snapshot.fill(self.mirror, overlay, &checkout).await? != Warmed::Yes {
-            drop(checkout);
-            return self.on(commit, overlay).await;
-        }
-        if let Some(overlay) = overlay {
-            overlay.lay((self.mirror, commit), checkout.path()).await?;
-        }
+        let used = lock(&self.used).remove(commit);
+        let again = match used {
+            Some(used) => used.again((self.mirror, commit), snapshot, overlay).await?,
+            None => None,
+        };
+        let checkout = match again {
+            Some(checkout) => checkout,
+            None => {
+                let checkout = self.checkout(commit).await?;
+                if snapshot.fill(self.mirror, overlay, &checkout).await? != Warmed::Yes {
+                    drop(checkout);
+                    return self.on(commit, overlay).await;
+                }
+                if let Some(overlay) = overlay {
+                    overlay.lay((self.mirror, commit), checkout.path()).await?;
+                }
+                checkout
+            }
+        };
         put_back::make_executable(checkout.path(), &done.touched.executable).map_err(host("preparing a checkout"))?;
         let mut ready = self.of(checkout, overlay);
         ready.setup.clone_from(&done.said);
         if overlay.is_none() {
             ready.touched.clone_from(&done.touched);
+        }
+        // At isolation levels 0 and 1, processes may still run there, and holding the checkout would block all others.
+        if SandboxedCheckout::always_seen(self.context).is_some() && !cache::times_matter(&ready.checkout) {
+            ready.stamps = Stamps::of(&ready.checkout).await;
         }
         Ok(ready)
     }
@@ -598,8 +621,21 @@ impl<'a> Prepared<'a> {
                 .flat_map(Overlay::paths)
                 .map(PathBuf::from)
                 .collect(),
+            stamps: None,
             deadline: self.context.deadlines.test,
             additions: self.additions(),
+        }
+    }
+
+    /// Keeps a checkout for the next run on its commit, if possible.
+    fn give_back(&self, ready: Ready<'a>) {
+        let Ready {
+            checkout, laid, stamps, ..
+        } = ready;
+        if let Some(before) = stamps {
+            let commit = checkout.head().clone();
+            let used = Used { checkout, laid, before };
+            drop(lock(&self.used).insert(commit, used));
         }
     }
 

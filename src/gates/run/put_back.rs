@@ -5,6 +5,7 @@ use crate::gates::run::{
     checkout::SandboxedCheckout,
     context::{GateError, host, off_thread},
     overlay::{Meant, Overlay, in_work_tree},
+    stamp::{Stamp, outlive},
 };
 use domain::ids::Sha;
 use git::{Blob, Mirror, folder_in_the_way, put};
@@ -17,7 +18,6 @@ use std::{
         fs::{MetadataExt, PermissionsExt},
     },
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 /// Git's mode of a symbolic link.
@@ -32,16 +32,6 @@ pub(crate) struct Touched {
     pub(crate) rewritten: Vec<String>,
     /// Files that set-up made executable and that were left so.
     pub(crate) executable: Vec<PathBuf>,
-}
-
-/// The metadata of a path. Two equal stamps mean that nobody wrote there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    inode: (u64, u64),
-    mode: u32,
-    size: u64,
-    links: u64,
-    changed: (i64, i64),
 }
 
 /// The state of the files before set-up.
@@ -68,30 +58,8 @@ pub(crate) async fn before(place: &SandboxedCheckout, overlay: Option<&Overlay>)
     Ok(Before { stamps, laid })
 }
 
-/// Returns the metadata of a path: whoever writes there changes it, because no program can set the time of the last
-/// change.
 fn stamp(path: &Path) -> Option<Stamp> {
-    let meta = fs::symlink_metadata(path).ok()?;
-    Some(Stamp {
-        inode: (meta.dev(), meta.ino()),
-        mode: meta.mode(),
-        size: meta.size(),
-        links: meta.nlink(),
-        changed: (meta.ctime(), meta.ctime_nsec()),
-    })
-}
-
-/// Waits until a file written in `folder` is newer than all these, so that every later write changes a stamp.
-fn outlive<'a>(stamps: impl Iterator<Item = &'a Stamp>, folder: &Path) -> io::Result<()> {
-    let latest = stamps.map(|stamp| stamp.changed).max();
-    for _ in 0..100 {
-        let meta = tempfile::tempfile_in(folder)?.metadata()?;
-        if latest.is_none_or(|latest| (meta.ctime(), meta.ctime_nsec()) > latest) {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    Ok(())
+    fs::symlink_metadata(path).ok().as_ref().map(Stamp::of)
 }
 
 impl Before {
@@ -159,7 +127,7 @@ pub(crate) fn make_executable(root: &Path, paths: &[PathBuf]) -> io::Result<()> 
 }
 
 /// Returns those of these files that the commit has, with their modes.
-async fn committed(
+pub(super) async fn committed(
     mirror: &Mirror,
     commit: &Sha,
     paths: &BTreeSet<PathBuf>,

@@ -10,6 +10,7 @@ use crate::gates::{
         context::GateError,
         ended::could_not_start,
         put_back::Touched,
+        used::Stamps,
     },
     test_line::Invocation,
 };
@@ -51,6 +52,8 @@ pub(crate) struct Ready<'a> {
     pub(crate) touched: Touched,
     /// The paths of the overlay's files.
     pub(super) laid: Vec<PathBuf>,
+    /// The state before anything ran; `None` if the checkout cannot be used again.
+    pub(super) stamps: Option<Stamps>,
     /// The time limit of its commands.
     pub(super) deadline: Duration,
     pub(super) additions: Additions,

@@ -16,7 +16,7 @@ mod times;
 mod untracked_files;
 
 pub(crate) use made::Made;
-pub(crate) use times::age;
+pub(crate) use times::{age, matter as times_matter};
 pub(crate) use untracked_files::UntrackedFiles;
 
 use crate::gates::{
@@ -29,7 +29,7 @@ use crate::gates::{
     },
 };
 use domain::ids::Sha;
-use git::Mirror;
+use git::{Mirror, put};
 use std::{
     collections::BTreeSet,
     fs, io,
@@ -181,6 +181,27 @@ impl Snapshot {
         let entry = key.entry(commit);
         let is_packages = Notes::read(&entry).is_ok_and(|notes| notes.made == Made::Packages);
         Ok(is_packages.then(|| Self { entry, own: None }))
+    }
+
+    /// Replaces whatever is at a path below `around`, the folder around a checkout, by the snapshot's copy. Returns whether
+    /// there is one.
+    pub(crate) fn copy_back(entry: &Path, around: &Path, path: &Path) -> io::Result<bool> {
+        let left = match (path.strip_prefix("work"), path.strip_prefix("home")) {
+            (Ok(inside), _) => entry.join(CHECKOUT).join(inside),
+            (_, Ok(inside)) => entry.join(HOME).join(inside),
+            (Err(_), Err(_)) => return Ok(false),
+        };
+        if fs::symlink_metadata(&left).is_err() {
+            return Ok(false);
+        }
+        put(around, path, None)?;
+        Copier::default().copy(&left, &around.join(path))?;
+        Ok(true)
+    }
+
+    /// Returns its folder.
+    pub(crate) fn entry(&self) -> &Path {
+        &self.entry
     }
 
     /// Fills a fresh checkout of this or another commit with a copy. Files that the overlay will replace count as

@@ -103,6 +103,11 @@ fn made(work: &Path) -> io::Result<Time> {
     fs::symlink_metadata(work.join(".git/HEAD")).map(|meta| modified(&meta))
 }
 
+/// `true` if Cargo may build there: it relies on times that only a fresh checkout has.
+pub(crate) fn matter(place: &SandboxedCheckout) -> bool {
+    has_packages(&place.tracked())
+}
+
 fn has_packages(tracked: &[PathBuf]) -> bool {
     tracked.iter().any(|path| path.ends_with(MANIFEST))
 }
