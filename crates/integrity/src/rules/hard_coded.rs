@@ -1,9 +1,11 @@
 //! The product holds the very answers that its new tests expect, for the inputs that they give: nothing is computed.
 
-use crate::language::Role;
 use crate::{
     changed_file::{ChangedFile, Reading},
-    language::outline::{Answer, FixedAnswer, Function, Of, Test},
+    language::{
+        Role,
+        outline::{Answer, FixedAnswer, Function, Of, Test},
+    },
     rules::rule::{ReadingRule, Violation, at},
 };
 use domain::integrity::{Detail, Rule};

@@ -1,7 +1,6 @@
 //! Puts single tests of one version into a file of another, where the file as a whole does not fit its code.
 
-use crate::language;
-use crate::language::outline::Test;
+use crate::{language, language::outline::Test};
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
