@@ -19,7 +19,7 @@ use domain::{
     integrity::Weight,
     plan::TaskType,
     shell_command::ShellCommand,
-    test_outcome::{FourResults, MixedResult, Reason, TestOutcome, TestResult},
+    test_outcome::{FourResults, MixedResult, Reason, TestOutcome, TestResult, Witness},
 };
 use integrity::language;
 use std::collections::{BTreeMap, BTreeSet};
@@ -274,6 +274,16 @@ impl Row {
     /// `true` if the change altered the test or what it names in its file.
     pub(crate) fn is_changed(&self) -> bool {
         self.text == Text::Changed
+    }
+
+    /// Returns whether the test shows what the change brings. A test of the base that was extended, and that the old code
+    /// cannot run for that, does so like a new one.
+    pub(crate) fn witness(&self) -> Witness {
+        let is_extended = self.outcome == TestOutcome::Kept && self.is_changed();
+        match self.results.new {
+            MixedResult::Ran(TestResult::NotComparable) if is_extended => Witness::OnceNoticed,
+            MixedResult::Ran(_) | MixedResult::NotNeeded => self.outcome.witness(),
+        }
     }
 
     /// Returns the test's name: that of the head, if it is there.

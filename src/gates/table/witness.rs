@@ -110,7 +110,7 @@ pub(crate) fn judge(
         return None;
     }
     let rows = table.map_or(&[][..], |table| table.rows.as_slice());
-    let shows = |row: &&Row| match row.outcome.witness() {
+    let shows = |row: &&Row| match row.witness() {
         Witness::Yes | Witness::OnceWanted => true,
         Witness::OnceNoticed => noticed.is_none_or(|noticed| noticed.contains(row.name())),
         Witness::No => false,
