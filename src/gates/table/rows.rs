@@ -277,9 +277,10 @@ impl Row {
     }
 
     /// Returns whether the test shows what the change brings. A test of the base that was extended, and that the old code
-    /// cannot run for that, does so like a new one.
-    pub(crate) fn witness(&self) -> Witness {
-        let is_extended = self.outcome == TestOutcome::Kept && self.is_changed();
+    /// cannot run for that, does so like a new one. `new` is the run that found this out.
+    pub(crate) fn witness(&self, new: Option<&MixedRun>) -> Witness {
+        let has_ended = new.is_some_and(|run| run.absence().is_none());
+        let is_extended = has_ended && self.outcome == TestOutcome::Kept && self.is_changed();
         match self.results.new {
             MixedResult::Ran(TestResult::NotComparable) if is_extended => Witness::OnceNoticed,
             MixedResult::Ran(_) | MixedResult::NotNeeded => self.outcome.witness(),

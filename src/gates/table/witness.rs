@@ -110,7 +110,8 @@ pub(crate) fn judge(
         return None;
     }
     let rows = table.map_or(&[][..], |table| table.rows.as_slice());
-    let shows = |row: &&Row| match row.witness() {
+    let new = table.and_then(|table| table.new.as_ref());
+    let shows = |row: &&Row| match row.witness(new) {
         Witness::Yes | Witness::OnceWanted => true,
         Witness::OnceNoticed => noticed.is_none_or(|noticed| noticed.contains(row.name())),
         Witness::No => false,
