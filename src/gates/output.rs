@@ -1,6 +1,7 @@
 //! Prepares a command's output for people and agents: plain text without secrets, and not too long.
 
 use domain::{secret::Secrets, shorten};
+use std::collections::BTreeSet;
 
 /// The most characters of output that evidence holds.
 const MAX_SHOWN: usize = 8_000;
@@ -63,6 +64,14 @@ pub(crate) fn shown(stdout: &str, stderr: &str, secrets: &Secrets) -> String {
     let err_text = shorten::middle(&stderr, err_room);
     let out_text = shorten::middle(&stdout, room - err_room);
     format!("{err_text}\n{out_text}")
+}
+
+/// Returns the lines of a file that an output names as `path:12`.
+pub(crate) fn named_lines(output: &str, path: &str) -> BTreeSet<usize> {
+    let mark = format!("{path}:");
+    let digits = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>();
+    let behind = output.split(&mark).skip(1);
+    behind.filter_map(|rest| digits(rest).parse().ok()).collect()
 }
 
 #[cfg(test)]

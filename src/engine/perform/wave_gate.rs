@@ -75,7 +75,7 @@ async fn broke(
     let smoke_failed = report
         .result(Gate::Smoke)
         .is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
-    // What the tasks did together no single merge did, and the search only runs tests and the smoke command.
+    // No single merge did what the tasks did together, and the search only runs tests and the smoke command.
     if !tests_failed && !smoke_failed {
         return Ok(None);
     }

@@ -126,7 +126,7 @@ async fn still_passing(
         Some((path.to_owned(), text.into_bytes(), change.mode(path)?))
     };
     let files: Vec<Put> = by_file.into_iter().filter_map(put).collect();
-    // Where no assertion could be replaced, a pass says nothing.
+    // A pass says nothing if no assertion could be replaced.
     let is_put = |test: &&Asserting| files.iter().any(|(path, ..)| *path == test.path);
     let names: Vec<String> = tests.iter().filter(is_put).map(|test| test.name.clone()).collect();
     if names.is_empty() {

@@ -6,6 +6,7 @@ use crate::{
         commands,
         commands::Chosen,
         compare, coverage,
+        output::named_lines,
         run::{
             cache,
             cache::{Made, Snapshot, Warmed},
@@ -694,11 +695,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 /// same way.
 fn is_unbuilt(found: &Evidence, overlay: &Overlay) -> bool {
     let Some(finding) = found.failure() else { return false };
-    let blames = |path: &str| {
-        let mark = format!("{path}:");
-        let mut places = finding.output.split(&mark).skip(1);
-        places.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
+    let blames = |path: &str| !named_lines(&finding.output, path).is_empty();
     let has_names = finding.names.as_ref().is_some_and(|names| names.all().next().is_some());
     !has_names && overlay.paths().any(blames)
 }

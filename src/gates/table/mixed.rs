@@ -2,6 +2,7 @@
 
 use crate::gates::{
     compare,
+    output::named_lines,
     run::{context::GateError, result_cache::Expected},
     table::forms::{Fitted, Form, TestSide},
     test_index::{self, TestIndex},
@@ -126,7 +127,8 @@ impl MixedRun {
         };
         let wanted = |path: &&str| match selection {
             Selection::All => true,
-            Selection::Named(named) => named.files.is_empty() || named.files.contains(*path),
+            // What tests share belongs to each of them.
+            Selection::Named(named) => named.files.is_empty() || named.files.contains(*path) || !index.has_tests(path),
         };
         let laid: Vec<&str> = side.paths().into_iter().filter(wanted).collect();
         let silent = silent(&self.results, index, &laid);
@@ -247,19 +249,7 @@ fn silent<'p>(results: &BTreeMap<String, TestResult>, index: &TestIndex, laid: &
 
 /// Returns those of the silent files that the output names, with the lines that it names; all of them if it names none.
 fn unfit<'p>(output: &str, silent: &[&'p str]) -> Vec<(&'p str, BTreeSet<usize>)> {
-    let lines = |path: &str| -> BTreeSet<usize> {
-        let mark = format!("{path}:");
-        let behind = output.split(&mark).skip(1);
-        let number = |rest: &str| {
-            rest.chars()
-                .take_while(char::is_ascii_digit)
-                .collect::<String>()
-                .parse()
-                .ok()
-        };
-        behind.filter_map(number).collect()
-    };
-    let all: Vec<_> = silent.iter().map(|path| (*path, lines(path))).collect();
+    let all: Vec<_> = silent.iter().map(|path| (*path, named_lines(output, path))).collect();
     let named: Vec<_> = all.iter().filter(|(_, lines)| !lines.is_empty()).cloned().collect();
     if named.is_empty() { all } else { named }
 }

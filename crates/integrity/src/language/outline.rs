@@ -188,11 +188,11 @@ pub struct Check {
     pub strength: Strength,
     /// The code that would always fail in its place; `None` if there is none.
     pub failing: Option<Failing>,
-    /// What it expects of the other assertions.
+    /// The outcome that it needs from the others of its test.
     pub expects: Expects,
 }
 
-/// What an assertion expects of the other assertions of its test.
+/// The outcome that an assertion needs from the others of its test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expects {
     /// They hold.

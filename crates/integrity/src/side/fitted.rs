@@ -88,7 +88,7 @@ mod tests {
     const PYTHON_NEW: &str = "from a import kept\n\n\ndef helper():\n    return 1\n\n\ndef test_one():\n    assert kept() > 0\n\n\nclass TestBox:\n    def test_three(self):\n        assert kept()\n\n\ndef test_five():\n    assert helper() == 1\n";
 
     #[test]
-    fn single_tests_stand_in_the_other_version_s_file() {
+    fn single_tests_stand_in_the_file_of_the_other_version() {
         let fitted = with_single_tests_of("tests/test_a.py", PYTHON_NEW, PYTHON_OLD).unwrap();
         let expected = "from a import kept\n\n\ndef helper():\n    return 1\n\n\ndef test_one():\n    assert kept() == 1\n\n\nclass TestBox:\n    def test_three(self):\n        assert kept() == 3\n    def test_four(self):\n        assert kept() == 4\n\n\ndef test_five():\n    assert helper() == 1\n@pytest.mark.slow\ndef test_two():\n    assert gone() == 2\n";
         assert_eq!(fitted, expected);
