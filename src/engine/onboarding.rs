@@ -4,7 +4,7 @@
 use crate::{
     config::{RepositorySettings, SETTINGS_FILE},
     engine::{Engine, job::EffectError, repository::DefaultBranch},
-    gates::{commands, workflows},
+    gates::commands,
     github::{Content, NewPull, OpenedPull},
     messages,
 };
@@ -12,6 +12,7 @@ use domain::{
     ids::{InstallationId, PullNumber, RepoId},
     shell_command::ShellCommand,
 };
+use runners::workflows;
 use std::time::Duration;
 
 /// The branch of the proposal. It belongs to no Feature.

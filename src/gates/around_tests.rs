@@ -60,8 +60,9 @@ fn named(path: &str, version: &Version) -> BTreeSet<(String, Vec<String>)> {
 #[cfg(test)]
 mod tests {
     use super::names_around;
-    use crate::gates::{change::Change, test_index::TestIndex};
+    use crate::gates::change::Change;
     use integrity::{FileChange, Version};
+    use runners::test_index::TestIndex;
     use std::collections::BTreeSet;
 
     fn change(path: &str, before: &str, after: &str) -> Change {

@@ -3,7 +3,6 @@
 use crate::gates::{
     commands::paths,
     run::context::{GateError, host},
-    test_index::TestIndex,
 };
 use domain::ids::Sha;
 use git::{Blob, Mirror, RawChange, blocking};
@@ -11,6 +10,7 @@ use integrity::{
     FileChange, Version, language,
     language::{Role, file_name, role},
 };
+use runners::test_index::TestIndex;
 use std::{borrow::Cow, collections::BTreeSet};
 
 /// The largest version of a file that is read, in bytes.

@@ -1,15 +1,14 @@
 //! Runs the checks of acceptance criteria: a test that must pass, a command that must exit with 0, a file that must
 //! exist.
 
-use crate::gates::{
-    change::is_of_tests, compare, run::context::GateError, said, test_index, test_line::own_name, turn::Run,
-};
+use crate::gates::{change::is_of_tests, compare, run::context::GateError, said, turn::Run};
 use domain::{
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Gate, GateResult, TestNames, Weight},
     plan::{Check, Criterion},
 };
 use git::Blob;
+use runners::{test_index, test_line::own_name};
 use std::collections::BTreeSet;
 
 /// The largest file that is searched for a test's name, in bytes.

@@ -2,18 +2,18 @@
 
 use crate::{
     config::{RepositorySettings, SETTINGS_FILE},
-    gates::{
-        detect,
-        detect::{Repository, workflow::Workflow},
-        run::report_files,
-        test_line::TestLine,
-    },
+    gates::run::report_files,
 };
 use domain::{
     feature::UnrunTests, ids::Sha, network::HostRule, registries, registries::Ecosystem, shell_command::ShellCommand,
 };
 use git::{GitError, Mirror};
 use integrity::language::{Role, role};
+use runners::{
+    detect,
+    detect::{Repository, Workflow},
+    test_line::TestLine,
+};
 use std::collections::BTreeMap;
 
 /// The commands that the Gates run for a repository.
@@ -65,7 +65,7 @@ pub async fn at(mirror: &Mirror, commit: &Sha, settings: &RepositorySettings) ->
     let paths = paths(mirror, commit).await?;
     let texts = texts(mirror, commit, &paths).await?;
     let read = |path: &str| texts.get(path).cloned();
-    let repository = Repository::new(&paths, &read).on_machine(&detect::is_installed);
+    let repository = Repository::new(&paths, &read).on_machine(&is_installed);
     Ok(choose(settings, &repository))
 }
 
@@ -179,13 +179,23 @@ fn unmet(workflow: &Workflow) -> Option<String> {
     })
 }
 
+/// Returns the test runners installed on this machine, as a hint for an agent that writes a repository's first tests.
+#[must_use]
+pub fn runners_here() -> Vec<&'static str> {
+    detect::runners(is_installed)
+}
+
+/// `true` if a program is on this machine's `PATH`.
+pub fn is_installed(program: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
+}
+
 #[cfg(test)]
 mod tests {
     use super::{choose, unrun};
-    use crate::{
-        config::{Offer, RepositorySettings},
-        gates::detect::Repository,
-    };
+    use crate::config::{Offer, RepositorySettings};
+    use runners::detect::Repository;
 
     fn unrun_in(files: &[&str]) -> Option<(Vec<String>, Vec<String>)> {
         let paths: Vec<String> = files.iter().map(|path| (*path).to_owned()).collect();

@@ -12,8 +12,6 @@ use crate::{
             prepared::Prepared,
             ready::Ready,
         },
-        shell,
-        test_index::bare,
     },
 };
 use domain::{
@@ -21,6 +19,7 @@ use domain::{
     ids::Sha,
 };
 use git::Mirror;
+use runners::{shell, test_index::bare};
 use std::collections::BTreeSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;

@@ -1,47 +1,8 @@
 //! Every reader of what foreign programs print or write does linear work.
 
-use super::{output, results, setup_reads, shell, workflows};
+use super::{output, setup_reads};
 use domain::secret::Secrets;
 use effort::{Reader, Text, assert_linear};
-
-/// What test runners print.
-const RESULTS: [Text; 25] = [
-    Text("running 9 tests\n", "", "test a{n} ... ok\n"),
-    Text("", "", "PASS [   0.003s] c t{n}\n"),
-    Text("1 passed in 1s\n", "", "a.py::t{n} PASSED [ 50%]\n"),
-    Text("1 passed in 1s\n", "", "FAILED a.py::t{n} - x\n"),
-    Text("", "", "test_x{n} (m.C.test_x) ... ok\n"),
-    Text("PASS ", "x", "\n  ✓ a{n} (2 ms)"),
-    Text("PASS a.js\n  ", "x", "\n    ✓ a{n} (2 ms)"),
-    Text("", "", "✓ a > b{n} 2ms\n"),
-    Text("  ", "x", "\n    ✔ a{n}"),
-    Text("# Subtest: ", "x", "\n  ok {n} - a"),
-    Text("", "", "  # Subtest: a\n    # Subtest: b{n}\n"),
-    Text("1..9\n", "", "not ok {n} - a # x\n"),
-    Text("", "", "--- PASS: T{n} (0.00s)\nok  \tp\t0.1s\n"),
-    Text("Files=1, Tests=2\n", "", "a{n} (Wstat: 1 Failed: 1)\n"),
-    Text("", "", "A#test_{n} = 0.01 s = .\n"),
-    Text("", "x", ": \n  test_a{n}:\t."),
-    Text("1 example, 0 failures\n\n", "x", "\n  adds{n}"),
-    Text("", "", "<testsuites><testcase name='a{n}'/></testsuites>\n"),
-    Text("PHPUnit 9 by Sebastian Bergmann\n", "", "{n}) a::b\n"),
-    Text("", "", "  Passed a.B{n} [5 ms]\n"),
-    Text("running 2 tests from ./", "x", "\nadds{n} ... ok (5ms)"),
-    Text("1 test, 0 failures\nM", "x", " [a]\n  * test adds{n} (0.1ms) [L#3]"),
-    Text("", "", "1/6 Test #2: a{n} ....***Failed    0.01 sec\n"),
-    Text("", "", "2/4 unit / a{n}  FAIL   0.01s\n"),
-    Text("# TOTAL: 3\n", "", "PASS: a{n}\n"),
-];
-
-/// What reports look like.
-const REPORTS: [Text; 6] = [
-    Text("<testsuites>", "", "<testcase name='a{n}'/>"),
-    Text("<testsuites><testcase name='", "x", "'/><testcase name='a"),
-    Text("<testsuites>", "", "<testcase><failure/></testcase>"),
-    Text("<testsuites>", "", "<a>"),
-    Text("<testsuites>", "", "<!--"),
-    Text("<testsuites>", "", "&lt;"),
-];
 
 /// What terminals show.
 const SHOWN: [Text; 4] = [
@@ -52,32 +13,15 @@ const SHOWN: [Text; 4] = [
 ];
 
 /// What people write into configuration.
-const CONFIGURATION: [Text; 3] = [
-    Text("on:\n", "", "  a{n}:\n"),
-    Text("on: [", "", "push, "),
-    Text("{\"scripts\":{", "", "\"a{n}\":\"b\","),
-];
-
-/// Lines of shells.
-const LINES: [Text; 4] = [
-    Text("", "", "a{n}; "),
-    Text("", "", "X={n}\n"),
-    Text("", "", "f{n}() { a{n}; }\n"),
-    Text("", "", "cd a; b\n"),
-];
+const CONFIGURATION: [Text; 1] = [Text("{\"scripts\":{", "", "\"a{n}\":\"b\",")];
 
 #[test]
 fn eight_times_the_output_is_eight_times_the_work() {
     let secrets = Secrets::default();
     let reader = |name, read, own| Reader { name, read, own };
     assert_linear(&[
-        reader("results", &|text| drop(results::read(text, "")), &RESULTS),
-        reader("begun", &|text| drop(results::begun(text, "")), &[]),
-        reader("report", &|text| drop(results::junit(text.as_bytes())), &REPORTS),
         reader("plain", &|text| drop(output::plain(text)), &SHOWN),
         reader("shown", &|text| drop(output::shown(text, text, &secrets)), &SHOWN),
-        reader("workflow", &|text| drop(workflows::started_by(text)), &CONFIGURATION),
-        reader("programs", &|text| drop(shell::programs(text)), &LINES),
         reader("hooks", &|text| drop(setup_reads::hooks_of(text)), &CONFIGURATION),
     ]);
 }

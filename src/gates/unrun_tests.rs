@@ -1,18 +1,12 @@
 //! Finds the tests that a change brings and that did not run, and the condition that kept them from running.
 
-use crate::gates::{
-    change::Change,
-    compare,
-    run::context::GateError,
-    said,
-    test_index::{TestSite, ends_with},
-    turn::Run,
-};
+use crate::gates::{change::Change, compare, run::context::GateError, said, turn::Run};
 use domain::evidence::{Evidence, TestNames};
 use integrity::language::{
     self, Role, file_name,
     outline::{Condition, When, quoted},
 };
+use runners::test_index::{TestSite, ends_with};
 use std::collections::BTreeSet;
 use toml::{Table, Value};
 

@@ -10,7 +10,6 @@
 
 use autobuild::{
     config::{Kind, PREFIX, Usual, VARIABLES, json_schema},
-    gates::{NamesOfTests, Repository, TOOL_CHAINS, detect},
     messages,
     web::FAMILIES,
 };
@@ -18,6 +17,7 @@ use domain::{
     command, decision::Probing, decision_parse, design, diagnosis::Topic, evidence::Weight, integrity::Rule,
     plan::TaskType, plan::schema::schema as plan_schema, report,
 };
+use runners::detect::{NamesOfTests, Repository, TOOL_CHAINS, detect};
 use serde_json::Value as Json;
 use std::{
     collections::BTreeMap,

@@ -258,7 +258,7 @@ async fn in_files(
         }
         Err(why) => return (vec![untold(Topic::SettingsFile, &why)], RepositorySettings::default()),
     };
-    let telling = gates::telling(&files.paths);
+    let telling = runners::detect::telling(&files.paths);
     let wanted = files.paths.iter().filter(|path| {
         let is_yaml = path.ends_with(".yml") || path.ends_with(".yaml");
         *path == SETTINGS_FILE || is_workflow(path) && is_yaml
@@ -273,7 +273,7 @@ async fn in_files(
         })
         .collect();
     let read = |path: &str| texts.get(path)?.as_ref().ok().cloned();
-    let chosen = gates::choose(&settings, &gates::Repository::new(&files.paths, &read));
+    let chosen = gates::choose(&settings, &runners::detect::Repository::new(&files.paths, &read));
     let labels = [settings.label.as_str(), TASK_LABEL];
     let known = join_all(labels.map(|label| asked(repo.knows_label(label)))).await;
     let rows = vec![
@@ -440,6 +440,6 @@ pub(super) async fn in_front() -> Vec<Row> {
     let has_settings = paths.iter().any(|path| path == SETTINGS_FILE);
     let settings = has_settings.then(|| text(SETTINGS_FILE).ok_or(SettingsMistake::NoFile));
     let (settings_row, settings) = settings_file(settings, &Offer::default());
-    let chosen = gates::choose(&settings, &gates::Repository::new(&paths, &text));
+    let chosen = gates::choose(&settings, &runners::detect::Repository::new(&paths, &text));
     vec![row, settings_row, test_command(&chosen, &paths)]
 }

@@ -148,7 +148,8 @@ impl EffectContext<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{config::Offer, gates::Repository};
+    use crate::config::Offer;
+    use runners::detect::Repository;
 
     #[test]
     fn whatever_changes_what_pre_flight_finds_asks_for_another_baseline() {

@@ -7,7 +7,6 @@ use crate::{
         perform::{coach::fork_point, context::EffectContext, turn},
     },
     gates,
-    gates::workflows::{Jobs, is_workflow},
     github::{GithubError, SeenApp, SeenCheck, SeenStatus},
 };
 use domain::{
@@ -18,6 +17,7 @@ use domain::{
     task::Task,
 };
 use git::Mirror;
+use runners::workflows::{Jobs, is_workflow};
 use std::collections::BTreeMap;
 
 /// The most workflows that are read, and the largest size of one in bytes.

@@ -4,10 +4,10 @@ use crate::gates::{
     compare,
     mutation::{Facts, HeadResults, budget::Budget, code::Put},
     run::{context::GateError, overlay::Overlay, result_cache::Expected},
-    test_line::Selection,
     turn::Run,
 };
 use domain::evidence::{Absence, Evidence};
+use runners::test_line::Selection;
 use std::{collections::BTreeSet, time::Duration};
 use tokio::time::Instant;
 

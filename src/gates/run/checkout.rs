@@ -7,14 +7,16 @@ use crate::gates::{
         ended::{could_not_start, explained, unreadable},
         report_files,
     },
-    shell::{Question, Shell},
-    test_line::Invocation,
 };
 use domain::{
     evidence::Evidence, ids::Sha, isolation::Level, network::HostRule, refused_host::RefusedHost,
     shell_command::ShellCommand,
 };
 use git::{Checkout, Mirror, blocking};
+use runners::{
+    shell::{Question, Shell},
+    test_line::Invocation,
+};
 use sandbox::{
     Exit, OutputCap, Spec, StartError,
     egress::{Door, Rules},

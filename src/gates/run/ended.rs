@@ -1,8 +1,7 @@
 //! Turns a finished command into evidence: from its exit code, its output, and its results file.
 
 use crate::gates::{
-    files, output, results,
-    results::Read,
+    files, output,
     run::{
         checkout::{Order, SandboxedCheckout},
         context::GateError,
@@ -15,6 +14,7 @@ use domain::{
     shorten,
 };
 use git::blocking;
+use runners::{results, results::Read};
 use sandbox::{
     Exit, Finished,
     egress::{Door, Outcome},
@@ -149,7 +149,7 @@ impl SandboxedCheckout {
         let mask = |line: &str| self.context().secrets.mask(line);
         let masked: Vec<(&str, String)> = texts.iter().map(|(test, line)| (test.as_str(), mask(line))).collect();
         let failures = masked.iter().map(|(test, line)| (*test, line.as_str()));
-        Symptoms::new(failures, results::failures::system_error)
+        Symptoms::new(failures, results::system_error)
     }
 
     /// Returns the files to which the runner wrote the output of failing tests instead of printing it.
@@ -177,7 +177,7 @@ impl SandboxedCheckout {
     /// Explains failures whose own text names no error by the errors that the output names.
     fn explain(&self, finding: &mut Finding, output: [&str; 2]) {
         if finding.symptoms.has_unexplained() {
-            let mut named = results::failures::error_lines(output.iter().flat_map(|text| text.lines()));
+            let mut named = results::error_lines(output.iter().flat_map(|text| text.lines()));
             for lines in &mut named {
                 lines.first = self.context().secrets.mask(&lines.first);
             }

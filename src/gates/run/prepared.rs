@@ -21,9 +21,6 @@ use crate::{
         },
         said,
         setup_reads::{is_read_by_package_managers, touches_setup},
-        shell::programs,
-        test_index::bare,
-        test_line::{Invocation, Named, Selection},
     },
 };
 use domain::{
@@ -32,6 +29,11 @@ use domain::{
     registries,
 };
 use git::Mirror;
+use runners::{
+    shell::programs,
+    test_index::bare,
+    test_line::{Invocation, Named, Selection},
+};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,

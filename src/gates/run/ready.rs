@@ -12,13 +12,13 @@ use crate::gates::{
         put_back::Touched,
         used::Stamps,
     },
-    test_line::Invocation,
 };
 use domain::{
     evidence::{Absence, Additions, Evidence},
     refused_host::RefusedHost,
     shell_command::ShellCommand,
 };
+use runners::test_line::Invocation;
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
 /// A thing to run.

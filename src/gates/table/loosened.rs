@@ -7,7 +7,6 @@ use crate::gates::{
         forms::TestSide,
         rows::{Naming, Row},
     },
-    test_index::TestSite,
 };
 use domain::{
     question::{MOST_LINES, Question, Topic},
@@ -22,6 +21,7 @@ use integrity::{
         outline::{Function, Of, Outline, Test},
     },
 };
+use runners::test_index::TestSite;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The outlines of the changed files, before and after.

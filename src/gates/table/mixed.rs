@@ -5,14 +5,16 @@ use crate::gates::{
     output::named_lines,
     run::{context::GateError, result_cache::Expected},
     table::forms::{Fitted, Form, TestSide},
-    test_index::{self, TestIndex},
-    test_line::Selection,
     turn::Run,
 };
 use domain::{
     evidence::{Absence, Evidence, Finding},
     shell_command::ShellCommand,
     test_outcome::TestResult,
+};
+use runners::{
+    test_index::{self, TestIndex},
+    test_line::Selection,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -257,11 +259,11 @@ fn unfit<'p>(output: &str, silent: &[&'p str]) -> Vec<(&'p str, BTreeSet<usize>)
 #[cfg(test)]
 mod tests {
     use super::{MixedRun, MixedTime, silent, unfit};
-    use crate::gates::test_index::TestIndex;
     use domain::{
         evidence::{Absence, Evidence, Finding, TestNames},
         test_outcome::TestResult,
     };
+    use runners::test_index::TestIndex;
     use std::time::Duration;
 
     fn owned(names: &[&str]) -> Vec<String> {

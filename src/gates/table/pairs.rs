@@ -1,7 +1,8 @@
 //! Pairs the tests of the base with those of the head: the same test may have another name or place.
 
-use crate::gates::{change::Change, test_index, test_index::TestIndex};
+use crate::gates::change::Change;
 use domain::evidence::TestNames;
+use runners::{test_index, test_index::TestIndex};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// One test with its name on each side; at least one is there.
@@ -102,9 +103,10 @@ fn last(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{TestPair, pair};
-    use crate::gates::{change::Change, test_index::TestIndex};
+    use crate::gates::change::Change;
     use domain::evidence::TestNames;
     use integrity::Version;
+    use runners::test_index::TestIndex;
     use std::collections::BTreeSet;
 
     fn index(files: &[(&str, &str)]) -> TestIndex {

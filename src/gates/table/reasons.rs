@@ -6,7 +6,6 @@ use crate::gates::{
     mutation::code::code,
     run::context::GateError,
     table::{forms::TestSide, rows::Row},
-    test_index::TestSite,
     turn::Run,
 };
 use domain::{
@@ -14,6 +13,7 @@ use domain::{
     test_outcome::{Reason, TestOutcome, Witness},
 };
 use integrity::{FileChange, Version, language, language::Role};
+use runners::test_index::TestSite;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names shorter than this are also common words.

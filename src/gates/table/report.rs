@@ -8,7 +8,6 @@ use crate::gates::{
         mixed::MixedRun,
         rows::{Naming, Row, Table},
     },
-    test_index::TestIndex,
     turn::Run,
 };
 use domain::{
@@ -20,6 +19,7 @@ use domain::{
     test_outcome::{IntendedChange, TestOutcome, TestResult},
 };
 use integrity::{FileChange, Version, first_changed_line};
+use runners::test_index::TestIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
 const GATE: Gate = Gate::BaseTests;

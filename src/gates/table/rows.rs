@@ -11,7 +11,6 @@ use crate::gates::{
         pairs::{TestPair, pair},
         reasons,
     },
-    test_line::Selection,
     turn::Run,
 };
 use domain::{
@@ -22,6 +21,7 @@ use domain::{
     test_outcome::{FourResults, MixedResult, Reason, TestOutcome, TestResult, Witness},
 };
 use integrity::language;
+use runners::test_line::Selection;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The further tries of a value behind a required outcome.

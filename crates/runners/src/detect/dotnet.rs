@@ -1,0 +1,20 @@
+//! Detects .NET solutions and projects.
+
+use crate::detect::repository::{Found, Repository};
+
+/// Nothing is read from .NET's files: their names suffice.
+pub(super) const FILES: &[&str] = &[];
+
+const SOLUTIONS: [&str; 3] = [".sln", ".slnx", ".slnf"];
+pub(super) const PROJECTS: [&str; 3] = [".csproj", ".fsproj", ".vbproj"];
+
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+    // Where several solutions or projects lie side by side, .NET asks which one is meant.
+    let only = |endings: &[&str]| {
+        let is_one = |path: &&str| !path.contains('/') && endings.iter().any(|ending| path.ends_with(ending));
+        let mut all = repository.own().filter(is_one);
+        all.next().filter(|_| all.next().is_none())
+    };
+    let file = only(&SOLUTIONS).or_else(|| only(&PROJECTS))?;
+    Some(Found::new("dotnet restore", "dotnet test --no-restore", file))
+}

@@ -1,0 +1,24 @@
+//! Detects Maven and Gradle, and uses their wrappers if the repository has them.
+
+use crate::detect::repository::{Found, Repository};
+
+pub(super) const FILES: &[&str] = &["pom.xml", "build.gradle", "build.gradle.kts"];
+
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+    let file = repository.first(FILES)?;
+    let program = |wrapper: &str, installed: &str| match repository.has(wrapper) {
+        true => format!("sh ./{wrapper}"),
+        false => installed.to_owned(),
+    };
+    // Both fetch their test engines only when tests run, so set-up asks for a test that does not exist. Maven needs a
+    // class that does, or it skips the engine.
+    if file == "pom.xml" {
+        let maven = program("mvnw", "mvn");
+        let none = "'-Dtest=*#NoSuchTest' -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false";
+        let setup = format!("{maven} -B -q test {none}");
+        return Some(Found::new(setup, format!("{maven} -B -o test"), file));
+    }
+    let gradle = program("gradlew", "gradle");
+    let setup = format!("{gradle} -q testClasses && ({gradle} -q test --tests NoSuchTest || true)");
+    Some(Found::new(setup, format!("{gradle} --offline test"), file))
+}

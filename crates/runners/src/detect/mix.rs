@@ -1,0 +1,17 @@
+//! Detects Elixir's Mix.
+
+use crate::detect::repository::{Found, Repository};
+
+pub(super) const FILES: &[&str] = &["mix.exs"];
+
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+    let file = repository.first(FILES)?;
+    let text = repository.text(file)?;
+    let lines = text.lines().map(str::trim_start);
+    // A dependency is a tuple that begins with its name: `{:jason, "~> 1.4"}`.
+    let needs = lines
+        .filter(|line| !line.starts_with('#'))
+        .any(|line| line.contains("{:"));
+    let setup = "mix local.hex --force --if-missing && mix local.rebar --force --if-missing && mix deps.get";
+    Some(Found::new(if needs { setup } else { "" }, "mix test", file))
+}

@@ -1,0 +1,144 @@
+//! A repository as detection sees it, and the commands that a tool chain suggests.
+
+use crate::detect::{workflow, workflow::Workflow};
+use std::{cell::OnceCell, rc::Rc};
+
+/// The paths and files of a repository at one commit, or of one of its folders.
+pub struct Repository<'a> {
+    /// Every path, relative to the root.
+    pub paths: &'a [String],
+    /// Returns the text of a file; `None` if it is not readable text.
+    read: &'a dyn Fn(&str) -> Option<String>,
+    /// The folder that is examined, with a trailing slash; empty for the root.
+    folder: String,
+    /// `true` for a program that is installed here.
+    is_installed: &'a dyn Fn(&str) -> bool,
+    /// What its own workflows do before they run tests; read once.
+    workflow: Rc<OnceCell<Option<Workflow>>>,
+}
+
+/// The commands that one tool chain suggests. The set-up is empty if nothing needs preparing.
+pub(super) struct Found {
+    pub(super) setup: String,
+    pub(super) test: String,
+    pub(super) evidence: String,
+    /// The folder in which the tests run, if it is not the one that was examined.
+    pub(super) folder: String,
+}
+
+impl Found {
+    pub(super) fn new(setup: impl Into<String>, test: impl Into<String>, evidence: impl Into<String>) -> Self {
+        let (setup, test, evidence) = (setup.into(), test.into(), evidence.into());
+        let folder = String::new();
+        Self {
+            setup,
+            test,
+            evidence,
+            folder,
+        }
+    }
+}
+
+/// Names of folders whose projects are third-party code, samples or test data.
+pub(super) const NOT_OWN: [&str; 16] = [
+    "node_modules",
+    "vendor",
+    "third_party",
+    ".venv",
+    "examples",
+    "example",
+    "docs",
+    "doc",
+    "fixtures",
+    "testdata",
+    "tests",
+    "test",
+    "benchmarks",
+    "bench",
+    "fuzz",
+    "samples",
+];
+
+/// The most folders that are searched for a project, and the deepest level.
+pub(super) const MOST_FOLDERS: usize = 20;
+pub(super) const DEEPEST: usize = 2;
+
+impl<'a> Repository<'a> {
+    /// Creates a repository with these paths.
+    #[must_use]
+    pub fn new(paths: &'a [String], read: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        Self {
+            paths,
+            read,
+            folder: String::new(),
+            is_installed: &|_| true,
+            workflow: Rc::default(),
+        }
+    }
+
+    /// Says which programs are installed. Without this, every program counts as installed.
+    #[must_use]
+    pub fn on_machine(self, is_installed: &'a dyn Fn(&str) -> bool) -> Self {
+        Self { is_installed, ..self }
+    }
+}
+
+impl Repository<'_> {
+    pub(crate) fn has(&self, path: &str) -> bool {
+        let path = format!("{}{path}", self.folder);
+        self.paths.contains(&path)
+    }
+
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
+        let path = self.has(path).then(|| format!("{}{path}", self.folder))?;
+        (self.read)(&path)
+    }
+
+    pub(super) fn first<'p>(&self, paths: &[&'p str]) -> Option<&'p str> {
+        paths.iter().find(|path| self.has(path)).copied()
+    }
+
+    /// Returns the paths inside the folder, relative to it.
+    pub(super) fn own(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().filter_map(|path| path.strip_prefix(&self.folder))
+    }
+
+    pub(super) fn is_installed(&self, program: &str) -> bool {
+        (self.is_installed)(program)
+    }
+
+    /// Returns the text of a file by its path from the root.
+    pub(super) fn text_from_root(&self, path: &str) -> Option<String> {
+        (self.read)(path)
+    }
+
+    /// `true` if the repository has a file, by its path from the root.
+    pub(super) fn has_from_root(&self, path: &str) -> bool {
+        self.paths.iter().any(|known| known == path)
+    }
+
+    /// Returns what its own workflows do inside the folder before they run tests.
+    pub fn workflow(&self) -> Option<Workflow> {
+        let read = self.workflow.get_or_init(|| workflow::read(self));
+        Some(read.as_ref()?.below(&self.folder))
+    }
+
+    /// Narrows the repository to one of its folders.
+    pub(crate) fn below(&self, folder: &str) -> Repository<'_> {
+        Repository {
+            paths: self.paths,
+            read: self.read,
+            folder: format!("{}{folder}/", self.folder),
+            is_installed: self.is_installed,
+            workflow: Rc::clone(&self.workflow),
+        }
+    }
+}
+
+/// Returns the folder for built files: one that the repository does not use for its own.
+pub(super) fn build_folder(repository: &Repository<'_>) -> &'static str {
+    match repository.own().any(|path| path.starts_with("build/")) {
+        true => "build-autobuild",
+        false => "build",
+    }
+}

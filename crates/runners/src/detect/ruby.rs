@@ -1,0 +1,35 @@
+//! Detects Ruby projects: RSpec, Rails, and Rake with minitest or test-unit.
+
+use crate::detect::repository::{Found, Repository};
+
+pub(super) const FILES: &[&str] = &["Gemfile", "Rakefile", "Gemfile.lock", ".rspec"];
+
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+    let [gems, tasks, lock, rspec] = FILES else { return None };
+    let is_spec = |path: &str| path.starts_with("spec/") && path.ends_with("_spec.rb");
+    let has_specs = repository.has(rspec) || repository.own().any(is_spec);
+    let names_test = |text: &String| {
+        text.contains("TestTask") || ["task :test", "task test:"].iter().any(|word| text.contains(word))
+    };
+    let has_task = repository.text(tasks).as_ref().is_some_and(names_test);
+    let mut tests = repository
+        .own()
+        .filter(|path| path.starts_with("test/") && path.ends_with("_test.rb"));
+    let (test, evidence) = match (repository.has("bin/rails"), tests.next()) {
+        (true, Some(_)) => ("rails test", "bin/rails"),
+        _ if has_task => ("rake test", *tasks),
+        _ if has_specs => ("rspec", if repository.has(rspec) { *rspec } else { "spec" }),
+        _ => return None,
+    };
+    if !repository.has(gems) {
+        return Some(Found::new("", test, evidence));
+    }
+    // Gems that the machine has are used. Others are installed in the checkout, where no right is needed.
+    let setup = "bundle check || (bundle config set --local path vendor/bundle && bundle install)";
+    let lock = if repository.has(lock) { *lock } else { *gems };
+    Some(Found::new(
+        setup,
+        format!("bundle exec {test}"),
+        format!("{evidence} and {lock}"),
+    ))
+}

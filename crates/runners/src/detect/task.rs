@@ -1,0 +1,20 @@
+//! Detects a task for tests in a Taskfile.
+
+use crate::detect::repository::{Found, Repository};
+use serde_json::Value;
+
+pub(super) const FILES: &[&str] = &[
+    "Taskfile.yml",
+    "taskfile.yml",
+    "Taskfile.yaml",
+    "taskfile.yaml",
+    "Taskfile.dist.yml",
+    "Taskfile.dist.yaml",
+];
+
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+    let file = repository.first(FILES)?;
+    let tasks: Value = serde_saphyr::from_str(&repository.text(file)?).ok()?;
+    tasks.pointer("/tasks/test")?;
+    Some(Found::new("", "task test", format!("the task test in {file}")))
+}

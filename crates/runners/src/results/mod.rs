@@ -1,0 +1,116 @@
+//! Reads numbers and names of tests from a runner's output or from a results file. The output itself shows which runner
+//! wrote it, so `make test` or a script may call several: their results add up.
+
+mod ctest;
+mod deno;
+mod dotnet;
+mod failures;
+mod go;
+mod javascript;
+mod junit;
+mod jvm;
+mod mix;
+mod node;
+mod numbers;
+mod php;
+mod python;
+mod ruby;
+pub(crate) mod runner;
+mod rust;
+mod tally;
+mod tap;
+mod unfit;
+mod unittest;
+
+use crate::results::{failures::Layout, runner::Runner, tally::Tally};
+use domain::evidence::Counts;
+
+pub use failures::{error_lines, system_error};
+pub use junit::{read as junit, read_all as junit_files};
+pub(crate) use rust::is_documented;
+pub use tally::Read;
+pub use unfit::unfit;
+
+/// Every runner, in the order in which output is read.
+pub(crate) static RUNNERS: &[&Runner] = &[
+    &rust::CARGO_TEST,
+    &rust::NEXTEST,
+    &python::PYTEST,
+    &unittest::UNITTEST,
+    &unittest::DJANGO,
+    &javascript::JEST,
+    &javascript::VITEST,
+    &javascript::MOCHA,
+    &node::NODE,
+    &tap::AVA,
+    &go::GO_TEST,
+    &tap::PROVE,
+    &jvm::MAVEN,
+    &jvm::GRADLE,
+    &ruby::RAKE,
+    &ruby::RAILS,
+    &ruby::TEST_UNIT,
+    &ruby::RSPEC,
+    &php::PHPUNIT,
+    &php::PEST,
+    &dotnet::DOTNET,
+    &deno::DENO,
+    &mix::MIX,
+    &ctest::CTEST,
+    &ctest::MESON,
+    &ctest::AUTOMAKE,
+];
+
+/// Reads both output streams of a finished command, free of colours.
+pub fn read(stdout: &str, stderr: &str) -> Read {
+    let text = format!("{stdout}\n{stderr}");
+    let mut tallies: Vec<Tally> = RUNNERS.iter().filter_map(|runner| by(runner, &text)).collect();
+    // Other runners print lines of the Test Anything Protocol among their own, so it is only tried last.
+    if tallies.is_empty() {
+        tallies.extend(tap::plain(&text).map(|tally| with_texts(tally, &tap::PLAIN, &text)));
+    }
+    match Tally::sum_of(tallies) {
+        Some(sum) => sum.read(),
+        None => Read {
+            counts: Counts::Unknown,
+            failing: Vec::new(),
+            names: None,
+            texts: Vec::new(),
+        },
+    }
+}
+
+/// Reads output of this runner; `None` if it is not this runner's.
+fn by(runner: &Runner, text: &str) -> Option<Tally> {
+    let tally = (runner.read?)(text)?;
+    Some(match &runner.failures {
+        Some(layout) => with_texts(tally, layout, text),
+        None => tally,
+    })
+}
+
+fn with_texts(mut tally: Tally, layout: &Layout, text: &str) -> Tally {
+    failures::find(text, layout, |test, line| tally.because(test, line));
+    tally
+}
+
+/// Returns the test in which a run was stopped, if the runner says so.
+pub fn begun(stdout: &str, stderr: &str) -> Option<String> {
+    let all = RUNNERS.iter().filter_map(|runner| runner.begun);
+    all.flat_map(|begun| [begun(stdout), begun(stderr)]).flatten().next()
+}
+
+/// Returns the files that the output of a runner names as the output of its failing tests.
+pub fn logs(output: &str) -> impl Iterator<Item = &str> {
+    let logs = RUNNERS.iter().filter_map(|runner| runner.log);
+    logs.flat_map(|log| output.lines().filter_map(log))
+}
+
+/// `true` if the output is that of a runner that reads the environment variables that AutoBuild sets.
+pub(crate) fn reads_variables(output: &str) -> bool {
+    let is_its = |runner: &&Runner| runner.read.is_some_and(|read| read(output).is_some());
+    [&python::PYTEST, &rust::NEXTEST, &ruby::RSPEC].iter().any(is_its)
+}
+
+#[cfg(test)]
+mod tests;

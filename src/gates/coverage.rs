@@ -1,0 +1,227 @@
+//! Measures the coverage of the lines that a change adds or modifies, from the file that the settings name.
+
+use crate::{
+    config::RepositorySettings,
+    gates::{
+        change::is_of_tests,
+        files,
+        run::{context::GateError, ready::Ready},
+        said,
+        subject::Subject,
+    },
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use domain::{
+    decision::{Issue, Severity},
+    evidence::{Absence, Evidence, Gate, GateResult, Weight},
+    plan::TaskType,
+};
+use git::blocking;
+use runners::coverage::Measured;
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, ops::RangeInclusive};
+
+/// The largest coverage file that is read, in bytes.
+const MAX_FILE: u64 = 128 * 1024 * 1024;
+
+/// The largest coverage file that is cached with a result, in base64 characters.
+const MAX_KEPT: usize = 16 * 1024 * 1024;
+
+/// The most files with uncovered lines that become items.
+const MOST_ITEMS: usize = 30;
+
+/// The coverage file's content after the tests ran, or why there is none.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Measurement {
+    File {
+        /// The content, in base64.
+        bytes: String,
+        /// The checkout's path at the time, to which the file's paths refer.
+        root: String,
+        /// The coverage command's failure in parentheses; empty if it succeeded.
+        said: String,
+    },
+    Nothing(Evidence),
+}
+
+impl Measurement {
+    /// `true` if it is small enough to cache.
+    pub(crate) fn is_small(&self) -> bool {
+        match self {
+            Self::File { bytes, .. } => bytes.len() <= MAX_KEPT,
+            Self::Nothing(_) => true,
+        }
+    }
+}
+
+/// Measures coverage in the checkout in which the tests ran, if the settings name a coverage file.
+pub(crate) async fn measure(
+    ready: &Ready<'_>,
+    settings: &RepositorySettings,
+) -> Result<Option<Measurement>, GateError> {
+    let settings = &settings.coverage;
+    let Some(path) = &settings.file else { return Ok(None) };
+    let work = ready.checkout.path();
+    let mut said = String::new();
+    if let Some(command) = &settings.command {
+        let evidence = match files::clear(work, path) {
+            Ok(()) => ready.command(command.text()).await?,
+            Err(reason) => unreadable(path, reason.to_string()),
+        };
+        match &evidence {
+            Evidence::Passed(_) => {}
+            // Tools also fail if coverage is below their own threshold. If they wrote the file, it is judged here.
+            Evidence::Failed(finding) => said = format!(" ({})", finding.sentence()),
+            Evidence::Absent(_) => return Ok(Some(Measurement::Nothing(evidence))),
+        }
+    }
+    let (work, file) = (work.to_path_buf(), path.clone());
+    let reading = blocking(move || files::read(&work, &file, MAX_FILE).map_err(|reason| reason.to_string()));
+    let measurement = match reading.await.unwrap_or_else(|error| Err(error.to_string())) {
+        Ok(bytes) => Measurement::File {
+            bytes: STANDARD.encode(bytes),
+            root: ready.checkout.seen().to_string_lossy().into_owned(),
+            said,
+        },
+        Err(reason) => Measurement::Nothing(unreadable(path, format!("{reason}{said}"))),
+    };
+    Ok(Some(measurement))
+}
+
+/// Judges the coverage of the lines that a change adds or modifies.
+pub(crate) async fn judge(measurement: &Measurement, subject: &Subject<'_>) -> Result<GateResult, GateError> {
+    let settings = &subject.settings.coverage;
+    let path = settings.file.as_deref().unwrap_or_default();
+    let weight = match subject.task.kind {
+        TaskType::Feature | TaskType::Testing => Weight::Required,
+        TaskType::Scaffolding | TaskType::Refactoring | TaskType::Documentation => Weight::Informational,
+    };
+    let absent = |evidence| said::result(Gate::Coverage, weight, evidence);
+    let (bytes, root, said) = match measurement {
+        Measurement::File { bytes, root, said } => (bytes.clone(), root, said),
+        Measurement::Nothing(evidence) => return Ok(absent(evidence.clone())),
+    };
+    let reading = blocking(move || Measured::read(&STANDARD.decode(bytes).map_err(|error| error.to_string())?));
+    let measured = match reading.await.unwrap_or_else(|error| Err(error.to_string())) {
+        Ok(measured) => measured,
+        Err(reason) => return Ok(absent(unreadable(path, format!("{reason}{said}")))),
+    };
+    let added = subject.mirror.added_lines(subject.fork, subject.head).await?;
+    let mut sum = Sum::default();
+    for (path, lines) in added.files() {
+        let path = path.to_string();
+        if let Some(hits) = measured.of(&path, root).filter(|_| !is_of_tests(&path)) {
+            sum.add(&path, lines.keys().copied(), hits);
+        }
+    }
+    Ok(sum.judge(settings.threshold, weight))
+}
+
+fn unreadable(path: &str, reason: String) -> Evidence {
+    Evidence::Absent(Absence::Unreadable {
+        path: path.to_owned(),
+        reason,
+    })
+}
+
+/// The measured lines of a change.
+#[derive(Debug, Default)]
+struct Sum {
+    covered: u32,
+    uncovered: BTreeMap<String, Vec<u32>>,
+}
+
+impl Sum {
+    fn add(&mut self, path: &str, lines: impl Iterator<Item = u32>, hits: &BTreeMap<u32, u64>) {
+        for line in lines {
+            match hits.get(&line) {
+                None => {}
+                Some(0) => self.uncovered.entry(path.to_owned()).or_default().push(line),
+                Some(_) => self.covered = self.covered.saturating_add(1),
+            }
+        }
+    }
+
+    fn judge(self, threshold: f64, weight: Weight) -> GateResult {
+        let gate = Gate::Coverage;
+        let missed: usize = self.uncovered.values().map(Vec::len).sum();
+        let missed = u32::try_from(missed).unwrap_or(u32::MAX);
+        let all = self.covered.saturating_add(missed);
+        if all == 0 {
+            return said::passed(gate, weight, "no changed line is measured by the coverage file");
+        }
+        let (covered, percent) = (self.covered, f64::from(self.covered) * 100.0 / f64::from(all));
+        let sentence = format!(
+            "{percent:.1} % of the changed lines are covered ({covered} of {all}), {threshold:.0} % are asked for"
+        );
+        if percent + 1e-9 >= threshold {
+            return said::passed(gate, weight, sentence);
+        }
+        let uncovered = self.uncovered.iter().take(MOST_ITEMS);
+        GateResult {
+            items: uncovered.map(|(path, lines)| item(path, lines, weight)).collect(),
+            ..said::failed(gate, weight, sentence)
+        }
+    }
+}
+
+fn item(path: &str, lines: &[u32], weight: Weight) -> Issue {
+    let what = format!("no test runs {} of `{path}`", spelled(&ranges(lines)));
+    let at = lines.first().map(|line| (path.to_owned(), *line));
+    let severity = match weight {
+        Weight::Asked | Weight::Informational => Severity::ShouldFix,
+        Weight::Required => Severity::MustFix,
+    };
+    Issue {
+        severity,
+        ..said::should_fix("coverage", what, at)
+    }
+}
+
+fn ranges(lines: &[u32]) -> Vec<RangeInclusive<u32>> {
+    let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
+    for line in lines.iter().copied() {
+        match ranges.last_mut() {
+            Some(last) if last.end().checked_add(1) == Some(line) => *last = *last.start()..=line,
+            _ => ranges.push(line..=line),
+        }
+    }
+    ranges
+}
+
+fn spelled(ranges: &[RangeInclusive<u32>]) -> String {
+    let one = |range: &RangeInclusive<u32>| match range.start() == range.end() {
+        true => range.start().to_string(),
+        false => format!("{}–{}", range.start(), range.end()),
+    };
+    let word = match ranges {
+        [only] if only.start() == only.end() => "line",
+        _ => "lines",
+    };
+    format!("{word} {}", said::list(&ranges.iter().map(one).collect::<Vec<_>>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sum, ranges, spelled};
+    use domain::evidence::{Evidence, Weight};
+    use runners::coverage::Measured;
+
+    #[test]
+    fn the_share_is_of_measured_lines_and_what_is_missed_is_named() {
+        let measured = Measured::read(b"SF:a.py\nDA:1,1\nDA:2,0\nDA:3,0\nDA:5,0\nDA:6,1\n").unwrap();
+        let judge = |lines: &[u32], threshold: f64| {
+            let mut sum = Sum::default();
+            sum.add("a.py", lines.iter().copied(), measured.of("a.py", "/w").unwrap());
+            sum.judge(threshold, Weight::Required)
+        };
+        let low = judge(&[1, 2, 3, 4, 5, 6], 80.0);
+        assert!(matches!(&low.evidence, Evidence::Failed(finding) if finding.output.starts_with("40.0 %")));
+        assert_eq!(low.items.len(), 1);
+        assert_eq!(low.items[0].description, "no test runs lines 2–3, 5 of `a.py`");
+        assert_eq!(low.items[0].line, Some(2));
+        assert!(matches!(judge(&[1, 2, 3, 4, 5, 6], 40.0).evidence, Evidence::Passed(_)));
+        assert!(matches!(judge(&[4], 80.0).evidence, Evidence::Passed(_)));
+        assert_eq!(spelled(&ranges(&[4])), "line 4");
+    }
+}
