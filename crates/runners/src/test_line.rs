@@ -212,10 +212,11 @@ impl TestLine {
         if names.iter().chain(&files).any(|name| name.starts_with('-')) {
             return None;
         }
+        let paths = paths.iter().filter_map(|path| path.strip_prefix(&self.folder));
         let asked = Asked {
             names: &names,
             files: &files,
-            paths,
+            paths: &paths.collect::<Vec<_>>(),
             has_usual_binaries: call.has_usual_binaries,
         };
         let line = format!("{}{}", self.prefix, named.selecting(&asked)?);

@@ -61,7 +61,7 @@ fn by_id(words: &[&str], &Asked { names, paths, .. }: &Asked<'_>) -> Option<Argu
             .trim_end_matches('/');
         let below = format!("{path}/");
         let is_path =
-            path.is_empty() || path == "." || paths.iter().any(|known| known == path || known.starts_with(&below));
+            path.is_empty() || path == "." || paths.iter().any(|known| *known == path || known.starts_with(&below));
         // The word may be the option's value.
         let may_be_value = before.starts_with('-') && !before.contains('=') && !FLAGS.contains(before);
         match (is_path, may_be_value) {

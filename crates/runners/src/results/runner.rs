@@ -48,8 +48,8 @@ pub(crate) struct Asked<'a> {
     /// The files that contain the tests, relative to the folder where the runner is called; empty unless known for each
     /// test.
     pub(crate) files: &'a [&'a str],
-    /// All paths of the repository.
-    pub(crate) paths: &'a [String],
+    /// All paths of the folder where the runner is called, relative to it.
+    pub(crate) paths: &'a [&'a str],
     /// Whether Cargo builds a test binary from each file below `tests`, as it does unless a manifest says otherwise.
     pub(crate) has_usual_binaries: bool,
 }

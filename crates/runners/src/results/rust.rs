@@ -43,23 +43,26 @@ const EVERY_BINARY: Naming = Naming {
     unless: &["--no-fail-fast", "--no-run"],
 };
 
-/// Selects tests by whole name, except documentation tests, whose names continue with a line number; and only their
-/// test binaries, if the command chooses none.
+/// Selects tests by whole name, except documentation tests, whose names continue with a line number; and only what holds
+/// them is built, if the command does not choose that itself.
 fn by_filter(words: &[&str], asked: &Asked<'_>) -> Option<Arguments> {
-    let exact = (!asked.names.iter().any(|name| is_documented(name))).then_some("--exact");
+    let documented = asked.names.iter().filter(|name| is_documented(name)).count();
+    let exact = (documented == 0).then_some("--exact");
     let names = asked.names.iter().copied().chain(exact).map(str::to_owned);
-    let binaries = binaries(words, asked);
-    if binaries.is_empty() {
+    let targets = match documented == asked.names.len() && !chooses(words) {
+        true => vec!["--doc".to_owned()],
+        false => targets(words, asked),
+    };
+    if targets.is_empty() {
         return Some(Arguments::at(ArgumentPosition::Binary, names));
     }
-    let words = binaries.into_iter().chain(["--".to_owned()]).chain(names);
+    let words = targets.into_iter().chain(["--".to_owned()]).chain(names);
     Some(Arguments::at_end(words))
 }
 
-/// Returns the options for the test binaries of these files in the root package, if Cargo builds one from each file by
-/// default and the command chooses none.
-fn binaries(words: &[&str], asked: &Asked<'_>) -> Vec<String> {
-    let chooses = [
+/// `true` if the command chooses what Cargo builds.
+fn chooses(words: &[&str]) -> bool {
+    const CHOICES: [&str; 9] = [
         "--",
         "--test",
         "--tests",
@@ -70,22 +73,50 @@ fn binaries(words: &[&str], asked: &Asked<'_>) -> Vec<String> {
         "--example",
         "--all-targets",
     ];
-    let is_choice = |word: &&str| chooses.contains(&word.split('=').next().unwrap_or(word));
-    if !asked.has_usual_binaries || words.iter().any(is_choice) {
+    let mut words = words.iter().map(|word| word.split('=').next().unwrap_or(word));
+    words.any(|word| CHOICES.contains(&word))
+}
+
+/// Returns the options for the targets of these files, if Cargo makes one from each by default and the command chooses
+/// none.
+fn targets(words: &[&str], asked: &Asked<'_>) -> Vec<String> {
+    if chooses(words) {
         return Vec::new();
     }
-    let is_there = |path: String| asked.paths.contains(&path);
-    let binary = |file: &&str| match file.strip_prefix("tests/")?.split_once('/') {
-        None => file.strip_prefix("tests/")?.strip_suffix(".rs").map(str::to_owned),
-        Some((name, _)) => {
-            let ends = [".rs", "/main.rs"];
-            let is_one = ends.iter().any(|end| is_there(format!("tests/{name}{end}")));
-            is_one.then(|| name.to_owned())
-        }
-    };
-    let binaries: Option<BTreeSet<String>> = asked.files.iter().map(binary).collect();
-    let options = binaries.unwrap_or_default().into_iter();
-    options.flat_map(|binary| ["--test".to_owned(), binary]).collect()
+    let options: Option<Vec<Vec<String>>> = asked.files.iter().map(|file| target(file, asked)).collect();
+    let options: BTreeSet<String> = options.into_iter().flatten().flatten().collect();
+    options.into_iter().collect()
+}
+
+/// Returns the options for the target of a file: a binary of its own below `tests`, else the package's library and
+/// programs. Documentation tests, examples and the other binaries are then not built.
+fn target(file: &str, asked: &Asked<'_>) -> Option<Vec<String>> {
+    let has = |path: String| asked.paths.contains(&path.as_str());
+    let folders = file.match_indices('/').filter_map(|(at, _)| file.get(..=at));
+    let package = folders.filter(|folder| has(format!("{folder}Cargo.toml"))).last();
+    let package = package.unwrap_or_default();
+    let own = file.strip_prefix(package)?;
+    if let Some(test) = own.strip_prefix("tests/").filter(|_| asked.has_usual_binaries) {
+        let name = match test.split_once('/') {
+            None => test.strip_suffix(".rs"),
+            Some((name, _)) => {
+                let ends = [".rs", "/main.rs"];
+                let is_one = ends.iter().any(|end| has(format!("{package}tests/{name}{end}")));
+                is_one.then_some(name)
+            }
+        };
+        return name.map(|name| vec![format!("--test={name}")]);
+    }
+    own.strip_prefix("src/")?;
+    let programs = format!("{package}src/bin/");
+    let has_programs =
+        has(format!("{package}src/main.rs")) || asked.paths.iter().any(|path| path.starts_with(&programs));
+    let library = has(format!("{package}src/lib.rs")).then(|| "--lib".to_owned());
+    let own: Vec<String> = library
+        .into_iter()
+        .chain(has_programs.then(|| "--bins".to_owned()))
+        .collect();
+    (!own.is_empty()).then_some(own)
 }
 
 /// `true` if the name is that of a documentation test: the file and the item that it documents.
@@ -102,7 +133,7 @@ fn by_expression(words: &[&str], asked: &Asked<'_>) -> Option<Arguments> {
         is_plain.then(|| format!("test(={own})"))
     };
     let tests: Option<Vec<String>> = asked.names.iter().map(|name| test(name)).collect();
-    let mut words = binaries(words, asked);
+    let mut words = targets(words, asked);
     words.extend(["-E".to_owned(), tests?.join(" + ")]);
     Some(Arguments::at_end(words))
 }

@@ -88,7 +88,7 @@ fn only_what_is_plainly_one_runner_gets_arguments() {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn each_runner_is_told_which_tests_to_run() {
-    let table: [(&str, &str, &[&str], &str); 23] = [
+    let table: [(&str, &str, &[&str], &str); 25] = [
         (
             "cargo test --lib",
             "",
@@ -100,6 +100,18 @@ fn each_runner_is_told_which_tests_to_run() {
             "",
             &["src/lib.rs - add"],
             "cargo test --no-fail-fast -- --nocapture 'src/lib.rs - add'",
+        ),
+        (
+            "cargo test",
+            "",
+            &["src/lib.rs - add"],
+            "cargo test --no-fail-fast --doc -- 'src/lib.rs - add'",
+        ),
+        (
+            "cargo test",
+            "",
+            &["src/lib.rs - add", "adds"],
+            "cargo test --no-fail-fast -- 'src/lib.rs - add' adds",
         ),
         (
             "cargo nextest run",
@@ -202,7 +214,17 @@ fn selecting(command: &str, script: &str, (name, file): (&str, &str)) -> String 
         names: vec![name.to_owned()],
         files: [file.to_owned()].into(),
     };
-    let paths = ["tests/all/main.rs".to_owned()];
+    let paths = [
+        "tests/all/main.rs",
+        "src/lib.rs",
+        "tool/Cargo.toml",
+        "tool/src/main.rs",
+        "both/Cargo.toml",
+        "both/src/lib.rs",
+        "both/src/bin/x.rs",
+        "both/tests/it.rs",
+    ]
+    .map(str::to_owned);
     let found = line(command, script).selecting(Additions::Harmless, &wanted, &paths);
     found.unwrap().line
 }
@@ -231,16 +253,21 @@ fn only_the_files_of_the_selected_tests_are_run() {
 #[test]
 fn only_the_test_binaries_of_the_selected_tests_are_built() {
     let table = [
-        ("cargo test", "tests/sum.rs", "--test sum -- adds --exact"),
+        ("cargo test", "tests/sum.rs", "--test=sum -- adds --exact"),
         (
             "cargo test --workspace",
             "tests/all/sub.rs",
-            "--test all -- adds --exact",
+            "--test=all -- adds --exact",
         ),
         ("cargo test", "tests/common/sub.rs", "-- adds --exact"),
-        ("cargo test", "src/sum.rs", "-- adds --exact"),
+        ("cargo test", "src/sum.rs", "--lib -- adds --exact"),
+        ("cargo test", "tool/src/sum.rs", "--bins -- adds --exact"),
+        ("cargo test", "both/src/sum.rs", "--bins --lib -- adds --exact"),
+        ("cargo test", "both/tests/it.rs", "--test=it -- adds --exact"),
+        ("cargo test", "build.rs", "-- adds --exact"),
+        ("cargo test --doc", "src/sum.rs", "-- adds --exact"),
         ("cargo test --lib", "tests/sum.rs", "-- adds --exact"),
-        ("cargo nextest run", "tests/sum.rs", "--test sum -E 'test(=adds)'"),
+        ("cargo nextest run", "tests/sum.rs", "--test=sum -E 'test(=adds)'"),
     ];
     for (command, file, expected) in table {
         let expected = format!("{command} --no-fail-fast {expected}");
