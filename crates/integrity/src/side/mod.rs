@@ -78,8 +78,13 @@ impl Repository<'_> {
         let (Side::Both, [old, new]) = (self.side(path, &versions), versions.as_slice()) else {
             return Some(self.side(path, &versions));
         };
-        let of_tests = self.with_tests_of(path, old, new).is_none_or(|mixed| mixed != *old);
-        let of_product = self.with_tests_of(path, new, old).is_none_or(|mixed| mixed != *old);
+        // Parts may change places when they are put together, so both are compared with the old version put together anew.
+        let same = self.with_tests_of(path, old, old);
+        let differs = |product: &str, tests: &str| {
+            let mixed = self.with_tests_of(path, product, tests);
+            mixed.is_none() || mixed != same
+        };
+        let (of_tests, of_product) = (differs(old, new), differs(new, old));
         match (of_tests, of_product) {
             (true, false) => Some(Side::Tests),
             (false, _) => Some(Side::Product),

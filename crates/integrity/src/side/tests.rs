@@ -228,6 +228,12 @@ fn a_change_is_on_the_side_of_the_keys_that_differ() {
                 "{after}"
             );
         }
+        let apart = "[dev-dependencies]\nb = \"1\"\n[features]\nstd = []\n[profile.bench]\ndebug = true\n";
+        let after = format!("[dependencies]\nc = \"1\"\n{apart}");
+        assert_eq!(
+            repository.changed_side("Cargo.toml", Some(apart), Some(&after)),
+            Some(Side::Product)
+        );
         assert_eq!(
             repository.changed_side("src/a.rs", None, Some("fn a() {}\n")),
             Some(Side::Product)
