@@ -3,21 +3,17 @@
 use crate::gates::{change::Change, compare, run::context::GateError, said, turn::Run};
 use domain::evidence::{Evidence, TestNames};
 use integrity::language::{
-    self, Role, file_name,
+    self, Role,
     outline::{Condition, When, quoted},
 };
-use runners::test_index::{TestSite, ends_with};
+use runners::{conditions, test_index::TestSite};
 use std::collections::BTreeSet;
-use toml::{Table, Value};
 
 /// The most of a file that is read for a condition, in bytes.
 const MOST_READ: usize = 256 * 1024;
 
 /// The most modules between a file and the root of its crate.
 const DEEPEST: usize = 20;
-
-/// The annotations that keep JUnit from running a test begin with one of these.
-const ANNOTATIONS: [&str; 3] = ["@Disabled", "@Enabled", "@Ignore"];
 
 /// Tests that did not run, for one reason.
 struct Unrun {
@@ -79,7 +75,7 @@ fn sentence(unrun: &Unrun) -> String {
     let cure = match condition.when {
         When::Always => "They run once it is taken away".to_owned(),
         When::Sometimes => {
-            let example = example(&condition.text);
+            let example = conditions::example(&condition.text);
             let example = example
                 .map(|example| format!(", such as `{example}`"))
                 .unwrap_or_default();
@@ -87,38 +83,6 @@ fn sentence(unrun: &Unrun) -> String {
         }
     };
     format!("{what}, because of {text} in {path}: {shown}. {cure}")
-}
-
-/// Returns a command that lets the tests run: with the features, the build tag or the mark of their condition.
-fn example(condition: &str) -> Option<String> {
-    if condition.contains("not(") {
-        return None;
-    }
-    if let Some(features) = features(condition) {
-        return Some(format!("cargo test --features {features}"));
-    }
-    if let Some((_, mark)) = condition.split_once("@pytest.mark.") {
-        let is_word = !mark.is_empty() && mark.chars().all(|c| c.is_alphanumeric() || c == '_');
-        return is_word.then(|| format!("pytest -m '{mark} or not {mark}'"));
-    }
-    let (_, tags) = condition.split_once("//go:build ")?;
-    let tag = tags.split(|c: char| !c.is_alphanumeric() && !"_.".contains(c)).next()?;
-    (!tag.is_empty()).then(|| format!("go test -tags {tag} ./..."))
-}
-
-/// Returns the features that a condition names; of alternatives, the first.
-fn features(condition: &str) -> Option<String> {
-    let list = condition.split_once("required-features = [").map(|(_, list)| list);
-    let named: Vec<&str> = match list {
-        Some(list) => list.split('"').skip(1).step_by(2).collect(),
-        None => {
-            let named = condition.split("feature = \"").skip(1);
-            named.filter_map(|rest| rest.split('"').next()).collect()
-        }
-    };
-    let most = if condition.contains("any(") { 1 } else { usize::MAX };
-    let wanted: Vec<&str> = named.into_iter().take(most).collect();
-    (!wanted.is_empty()).then(|| wanted.join(","))
 }
 
 /// Returns the new tests that did not run, each with its site, and whether the run names them as skipped.
@@ -150,8 +114,7 @@ fn skipped_elsewhere(change: &Change, names: &TestNames, known: &BTreeSet<&str>)
             let text = change
                 .text_after(&file.path)
                 .filter(|_| language::of(&file.path).is_none())?;
-            let at = text.lines().position(|line| declares(line, name))?;
-            Some((name, file.path.as_str(), annotation(text, at)))
+            Some((name, file.path.as_str(), conditions::of_method(text, name)?))
         })
     });
     let (name, path, condition) = placed.next()?;
@@ -170,35 +133,6 @@ fn skipped_elsewhere(change: &Change, names: &TestNames, known: &BTreeSet<&str>)
     })
 }
 
-/// `true` if a line declares the method that a runner's name ends with.
-fn declares(line: &str, name: &str) -> bool {
-    let method = line
-        .split('(')
-        .next()
-        .and_then(|before| before.split_whitespace().next_back());
-    let bare = name.split('(').next().unwrap_or_default();
-    method.is_some_and(|method| line.contains('(') && ends_with(bare.trim_end(), method))
-}
-
-/// Returns the annotation that keeps a method from running: before it, else before its class.
-fn annotation(text: &str, at: usize) -> Option<Condition> {
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let is_class = |line: &&str| line.split_whitespace().any(|word| word == "class");
-    let class = lines.iter().take(at).rposition(is_class);
-    let mut found = [Some(at), class].into_iter().flatten().filter_map(|at| {
-        let above = lines.iter().take(at).rev();
-        let mut above = above.take_while(|line| !line.is_empty() && !line.ends_with([';', '{', '}']));
-        above.find(|line| ANNOTATIONS.iter().any(|annotation| line.starts_with(annotation)))
-    });
-    let text = (*found.next()?).to_owned();
-    let own = text.split('(').next().unwrap_or_default();
-    let when = match own {
-        "@Disabled" | "@Ignore" => When::Always,
-        _ => When::Sometimes,
-    };
-    Some(Condition { text, when })
-}
-
 /// Returns what keeps a test from running: in its file, where a module above declares the file, or in the package.
 async fn condition(run: &Run<'_>, site: &TestSite) -> Result<Option<Placed>, GateError> {
     if let Some(own) = site.conditions.first() {
@@ -206,9 +140,6 @@ async fn condition(run: &Run<'_>, site: &TestSite) -> Result<Option<Placed>, Gat
             condition: own.clone(),
             path: site.path.clone(),
         }));
-    }
-    if !site.path.ends_with(".rs") {
-        return Ok(None);
     }
     match of_modules(run, &site.path).await? {
         None => of_package(run, &site.path).await,
@@ -230,9 +161,11 @@ async fn of_modules(run: &Run<'_>, path: &str) -> Result<Option<Placed>, GateErr
     let mut path = path.to_owned();
     for _ in 0..DEEPEST {
         let mut declaring = None;
-        for (parent, declared) in parents(&path) {
+        for (parent, declared) in conditions::parents(&path) {
             let text = read(run, &parent).await?;
-            let found = text.as_deref().and_then(|text| declaration(text, &declared));
+            let found = text
+                .as_deref()
+                .and_then(|text| conditions::declaration(text, &declared));
             if let Some(condition) = found {
                 declaring = Some((parent, condition));
                 break;
@@ -252,180 +185,23 @@ async fn of_modules(run: &Run<'_>, path: &str) -> Result<Option<Placed>, GateErr
     Ok(None)
 }
 
-/// Returns the files that may declare a Rust file as a module, with the declaration.
-fn parents(path: &str) -> Vec<(String, String)> {
-    let Some((folder, name)) = path.strip_suffix(".rs").and_then(|path| path.rsplit_once('/')) else {
-        return Vec::new();
-    };
-    let (folder, name) = match (name, folder.rsplit_once('/')) {
-        ("lib" | "main", _) => return Vec::new(),
-        ("mod", Some((above, module))) => (above, module),
-        _ => (folder, name),
-    };
-    let declared = format!("mod {name};");
-    let files = ["lib.rs", "main.rs", "mod.rs"].map(|file| format!("{folder}/{file}"));
-    let files = files.into_iter().chain([format!("{folder}.rs")]);
-    files.map(|file| (file, declared.clone())).collect()
-}
-
-/// Returns the condition of a module's declaration, or of the whole file; `None` if the file does not declare the module.
-fn declaration(text: &str, declared: &str) -> Option<Option<Condition>> {
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let is_it = |line: &&str| *line == declared || line.ends_with(&format!(" {declared}"));
-    let at = lines.iter().position(is_it)?;
-    let attributes = lines.iter().take(at).rev().take_while(|line| line.starts_with("#["));
-    let own = attributes.filter(|line| line.starts_with("#[cfg(") && **line != "#[cfg(test)]");
-    let of_file = lines.iter().filter(|line| line.starts_with("#![cfg("));
-    let condition = own.chain(of_file).next();
-    Some(condition.map(|line| Condition {
-        text: (*line).to_owned(),
-        when: When::Sometimes,
-    }))
-}
-
 /// Returns the setting of the package that leaves out the target to which a file belongs.
 async fn of_package(run: &Run<'_>, path: &str) -> Result<Option<Placed>, GateError> {
-    let folders = path
-        .match_indices('/')
-        .map(|(at, _)| path.split_at(at.saturating_add(1)));
-    let mut folders: Vec<(&str, &str)> = folders.chain([("", path)]).collect();
-    folders.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.len()));
-    for (folder, inside) in folders {
-        let manifest = format!("{folder}Cargo.toml");
-        let Some(text) = read(run, &manifest).await? else {
-            continue;
-        };
-        let found = text
-            .parse::<Table>()
-            .ok()
-            .and_then(|package| of_target(&package, inside));
-        let place = |text: String| Placed {
-            condition: Condition {
-                text,
-                when: When::Sometimes,
-            },
-            path: manifest,
-        };
-        return Ok(found.map(place));
+    for (manifest, inside) in conditions::manifests(path) {
+        if let Some(text) = read(run, &manifest).await? {
+            let condition = conditions::of_target(&text, inside);
+            return Ok(condition.map(|condition| Placed {
+                condition,
+                path: manifest,
+            }));
+        }
     }
     Ok(None)
 }
 
-/// Returns the setting that keeps the tests of a file from running. `path` begins at the package's folder.
-fn of_target(package: &Table, path: &str) -> Option<String> {
-    let (section, name) = match path.split_once('/')? {
-        ("tests", rest) => ("test", rest.split('/').next()?),
-        ("src", rest) => match rest.strip_prefix("bin/") {
-            Some(bin) => ("bin", bin.split('/').next()?),
-            None if file_name(path) == "main.rs" => ("bin", ""),
-            None => ("lib", ""),
-        },
-        _ => return None,
-    };
-    let name = name.trim_end_matches(".rs");
-    let is_it = |target: &&Table| {
-        let is = |key: &str, value: &str| target.get(key).and_then(Value::as_str) == Some(value);
-        section == "lib" || is("path", path) || is("name", name)
-    };
-    let tables: Vec<&Table> = match package.get(section) {
-        Some(Value::Table(table)) => vec![table],
-        Some(Value::Array(targets)) => targets.iter().filter_map(Value::as_table).collect(),
-        _ => Vec::new(),
-    };
-    let Some(target) = tables.into_iter().find(is_it) else {
-        let found = package.get("package")?.get("autotests")?.as_bool()?;
-        return (section == "test" && !found).then(|| "autotests = false".to_owned());
-    };
-    let features = target.get("required-features").and_then(Value::as_array);
-    if let Some(features) = features.filter(|features| !features.is_empty()) {
-        return Some(format!("required-features = {}", Value::Array(features.clone())));
-    }
-    let is_off = |key: &str| target.get(key).and_then(Value::as_bool) == Some(false);
-    is_off("test").then(|| "test = false".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{
-        Condition, Outcome, Placed, Unrun, When, annotation, declaration, declares, example, of_target, parents,
-        sentence,
-    };
-    use toml::Table;
-
-    #[test]
-    fn a_module_is_found_where_it_is_declared_with_its_condition() {
-        let lib = "#![no_std]\npub mod a;\n\n#[cfg(feature = \"extra\")]\n#[doc(hidden)]\npub mod extra;\n#[cfg(test)]\nmod b;\n";
-        let text = |declared: &str| declaration(lib, declared).map(|found| found.map(|found| found.text));
-        assert_eq!(text("mod extra;"), Some(Some("#[cfg(feature = \"extra\")]".to_owned())));
-        assert_eq!(text("mod b;"), Some(None));
-        assert_eq!(text("mod c;"), None);
-        let whole = declaration("#![cfg(unix)]\nmod a;\n", "mod a;").flatten().unwrap();
-        assert_eq!(whole.text, "#![cfg(unix)]");
-        let names: Vec<String> = parents("src/a/mod.rs").into_iter().map(|(file, _)| file).collect();
-        assert_eq!(names, ["src/lib.rs", "src/main.rs", "src/mod.rs", "src.rs"]);
-        assert!(parents("tests/test_a.py").is_empty() && parents("src/lib.rs").is_empty());
-    }
-
-    #[test]
-    fn the_example_lets_the_tests_run() {
-        let table = [
-            ("#[cfg(feature = \"extra\")]", Some("cargo test --features extra")),
-            (
-                "#[cfg(all(feature = \"a\", feature = \"b\"))]",
-                Some("cargo test --features a,b"),
-            ),
-            (
-                "#[cfg(any(feature = \"a\", feature = \"b\"))]",
-                Some("cargo test --features a"),
-            ),
-            ("#[cfg(not(feature = \"a\"))]", None),
-            ("#[cfg(windows)]", None),
-            ("required-features = [\"a\", \"b\"]", Some("cargo test --features a,b")),
-            (
-                "//go:build integration && !windows",
-                Some("go test -tags integration ./..."),
-            ),
-            ("//go:build !windows", None),
-            ("@pytest.mark.slow", Some("pytest -m 'slow or not slow'")),
-            ("@pytest.mark.skipif(WIN, reason=\"no\")", None),
-        ];
-        for (condition, expected) in table {
-            assert_eq!(example(condition).as_deref(), expected, "{condition}");
-        }
-    }
-
-    #[test]
-    fn a_package_leaves_targets_out() {
-        let package: Table = "[package]\nname = \"a\"\nautotests = false\n[lib]\ntest = false\n[[test]]\nname = \"slow\"\n\
-                              required-features = [\"extra\"]\n[[test]]\nname = \"x\"\npath = \"tests/deep/y.rs\"\ntest = false\n"
-            .parse()
-            .unwrap();
-        let table = [
-            ("tests/slow.rs", Some("required-features = [\"extra\"]")),
-            ("tests/slow/main.rs", Some("required-features = [\"extra\"]")),
-            ("tests/deep/y.rs", Some("test = false")),
-            ("tests/other.rs", Some("autotests = false")),
-            ("src/a.rs", Some("test = false")),
-            ("src/main.rs", None),
-            ("build.rs", None),
-        ];
-        for (path, expected) in table {
-            assert_eq!(of_target(&package, path).as_deref(), expected, "{path}");
-        }
-    }
-
-    #[test]
-    fn an_annotation_is_that_of_the_method_or_of_its_class() {
-        let java = "@EnabledIfEnvironmentVariable(named = \"DB\", matches = \".*\")\nclass ATest {\n    @Test\n    @Disabled(\"later\")\n    \
-                    void adds() {\n        assertEquals(2, add(1, 1));\n    }\n\n    @Test\n    void subtracts() {\n    }\n}\n";
-        let found =
-            |method: &str| annotation(java, java.lines().position(|line| declares(line, method)).unwrap()).unwrap();
-        let adds = found("demo.ATest.adds");
-        assert_eq!((adds.text.as_str(), adds.when), ("@Disabled(\"later\")", When::Always));
-        let subtracts = found("demo.ATest > subtracts()");
-        assert!(subtracts.text.starts_with("@EnabledIfEnv") && subtracts.when == When::Sometimes);
-        assert!(!declares("    void adds() {", "demo.ATest.readds"));
-    }
+    use super::{Condition, Outcome, Placed, Unrun, When, sentence};
 
     #[test]
     fn the_sentence_says_that_the_tests_are_there_and_why_they_did_not_run() {

@@ -3,6 +3,7 @@
 //!
 //! Pure: text in, data out. It starts no program and reads no file; the Gates do.
 
+pub mod conditions;
 pub mod coverage;
 pub mod detect;
 pub mod results;
