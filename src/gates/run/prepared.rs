@@ -479,9 +479,11 @@ impl<'a> Prepared<'a> {
         *lock(&self.done) = Some(Arc::new(done));
     }
 
-    /// `true` if set-up may have made something from files that the overlay replaces.
+    /// `true` if set-up may have made something from files that the overlay replaces. A runner that builds what it tests
+    /// sees these files itself, after a set-up that only calls package managers.
     fn may_mislead(&self, overlay: &Overlay) -> bool {
-        let is_of_packages = self.set_up().is_some_and(|done| done.made == Made::Packages);
+        let builds = self.chosen.setup_is_found && self.chosen.test_line.building().is_some();
+        let is_of_packages = builds || self.set_up().is_some_and(|done| done.made == Made::Packages);
         self.chosen.setup.is_some() && (!is_of_packages || overlay.paths().any(is_read_by_package_managers))
     }
 
