@@ -1,6 +1,9 @@
 //! The agent of the commands on a person's own repository.
 
-use crate::config::{AgentCommand, KNOWN_AGENTS};
+use crate::{
+    config::{AgentCommand, KNOWN_AGENTS},
+    gates::is_installed,
+};
 use anyhow::Context;
 use domain::command_line::CommandLine;
 use std::path::Path;
@@ -46,19 +49,13 @@ pub(super) fn chosen(named: Option<&str>) -> anyhow::Result<Option<AgentCommand>
 }
 
 fn installed() -> anyhow::Result<AgentCommand> {
-    let found = AGENTS.into_iter().find(|name| is_on_path(name));
+    let found = AGENTS.into_iter().find(|name| is_installed(name));
     let none = format!(
         "no agent is installed: {} were looked for. Install one, or name another with {VARIABLE} or the option --agent of \
          `run`: {KNOWN_AGENTS}",
         AGENTS.join(" and ")
     );
     Ok(found.context(none)?.parse()?)
-}
-
-/// `true` if a folder of `PATH` has a file of this name.
-pub(super) fn is_on_path(name: &str) -> bool {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).any(|folder| folder.join(name).is_file())
 }
 
 /// Makes the program's path absolute, so that the order can be resumed from another folder.

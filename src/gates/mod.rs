@@ -31,7 +31,7 @@ mod wave;
 
 pub use before::before;
 pub use checks::is_called;
-pub use commands::{Chosen, choose, runners_here};
+pub use commands::{Chosen, choose, is_installed, runners_here};
 pub use preflight::{missing_programs, preflight};
 pub use probe::probe;
 pub use run::context::{CheckoutLocks, Deadlines, GateContext, GateError};

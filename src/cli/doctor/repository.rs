@@ -8,7 +8,6 @@ use crate::{
             workflows::Started,
         },
         local_repository::LocalRepository,
-        own_agent::is_on_path,
     },
     config::{CommitsBy, Offer, RepositorySettings, SETTINGS_FILE},
     engine::repository_settings::TASK_LABEL,
@@ -388,7 +387,7 @@ fn missing_program(command: &ShellCommand, paths: &[String]) -> Option<String> {
         own if own.contains('/') || own != program => {
             Path::new(own).is_absolute() && Path::new(own).is_file() || paths.iter().any(|path| path == own)
         }
-        name => BUILT_IN.contains(&name) || is_on_path(name),
+        name => BUILT_IN.contains(&name) || gates::is_installed(name),
     };
     (!is_there).then_some(program)
 }

@@ -4,7 +4,7 @@ use crate::gates::{
     files,
     run::{
         context::{GateContext, GateError, host},
-        ended::{could_not_start, explained, unreadable},
+        ended::{code, could_not_start, explained, unreadable},
         report_files,
     },
 };
@@ -18,7 +18,7 @@ use runners::{
     test_line::Invocation,
 };
 use sandbox::{
-    Exit, OutputCap, Spec, StartError,
+    OutputCap, Spec, StartError,
     egress::{Door, Rules},
     environment_at,
 };
@@ -245,8 +245,10 @@ impl SandboxedCheckout {
         let mut spec = self.spec("sh", vec!["-c".into(), script.join("\n").into()], &Question::new(""));
         spec.deadline = ASKING;
         match self.context.sandbox.run(&spec, &self.cancel).await {
-            Ok(finished) if finished.exit == Exit::Cancelled => Err(GateError::Cancelled),
-            Ok(finished) => Ok(format!("{}{}", finished.stdout.text(), finished.stderr.text())),
+            Ok(finished) => {
+                code(finished.exit)?;
+                Ok(format!("{}{}", finished.stdout.text(), finished.stderr.text()))
+            }
             Err(error) => not_started(error),
         }
     }
@@ -262,17 +264,7 @@ impl SandboxedCheckout {
                 Err(StartError::NotFound(_)) => continue,
                 Err(error) => return not_started(error).map(Err),
             };
-            let code = match finished.exit {
-                Exit::Exited(code) => Some(code),
-                Exit::Cancelled => return Err(GateError::Cancelled),
-                Exit::Signalled(_)
-                | Exit::TimedOut
-                | Exit::Idle
-                | Exit::HostRefused
-                | Exit::TooMuchOutput
-                | Exit::OverLimit(_)
-                | Exit::Escaped => None,
-            };
+            let code = code(finished.exit)?;
             return Ok(match question.refused(shell) {
                 Some(reason) => Err(reason),
                 None => question

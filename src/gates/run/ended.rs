@@ -34,7 +34,7 @@ const MAX_NAMED: usize = 10;
 const MAX_NAME: usize = 4_000;
 
 /// Returns the exit code of a command that was not cancelled; `None` if it did not end by itself.
-fn code(exit: Exit) -> Result<Option<i32>, GateError> {
+pub(super) fn code(exit: Exit) -> Result<Option<i32>, GateError> {
     match exit {
         Exit::Exited(code) => Ok(Some(code)),
         Exit::Cancelled => Err(GateError::Cancelled),

@@ -1,9 +1,6 @@
 //! Detects make files with a target for tests.
 
-use crate::detect::{
-    repository::{Found, Repository},
-    test_words::speaks_of_tests,
-};
+use crate::detect::repository::{Found, Repository, speaks_of_tests};
 use integrity::make::{FILES as MAKE_FILES, rules};
 
 pub(super) const FILES: &[&str] = &MAKE_FILES;

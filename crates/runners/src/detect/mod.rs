@@ -20,7 +20,6 @@ mod python;
 mod repository;
 mod ruby;
 mod task;
-mod test_words;
 mod workflow;
 
 pub use repository::Repository;

@@ -4,8 +4,7 @@
 use crate::{
     detect::{
         node,
-        repository::{Found, Repository},
-        test_words::speaks_of_tests,
+        repository::{Found, Repository, speaks_of_tests},
     },
     results::RUNNERS,
     workflows::is_workflow,
