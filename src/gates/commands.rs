@@ -1,9 +1,6 @@
 //! Chooses the commands to run, and explains to people which were chosen and why.
 
-use crate::{
-    config::{RepositorySettings, SETTINGS_FILE},
-    gates::run::report_files,
-};
+use crate::config::{RepositorySettings, SETTINGS_FILE};
 use domain::{
     feature::UnrunTests, ids::Sha, network::HostRule, registries, registries::Ecosystem, shell_command::ShellCommand,
 };
@@ -12,6 +9,7 @@ use integrity::language::{Role, role};
 use runners::{
     detect,
     detect::{Repository, Workflow},
+    results::report_folders,
     test_line::TestLine,
 };
 use std::collections::BTreeMap;
@@ -153,7 +151,7 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
         test,
         test_line,
         report: settings.test_report.clone(),
-        report_folders: report_files::folders(repository.paths),
+        report_folders: report_folders(repository.paths),
         setup_reaches: registries.chain(reaches.iter().cloned()).collect(),
         reaches,
         why,

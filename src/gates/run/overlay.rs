@@ -136,7 +136,8 @@ pub(super) async fn in_work_tree(
     Ok(all)
 }
 
-async fn lay_files(work: &Path, files: Vec<(PathBuf, Meant)>) -> Result<(), GateError> {
+/// Writes or deletes these files.
+pub(super) async fn lay_files(work: &Path, files: Vec<(PathBuf, Meant)>) -> Result<(), GateError> {
     let root = work.to_path_buf();
     let laid = off_thread(move || {
         for (path, meant) in files {

@@ -1,56 +1,13 @@
 //! The JUnit files that Maven and Gradle write without being asked, in the build folders of their modules.
 
 use crate::gates::files;
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{fs, path::Path};
 
-/// Files that show that a repository is built by Maven, Gradle or sbt.
-const MANIFESTS: [&str; 6] = [
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "settings.gradle",
-    "settings.gradle.kts",
-    "build.sbt",
-];
-
-/// The folders of a module in which results are stored, by Maven's Surefire and Failsafe, Gradle and sbt.
-const FOLDERS: [&str; 4] = [
-    "target/surefire-reports",
-    "target/failsafe-reports",
-    "build/test-results",
-    "target/test-reports",
-];
-
-/// The most modules and the most files that are read, and the largest size of all files together, in bytes.
-const MOST_MODULES: usize = 500;
+/// The most files that are read, and the largest size of all files together, in bytes.
 const MOST_FILES: usize = 20_000;
 const MAX_BYTES: usize = 256 * 1024 * 1024;
 /// The largest size of one file, in bytes.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
-
-/// Returns the folders in which the modules of a repository with these paths may store results.
-pub(crate) fn folders(paths: &[String]) -> Vec<String> {
-    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    if !paths.iter().any(|path| MANIFESTS.contains(&name(path).as_str())) {
-        return Vec::new();
-    }
-    let is_whole = |above: &str| above.is_empty() || above.ends_with('/');
-    // A module without a manifest of its own is known by its sources.
-    let sources = |path: &str| {
-        path.match_indices("src/")
-            .map(|(at, _)| at)
-            .find(|at| path.get(..*at).is_some_and(is_whole))
-    };
-    let module = |path: &String| match sources(path) {
-        Some(at) => path.get(..at).map(str::to_owned),
-        None if MANIFESTS.contains(&name(path).as_str()) => path.strip_suffix(&name(path)).map(str::to_owned),
-        None => None,
-    };
-    let modules: BTreeSet<String> = paths.iter().filter_map(module).collect();
-    let all = modules.into_iter().take(MOST_MODULES);
-    all.flat_map(|module| FOLDERS.map(|folder| format!("{module}{folder}")))
-        .collect()
-}
 
 /// Removes the files of earlier runs, so that what is found later was written later.
 pub(super) fn clear(root: &Path, folders: &[String]) {
@@ -112,24 +69,8 @@ fn entries(root: &Path, folder: &str) -> (Vec<String>, Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{clear, folders, read};
+    use super::{clear, read};
     use std::{fs, os::unix::fs::symlink};
-
-    #[test]
-    fn modules_are_those_with_a_manifest_or_sources() {
-        let paths = |all: &[&str]| all.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
-        let of = |all: &[&str]| folders(&paths(all));
-        assert_eq!(of(&["Makefile", "src/main.c"]), Vec::<String>::new());
-        let found = of(&["settings.gradle", "api/src/test/java/A.java", "web/pom.xml", "xsrc/a"]);
-        for folder in [
-            "build/test-results",
-            "api/build/test-results",
-            "web/target/surefire-reports",
-        ] {
-            assert!(found.contains(&folder.to_owned()), "{folder}: {found:?}");
-        }
-        assert_eq!(found.len(), 3 * 4);
-    }
 
     #[test]
     fn files_are_read_and_cleared_without_following_links() {

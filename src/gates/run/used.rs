@@ -7,7 +7,7 @@ use crate::gates::run::{
     cache::Snapshot,
     checkout::SandboxedCheckout,
     context::{GateError, off_thread},
-    overlay::{Meant, Overlay, in_work_tree},
+    overlay::{Meant, Overlay, in_work_tree, lay_files},
     put_back::committed,
     stamp::{Stamp, outlive},
 };
@@ -170,15 +170,8 @@ async fn restore(
         };
         meant.insert(path, Some((bytes, mode)));
     }
-    let (work, meant) = (
-        checkout.path().to_path_buf(),
-        in_work_tree((mirror, commit), meant.into_iter()).await?,
-    );
-    let putting = off_thread(move || {
-        let mut all = meant.iter();
-        all.try_for_each(|(path, content)| put(&work, path, content.as_ref()))
-    });
-    Ok(putting.await.is_ok())
+    let files = in_work_tree((mirror, commit), meant.into_iter()).await?;
+    Ok(lay_files(checkout.path(), files).await.is_ok())
 }
 
 #[cfg(test)]

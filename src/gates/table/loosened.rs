@@ -70,7 +70,7 @@ pub(super) fn of_files(change: &Change, side: &TestSide<'_>, naming: Naming) -> 
 }
 
 /// Returns the lines that only one of two texts has, marked as in a diff.
-fn changed_lines(before: &str, after: &str) -> Vec<String> {
+pub(super) fn changed_lines(before: &str, after: &str) -> Vec<String> {
     let only = |mark: char, text: &str, other: &str| -> Vec<String> {
         let there: BTreeSet<&str> = other.lines().collect();
         let own = text.lines().filter(|line| !there.contains(line));

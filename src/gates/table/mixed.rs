@@ -8,7 +8,7 @@ use crate::gates::{
     turn::Run,
 };
 use domain::{
-    evidence::{Absence, Evidence, Finding},
+    evidence::{Absence, Evidence, Finding, TestNames},
     shell_command::ShellCommand,
     test_outcome::TestResult,
 };
@@ -217,18 +217,19 @@ fn badness(result: TestResult) -> u8 {
     }
 }
 
-fn of_finding(finding: &Finding) -> BTreeMap<String, TestResult> {
-    let mut results = BTreeMap::new();
-    let Some(names) = &finding.names else { return results };
+/// Returns each test with its result.
+pub(super) fn by_name(names: &TestNames) -> BTreeMap<String, TestResult> {
     let lists = [
-        (&names.passed, TestResult::Passed),
         (&names.skipped, TestResult::DidNotRun),
+        (&names.passed, TestResult::Passed),
         (&names.failed, TestResult::Failed),
     ];
-    // A run that a signal or a limit ended tells nothing of the tests that it did not reach.
-    for (list, result) in lists {
-        results.extend(list.iter().map(|name| (name.clone(), result)));
-    }
+    let of = |(list, result): (&Vec<String>, _)| list.iter().map(|name| (name.clone(), result)).collect::<Vec<_>>();
+    lists.into_iter().flat_map(of).collect()
+}
+
+fn of_finding(finding: &Finding) -> BTreeMap<String, TestResult> {
+    let mut results = finding.names.as_ref().map(by_name).unwrap_or_default();
     let is_unfit = |name: &str| {
         let mut unfit = finding.unfit.iter();
         unfit.any(|unfit| name == unfit || name.ends_with(unfit.as_str()))

@@ -20,7 +20,7 @@ use domain::{
 };
 use integrity::{FileChange, Version, first_changed_line};
 use runners::test_index::TestIndex;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 const GATE: Gate = Gate::BaseTests;
 
@@ -119,10 +119,8 @@ fn changed_lines(change: &Change, paths: &[&str]) -> String {
     let mut all = Vec::new();
     for file in paths.iter().filter_map(|path| change.file(path)) {
         let [was, is] = [&file.before, &file.after].map(|version| text(version).unwrap_or_default());
-        let [was, is] = [was, is].map(|text| text.lines().collect::<BTreeSet<&str>>());
         all.push(format!("{}:", file.path));
-        all.extend(was.difference(&is).map(|line| format!("- {line}")));
-        all.extend(is.difference(&was).map(|line| format!("+ {line}")));
+        all.extend(loosened::changed_lines(was, is));
     }
     all.truncate(MOST_LINES);
     all.join("\n")

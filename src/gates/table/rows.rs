@@ -7,7 +7,7 @@ use crate::gates::{
     run::context::GateError,
     table::{
         forms::{Form, TestSide},
-        mixed::{MixedRun, MixedTime},
+        mixed::{MixedRun, MixedTime, by_name},
         pairs::{TestPair, pair},
         reasons,
     },
@@ -21,7 +21,7 @@ use domain::{
     test_outcome::{FourResults, MixedResult, Reason, TestOutcome, TestResult, Witness},
 };
 use integrity::language;
-use runners::test_line::Selection;
+use runners::{test_index::TestIndex, test_line::Selection};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The further tries of a value behind a required outcome.
@@ -47,6 +47,12 @@ pub(crate) struct Row {
 enum Text {
     Same,
     Changed,
+}
+
+impl Text {
+    fn new(is_same: bool) -> Self {
+        if is_same { Self::Same } else { Self::Changed }
+    }
 }
 
 /// What the runs show about the tests.
@@ -123,10 +129,7 @@ impl<'a> Table<'a> {
         if wanted.as_ref().is_some_and(BTreeSet::is_empty) {
             return Ok(());
         }
-        let selection = match &wanted {
-            None => Selection::All,
-            Some(names) => Selection::of(names.iter().cloned().collect(), &run.change.before),
-        };
+        let selection = self.select(wanted.as_ref(), &run.change.before);
         let mixed = MixedRun::new(run, Form::Old, &self.side, (&selection, time)).await?;
         for row in &mut self.rows {
             row.take_old(&mixed, wanted.as_ref(), self.naming);
@@ -157,16 +160,22 @@ impl<'a> Table<'a> {
         if wanted.is_empty() {
             return Ok(());
         }
-        let selection = match self.naming == Naming::Unnamed || asks_for_witness && shared {
-            true => Selection::All,
-            false => Selection::of(wanted.iter().cloned().collect(), &run.change.after),
-        };
+        let some = (!asks_for_witness || !shared).then_some(&wanted);
+        let selection = self.select(some, &run.change.after);
         let mixed = MixedRun::new(run, Form::New, &self.side, (&selection, time)).await?;
         for row in &mut self.rows {
             row.take_new(&mixed, &wanted, self.naming);
         }
         self.new = Some(mixed);
         Ok(())
+    }
+
+    /// Selects these tests, if the runner names any; else all.
+    fn select(&self, names: Option<&BTreeSet<String>>, tests: &TestIndex) -> Selection {
+        match names.filter(|_| self.naming == Naming::Named) {
+            None => Selection::All,
+            Some(names) => Selection::of(names.iter().cloned().collect(), tests),
+        }
     }
 
     fn classify(&mut self) {
@@ -211,10 +220,7 @@ impl<'a> Table<'a> {
             if names.is_empty() {
                 return Ok(());
             }
-            let selection = match self.naming {
-                Naming::Named => Selection::of(names.iter().cloned().collect(), &run.change.before),
-                Naming::Unnamed => Selection::All,
-            };
+            let selection = self.select(Some(&names), &run.change.before);
             let again = MixedRun::new(run, Form::Old, &self.side, (&selection, time)).await?;
             for row in &mut self.rows {
                 let found = row.pair.base.as_ref().filter(|name| names.contains(*name));
@@ -339,18 +345,7 @@ fn names(run: &Run<'_>, head: &Evidence) -> Option<(TestNames, TestNames)> {
 }
 
 fn named_rows(run: &Run<'_>, before: &TestNames, after: &TestNames) -> Vec<Row> {
-    let results = |names: &TestNames| -> BTreeMap<String, TestResult> {
-        let lists = [
-            (&names.skipped, TestResult::DidNotRun),
-            (&names.passed, TestResult::Passed),
-            (&names.failed, TestResult::Failed),
-        ];
-        let all = lists
-            .into_iter()
-            .flat_map(|(list, result)| list.iter().map(move |name| (name.clone(), result)));
-        all.collect()
-    };
-    let (base, head) = (results(before), results(after));
+    let (base, head) = (by_name(before), by_name(after));
     let of = |results: &BTreeMap<String, TestResult>, name: &Option<String>| {
         let known = name.as_ref().and_then(|name| results.get(name));
         known.copied().unwrap_or(TestResult::Missing)
@@ -390,11 +385,7 @@ fn suite(run: &Run<'_>, head: &Evidence, side: &TestSide<'_>) -> Row {
         head: there(after),
     };
     Row {
-        text: if side.paths().is_empty() {
-            Text::Same
-        } else {
-            Text::Changed
-        },
+        text: Text::new(side.paths().is_empty()),
         ..Row::new(run, before, after, pair)
     }
 }
@@ -413,11 +404,7 @@ fn text(change: &Change, around: &BTreeMap<&str, BTreeSet<String>>, pair: &TestP
     };
     let before = change.before.find(base);
     if before.is_empty() {
-        return if change.has_unreadable_tests() {
-            Text::Changed
-        } else {
-            Text::Same
-        };
+        return Text::new(!change.has_unreadable_tests());
     }
     let after = change.after.find(pair.head.as_deref().unwrap_or(base));
     let is_same = before.iter().all(|was| {
@@ -426,5 +413,5 @@ fn text(change: &Change, around: &BTreeMap<&str, BTreeSet<String>>, pair: &TestP
         let mut same = after.iter();
         !uses_changed && same.any(|is| is.words == was.words && is.conditions == was.conditions)
     });
-    if is_same { Text::Same } else { Text::Changed }
+    Text::new(is_same)
 }

@@ -1,4 +1,4 @@
-//! Finds the first line of each failure in a runner's output.
+//! Finds the first line of each failure in a runner's output, and what it means.
 
 use domain::evidence::{ErrorLines, SystemError};
 use rustix::io::Errno;
@@ -248,4 +248,43 @@ pub fn error_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<ErrorLines> 
 fn words_of(errno: Errno) -> String {
     let whole = errno.to_string().to_lowercase();
     whole.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// The words of failures of tests that ask the code for something it does not have, as each language's runtime or runner
+/// prints them. In a run of one version's tests on another version's code, such a failure says that the two do not fit, and
+/// nothing about behaviour.
+const PHRASES: [&str; 22] = [
+    // Python
+    "ImportError",
+    "ModuleNotFoundError",
+    "NameError",
+    "has no attribute",
+    "unexpected keyword argument",
+    "required positional argument",
+    "positional arguments but",
+    "required keyword-only argument",
+    "fixture '",
+    // JavaScript
+    "is not a function",
+    "is not defined",
+    "is not a constructor",
+    "does not provide an export",
+    "Cannot find module",
+    // Ruby
+    "NoMethodError",
+    "undefined local variable",
+    "uninitialized constant",
+    "wrong number of arguments",
+    // PHP
+    "Call to undefined",
+    "Too few arguments",
+    "Unknown named parameter",
+    // Elixir
+    "UndefinedFunctionError",
+];
+
+/// Returns the failing tests whose first line of failure is one of these. Each test comes with that line.
+pub fn unfit(texts: &[(String, String)]) -> Vec<String> {
+    let is_unfit = |(_, line): &&(String, String)| PHRASES.iter().any(|phrase| line.contains(phrase));
+    texts.iter().filter(is_unfit).map(|(test, _)| test.clone()).collect()
 }

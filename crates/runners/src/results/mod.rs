@@ -19,17 +19,16 @@ pub(crate) mod runner;
 mod rust;
 mod tally;
 mod tap;
-mod unfit;
 mod unittest;
 
 use crate::results::{failures::Layout, runner::Runner, tally::Tally};
 use domain::evidence::Counts;
 
-pub use failures::{error_lines, system_error};
+pub use failures::{error_lines, system_error, unfit};
 pub use junit::{read as junit, read_all as junit_files};
+pub use jvm::report_folders;
 pub(crate) use rust::is_documented;
 pub use tally::Read;
-pub use unfit::unfit;
 
 /// Every runner, in the order in which output is read.
 pub(crate) static RUNNERS: &[&Runner] = &[

@@ -888,3 +888,26 @@ fn missing_users_locales_and_revisions_are_known_by_the_words_of_libraries_and_g
         assert_eq!(super::failures::system_error(line), expected, "{line}");
     }
 }
+
+#[test]
+fn what_the_code_does_not_have_is_no_failed_expectation() {
+    let table = [
+        ("ImportError: cannot import name 'add' from 'calc'", true),
+        (
+            "AttributeError: module 'calc' has no attribute 'add'. Did you mean: 'sub'?",
+            true,
+        ),
+        ("TypeError: add() got an unexpected keyword argument 'base'", true),
+        ("TypeError: (0 , calc_1.add) is not a function", true),
+        ("NoMethodError: undefined method `add' for nil", true),
+        ("Error: Call to undefined function add()", true),
+        ("assert 3 == 4", false),
+        ("AssertionError: expected 3 to equal 4", false),
+        ("TypeError: unsupported operand type(s) for +", false),
+        ("KeyError: 'a'", false),
+    ];
+    for (line, expected) in table {
+        let texts = [("t".to_owned(), line.to_owned())];
+        assert_eq!(!super::unfit(&texts).is_empty(), expected, "{line}");
+    }
+}
