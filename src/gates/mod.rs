@@ -6,7 +6,6 @@
 //! what the evidence means for a task; nothing here trusts an agent's claim.
 
 mod around_tests;
-mod before;
 mod change;
 mod checks;
 pub mod commands;
@@ -29,10 +28,9 @@ mod unrun_tests;
 mod verify;
 mod wave;
 
-pub use before::before;
 pub use checks::is_called;
 pub use commands::{Chosen, choose, is_installed, runners_here};
-pub use preflight::{missing_programs, preflight};
+pub use preflight::{before, missing_programs, preflight};
 pub use probe::probe;
 pub use run::context::{CheckoutLocks, Deadlines, GateContext, GateError};
 pub use subject::{Subject, WaveSubject, WholeFeature};

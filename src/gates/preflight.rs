@@ -1,15 +1,16 @@
-//! Pre-flight: runs set-up and tests on a commit of the default branch before any change.
+//! Pre-flight: runs set-up and tests on a commit of the default branch before any change, and where a task's work starts:
+//! what earlier tasks of the Feature brought is there too, and must hold.
 
 use crate::{
     config::RepositorySettings,
     gates::{
-        commands,
+        commands, compare,
         run::{
             cache,
             cache::{Made, UntrackedFiles},
             checkout::SandboxedCheckout,
             context::{GateContext, GateError},
-            prepared::Prepared,
+            prepared::{Coverage, Prepared},
             ready::Ready,
         },
     },
@@ -73,6 +74,35 @@ pub async fn preflight(
         rewritten: ready.touched.rewritten.clone(),
         additions,
         made: after_tests.folder_names(ready.checkout.path()),
+    })
+}
+
+/// Runs set-up and tests on `commit`, unless an earlier run on the same files is known. `baseline` holds the results
+/// before the Feature began, on a commit that `commit` contains.
+///
+/// # Errors
+///
+/// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
+pub async fn before(
+    context: &GateContext,
+    (mirror, commit): (&Mirror, &Sha),
+    settings: &RepositorySettings,
+    baseline: &Baseline,
+    cancel: &CancellationToken,
+) -> Result<Baseline, GateError> {
+    let prepared = Prepared::new(context, (mirror, commit), settings, cancel)
+        .await?
+        .after(baseline)
+        .await?;
+    let is_sound = |ran: &Evidence| compare::is_sound(ran, &compare::excused(ran, baseline, &[]));
+    let tested = prepared.tests(Coverage::NotAsked, is_sound).await?;
+    Ok(Baseline {
+        commit: commit.clone(),
+        setup: tested.setup,
+        tests: tested.tests,
+        rewritten: tested.rewritten,
+        additions: baseline.additions,
+        made: baseline.made.clone(),
     })
 }
 

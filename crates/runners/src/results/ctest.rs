@@ -1,7 +1,7 @@
 //! Reads CTest, meson and automake.
 
 use crate::results::{
-    failures::Layout,
+    failures::{Layout, failed},
     numbers::after,
     runner::{Naming, Runner},
     tally::{Outcome, Tally},
@@ -46,11 +46,6 @@ pub(super) static AUTOMAKE: Runner = Runner {
     }),
     ..Runner::called(&[])
 };
-
-/// Returns the name of a failing test, without a text.
-fn failed(result: Option<(&str, Outcome)>) -> Option<(&str, &str)> {
-    result.and_then(|(name, outcome)| (outcome == Outcome::Failed).then_some((name, "")))
-}
 
 /// Reads `2/6 Test #2: halves ......***Failed    0.01 sec`, if the output has a summary.
 fn ctest(text: &str) -> Option<Tally> {

@@ -1,7 +1,7 @@
 //! Reads `dotnet test`.
 
 use crate::results::{
-    failures::{Layout, NO_END, is_text},
+    failures::{Layout, NO_END, failed, is_text},
     numbers::after,
     runner::{Naming, Runner},
     tally::{Outcome, Tally},
@@ -14,10 +14,7 @@ pub(super) static DOTNET: Runner = Runner {
     }),
     read: Some(dotnet),
     failures: Some(Layout {
-        test: |line| {
-            let (name, outcome) = result(line)?;
-            (outcome == Outcome::Failed).then_some((name, ""))
-        },
+        test: |line| failed(result(line)),
         mark: Some(|line| (line.trim() == "Error Message:").then_some("")),
         text: is_text,
         end: NO_END,

@@ -1,5 +1,6 @@
 //! Finds the first line of each failure in a runner's output, and what it means.
 
+use crate::results::tally::Outcome;
 use domain::evidence::{ErrorLines, SystemError};
 use rustix::io::Errno;
 use std::{collections::BTreeMap, sync::LazyLock};
@@ -43,6 +44,11 @@ impl Layout {
             end,
         }
     }
+}
+
+/// Returns the name of a failing test, without a text.
+pub(super) fn failed(result: Option<(&str, Outcome)>) -> Option<(&str, &str)> {
+    result.and_then(|(name, outcome)| (outcome == Outcome::Failed).then_some((name, "")))
 }
 
 /// `true` if a line has letters and does not only announce the next one.

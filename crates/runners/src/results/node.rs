@@ -1,7 +1,7 @@
 //! Reads Node's own runner, in the Test Anything Protocol and in the readable form.
 
 use crate::results::{
-    failures::{Layout, NO_END, is_text},
+    failures::{Layout, NO_END, failed, is_text},
     numbers::without_time,
     runner::{ArgumentPosition, Arguments, Asked, Runner, Select, any_of, escaped},
     tally::{Outcome, Tally, joined},
@@ -17,10 +17,7 @@ pub(super) static NODE: Runner = Runner {
     }),
     read: Some(node),
     failures: Some(Layout {
-        test: |line| {
-            let (name, outcome) = result(line.trim_start())?;
-            (outcome == Outcome::Failed).then_some((name, ""))
-        },
+        test: |line| failed(result(line.trim_start())),
         mark: Some(thrown),
         text: is_text,
         end: NO_END,

@@ -1,7 +1,7 @@
 //! Reads the Test Anything Protocol, and the summary of `prove`.
 
 use crate::results::{
-    failures::Layout,
+    failures::{Layout, failed},
     numbers::after,
     runner::{Arguments, Naming, Runner, Select},
     tally::{Outcome, Tally},
@@ -50,13 +50,7 @@ pub(super) fn prove(text: &str) -> Option<Tally> {
 }
 
 /// The place of the texts in plain TAP: what a program prints after `not ok`.
-pub(super) static PLAIN: Layout = Layout::system_errors(
-    |line| {
-        let (title, outcome) = result(line)?;
-        (outcome == Outcome::Failed).then_some((title, ""))
-    },
-    |line| result(line).is_some(),
-);
+pub(super) static PLAIN: Layout = Layout::system_errors(|line| failed(result(line)), |line| result(line).is_some());
 
 /// Reads lines such as `ok 1 - name` and `not ok 2 - name`, if there is a plan such as `1..2`.
 pub(super) fn plain(text: &str) -> Option<Tally> {

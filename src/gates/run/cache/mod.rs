@@ -10,7 +10,6 @@
 mod copy;
 mod key;
 mod made;
-mod notes;
 mod room;
 mod times;
 mod untracked_files;
@@ -22,7 +21,7 @@ pub(crate) use untracked_files::UntrackedFiles;
 use crate::gates::{
     commands::Chosen,
     run::{
-        cache::{copy::Copier, key::Key, notes::Notes},
+        cache::{copy::Copier, key::Key},
         checkout::SandboxedCheckout,
         context::{GateContext, GateError, off_thread},
         overlay::Overlay,
@@ -30,6 +29,7 @@ use crate::gates::{
 };
 use domain::ids::Sha;
 use git::{Mirror, put};
+use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeSet,
     fs, io,
@@ -231,6 +231,29 @@ impl Drop for Snapshot {
         if let (Some(own), Ok(runtime)) = (own, tokio::runtime::Handle::try_current()) {
             drop(runtime.spawn_blocking(move || drop(own)));
         }
+    }
+}
+
+const NOTES: &str = "notes.json";
+
+/// The notes about an entry.
+#[derive(Debug, Default, Deserialize, Serialize)]
+struct Notes {
+    /// The entry's size.
+    bytes: u64,
+    /// Files that commands rewrote: nothing built from them can be judged up to date.
+    rewritten: BTreeSet<PathBuf>,
+    /// The kind of files that set-up left.
+    made: Made,
+}
+
+impl Notes {
+    fn read(entry: &Path) -> io::Result<Self> {
+        Ok(serde_json::from_slice(&fs::read(entry.join(NOTES))?)?)
+    }
+
+    fn write(&self, entry: &Path) -> io::Result<()> {
+        fs::write(entry.join(NOTES), serde_json::to_vec(self)?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Limits the number and total size of the caches: the least recently used are removed first.
 
-use crate::gates::run::cache::{copy::MOST_BYTES, key::filled_on, notes::Notes};
+use crate::gates::run::cache::{Notes, copy::MOST_BYTES, key::filled_on};
 use std::{
     fs,
     os::unix::fs::MetadataExt,
