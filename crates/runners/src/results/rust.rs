@@ -93,8 +93,8 @@ fn targets(words: &[&str], asked: &Asked<'_>) -> Vec<String> {
 fn target(file: &str, asked: &Asked<'_>) -> Option<Vec<String>> {
     let has = |path: String| asked.paths.contains(&path.as_str());
     let folders = file.match_indices('/').filter_map(|(at, _)| file.get(..=at));
-    let package = folders.filter(|folder| has(format!("{folder}Cargo.toml"))).last();
-    let package = package.unwrap_or_default();
+    let mut packages = folders.rev().filter(|folder| has(format!("{folder}Cargo.toml")));
+    let package = packages.next().unwrap_or_default();
     let own = file.strip_prefix(package)?;
     if let Some(test) = own.strip_prefix("tests/").filter(|_| asked.has_usual_binaries) {
         let name = match test.split_once('/') {
