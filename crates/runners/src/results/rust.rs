@@ -6,7 +6,7 @@ use crate::results::{
     runner::{ArgumentPosition, Arguments, Asked, Naming, Runner, Select},
     tally::{Outcome, Tally},
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 pub(super) static CARGO_TEST: Runner = Runner {
     naming: Some(EVERY_BINARY),
@@ -83,15 +83,17 @@ fn targets(words: &[&str], asked: &Asked<'_>) -> Vec<String> {
     if chooses(words) {
         return Vec::new();
     }
-    let options: Option<Vec<Vec<String>>> = asked.files.iter().map(|file| target(file, asked)).collect();
+    let paths: HashSet<&str> = asked.paths.iter().copied().collect();
+    let has = |path: String| paths.contains(path.as_str());
+    let target = |file: &&str| target(file, asked, &has);
+    let options: Option<Vec<Vec<String>>> = asked.files.iter().map(target).collect();
     let options: BTreeSet<String> = options.into_iter().flatten().flatten().collect();
     options.into_iter().collect()
 }
 
 /// Returns the options for the target of a file: a binary of its own below `tests`, else the package's library and
 /// programs. Documentation tests, examples and the other binaries are then not built.
-fn target(file: &str, asked: &Asked<'_>) -> Option<Vec<String>> {
-    let has = |path: String| asked.paths.contains(&path.as_str());
+fn target(file: &str, asked: &Asked<'_>, has: &dyn Fn(String) -> bool) -> Option<Vec<String>> {
     let folders = file.match_indices('/').filter_map(|(at, _)| file.get(..=at));
     let mut packages = folders.rev().filter(|folder| has(format!("{folder}Cargo.toml")));
     let package = packages.next().unwrap_or_default();
@@ -108,15 +110,15 @@ fn target(file: &str, asked: &Asked<'_>) -> Option<Vec<String>> {
         return name.map(|name| vec![format!("--test={name}")]);
     }
     own.strip_prefix("src/")?;
-    let programs = format!("{package}src/bin/");
-    let has_programs =
-        has(format!("{package}src/main.rs")) || asked.paths.iter().any(|path| path.starts_with(&programs));
-    let library = has(format!("{package}src/lib.rs")).then(|| "--lib".to_owned());
-    let own: Vec<String> = library
-        .into_iter()
-        .chain(has_programs.then(|| "--bins".to_owned()))
-        .collect();
-    (!own.is_empty()).then_some(own)
+    let own: &[&str] = match (
+        has(format!("{package}src/lib.rs")),
+        has(format!("{package}src/main.rs")),
+    ) {
+        (true, _) => &["--bins", "--lib"],
+        (false, true) => &["--bins"],
+        (false, false) => return None,
+    };
+    Some(own.iter().map(|option| (*option).to_owned()).collect())
 }
 
 /// `true` if the name is that of a documentation test: the file and the item that it documents.

@@ -221,7 +221,6 @@ fn selecting(command: &str, script: &str, (name, file): (&str, &str)) -> String 
         "tool/src/main.rs",
         "both/Cargo.toml",
         "both/src/lib.rs",
-        "both/src/bin/x.rs",
         "both/tests/it.rs",
     ]
     .map(str::to_owned);
@@ -260,7 +259,7 @@ fn only_the_test_binaries_of_the_selected_tests_are_built() {
             "--test=all -- adds --exact",
         ),
         ("cargo test", "tests/common/sub.rs", "-- adds --exact"),
-        ("cargo test", "src/sum.rs", "--lib -- adds --exact"),
+        ("cargo test", "src/sum.rs", "--bins --lib -- adds --exact"),
         ("cargo test", "tool/src/sum.rs", "--bins -- adds --exact"),
         ("cargo test", "both/src/sum.rs", "--bins --lib -- adds --exact"),
         ("cargo test", "both/tests/it.rs", "--test=it -- adds --exact"),
