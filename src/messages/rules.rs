@@ -73,9 +73,8 @@ fn became(outcome: TestOutcome) -> &'static str {
 /// Returns the sentence for a finding, in which `{}` stands for the thing found.
 fn sentence(rule: Rule) -> &'static str {
     match rule {
-        Rule::ConditionalTest => "a test runs, or reaches its checks, only on a condition: {}",
         Rule::FewerCases => "a number in test code is half of what it was or less: {}",
-        Rule::AssertionTrivial => "an assertion always holds, or is never reached: {}",
+        Rule::CannotFail => "it asserts nothing, what always holds, or only on a condition: {}",
         Rule::PseudoTested => "nothing tests the change: no test fails when all its functions are emptied: {}",
         Rule::SwallowedFailure => "each assertion may fail, and the test still passes: {}",
         Rule::WeakAssertion => "any other return value of the same type would do: {}",
@@ -85,13 +84,11 @@ fn sentence(rule: Rule) -> &'static str {
         Rule::CoverageWeakened => "code is left out of the coverage, or less of it is asked for: {}",
         Rule::CiWeakened => "CI, or what its coverage service asks for, changes: {}",
         Rule::Stub => "{} stands where the work should be",
-        Rule::EqualsEverything => "{} always gives the same answer, so a test that compares with it checks nothing",
+        Rule::ComparesLess => "different values are equal here, so a test that compares so checks less: {}",
         Rule::HardCoded => "{} is an answer that the tests expect, for the very input that they give",
-        Rule::PartialEquality => "{} compares only some of the fields, so tests that use it check less",
-        Rule::NotCalled => "no changed code calls {}, and the task names a file that the change does not touch",
+        Rule::NotUsed => "the product takes this, and does nothing with it: {}",
+        Rule::RepeatsCode => "{} computes what a test expects just as the product does, so both may be wrong",
         Rule::SetByTests => "a test writes data that the product should compute: {}",
-        Rule::ImportFallback => "if the import fails, nothing or a stand-in takes its place: {}",
-        Rule::ReadsSource => "a test reads the product's source code as text: {}",
         Rule::WritesExpectation => "a test writes a file that it, or the service, compares with: {}",
         Rule::ResultsByHand => "only a run may write results of tests: {}",
         Rule::ExitInTest => "{} ends the process, and the tests with it",
@@ -109,9 +106,8 @@ fn sentence(rule: Rule) -> &'static str {
 /// Returns the subject of a rule, for the page of rules.
 pub fn about(rule: Rule) -> &'static str {
     match rule {
-        Rule::ConditionalTest => "A test runs, or reaches its checks, only under a condition.",
         Rule::FewerCases => "A number in test code, such as that of random cases, is half of what it was or less.",
-        Rule::AssertionTrivial => "An assertion always holds.",
+        Rule::CannotFail => "A test asserts nothing, something that always holds, or only on a condition.",
         Rule::PseudoTested => "No test fails when every function of the change is emptied (extreme mutation).",
         Rule::SwallowedFailure => "A new test passes even if each of its assertions fails.",
         Rule::WeakAssertion => "New tests pass for any return value of the right type.",
@@ -121,13 +117,13 @@ pub fn about(rule: Rule) -> &'static str {
         Rule::CoverageWeakened => "Settings of the coverage tool exclude code or ask for less.",
         Rule::CiWeakened => "The repository's CI, or what its coverage service asks for, changes.",
         Rule::Stub => "A function only promises its work, or only returns the answers of its tests.",
-        Rule::EqualsEverything => "A comparison always gives the same answer, such as an `__eq__` that returns `True`.",
+        Rule::ComparesLess => {
+            "An equality always holds or leaves out fields, or a test first gives both sides the same shape."
+        }
         Rule::HardCoded => "The product holds the answers that its tests expect, for the inputs that they give.",
-        Rule::PartialEquality => "An equality compares only some of the fields.",
-        Rule::NotCalled => "New code is tested, but the file that should call it does not change.",
+        Rule::NotUsed => "New code never reads a parameter, or only tests call a new function.",
+        Rule::RepeatsCode => "A function of the tests computes what they expect as the product does.",
         Rule::SetByTests => "Tests write data of the product that the change brings.",
-        Rule::ImportFallback => "If an import fails, nothing or a stand-in takes its place.",
-        Rule::ReadsSource => "A test reads the product's source code as text.",
         Rule::WritesExpectation => "Tests write the snapshot, golden file or results that they are compared with.",
         Rule::ResultsByHand => "The change contains a file of results that is read after the test run.",
         Rule::ExitInTest => "A test ends its process.",

@@ -50,12 +50,10 @@ macro_rules! rules {
 }
 
 rules! {
-    /// A test runs, or reaches its checks, only under a condition.
-    ConditionalTest = "test on a condition", Asked;
     /// A number in test code is half of what it was or less.
     FewerCases = "fewer cases", Asked;
-    /// A test checks something that always holds, or that holds for any value.
-    AssertionTrivial = "assertion always true", Asked;
+    /// A test asserts nothing, something that always holds, or only under a condition.
+    CannotFail = "test cannot fail", Asked;
     /// No test fails when every function of the change is emptied (extreme mutation).
     PseudoTested = "pseudo-tested", Required;
     /// A new test passes even if each of its assertions fails.
@@ -70,20 +68,16 @@ rules! {
     CiWeakened = "CI weakened", Asked;
     /// A function only promises its work, or only returns the answers of its tests.
     Stub = "stub", Asked;
-    /// A comparison always gives the same answer.
-    EqualsEverything = "equals everything", Asked;
+    /// A comparison finds different values equal.
+    ComparesLess = "compares less", Asked;
     /// The product holds the very answers that its new tests expect.
     HardCoded = "hard-coded answers", Asked;
-    /// An equality compares only some of the fields.
-    PartialEquality = "partial equality", Asked;
-    /// A new function is tested, but the code that the task is about does not call it.
-    NotCalled = "not called", Asked;
+    /// The product does nothing with a new parameter or function.
+    NotUsed = "not used", Asked;
+    /// A test computes what it expects as the product does.
+    RepeatsCode = "test repeats the code", Asked;
     /// Tests write data of the product that the change brings.
     SetByTests = "set by tests", Asked;
-    /// If an import fails, nothing or a stand-in takes its place.
-    ImportFallback = "import fall-back", Asked;
-    /// A test reads the product's source code as text.
-    ReadsSource = "source read as text", Asked;
     /// Tests write the snapshot, golden file or results that they are compared with.
     WritesExpectation = "expectation written by tests", Asked;
     /// Test results are written by hand.

@@ -3,7 +3,10 @@
 use crate::{
     change::{Change, FileChange, Version},
     language,
-    language::{Role, outline::Outline},
+    language::{
+        Role,
+        outline::{Outline, Test},
+    },
 };
 use std::collections::BTreeSet;
 
@@ -61,6 +64,27 @@ impl<'a> ChangedFile<'a> {
         let known: BTreeSet<&str> = before.lines().map(str::trim).collect();
         let lines = (1_u32..).zip(after.lines());
         lines.filter(|(_, line)| !known.contains(line.trim())).collect()
+    }
+}
+
+impl<'a> Reading<'a> {
+    /// Returns the tests that the change adds or rewrites, with their files.
+    pub(crate) fn new_tests(&self) -> impl Iterator<Item = (&'a ChangedFile<'a>, &'a Test)> {
+        let is_old = |file: &ChangedFile<'_>, test: &Test| file.before.tests.iter().any(|old| old.words == test.words);
+        let tests = self
+            .files
+            .iter()
+            .flat_map(|file| file.after.tests.iter().map(move |test| (file, test)));
+        tests.filter(move |(file, test)| !is_old(file, test))
+    }
+
+    /// Returns the texts that say what the task wants.
+    pub(crate) fn texts_of_task(&self) -> impl Iterator<Item = &'a str> {
+        let task = self.change.task;
+        let criteria = task.acceptance_criteria.iter().map(|criterion| criterion.text.as_str());
+        [task.name.as_str(), task.description.as_str()]
+            .into_iter()
+            .chain(criteria)
     }
 }
 

@@ -44,6 +44,8 @@ pub struct ComparisonWords {
     pub truths: &'static str,
     /// Values that count as false.
     pub falsities: &'static str,
+    /// Functions and methods that give a value another shape, in which more values are equal.
+    pub reshapes: &'static str,
     /// Methods that compare two values.
     pub methods: &'static str,
 }
@@ -126,9 +128,13 @@ impl Side {
         }
     }
 
-    /// Splits it at the first of these words.
+    /// Splits it at the first of these words outside of texts.
     fn split_at(&self, words: &str) -> Option<[Self; 2]> {
-        let at = self.words.iter().position(|word| is_one_of(words, word))?;
+        let mut in_text = false;
+        let at = self.words.iter().position(|word| {
+            in_text ^= word == "\"";
+            !in_text && is_one_of(words, word)
+        })?;
         let part = |words: &[String]| Self {
             words: words.to_vec(),
             calls: self.calls,
@@ -199,6 +205,9 @@ fn equality(left: &Side, right: &Side, body: At<'_>, vocabulary: &Vocabulary) ->
     if plain(left) == plain(right) {
         return if left.calls { Strength::Same } else { Strength::Trivial };
     }
+    if is_reshaped(left, right, vocabulary) {
+        return Strength::Reshaped;
+    }
     if let Some([_, otherwise]) = left.split_at(vocabulary.comparison.falls_back)
         && plain(&otherwise) == plain(right)
     {
@@ -211,6 +220,13 @@ fn equality(left: &Side, right: &Side, body: At<'_>, vocabulary: &Vocabulary) ->
         Some("typeof" | "type") => Strength::Weak,
         Some(_) | None => Strength::Strong,
     }
+}
+
+/// `true` if both sides begin or end with the same word that gives a value another shape.
+fn is_reshaped(left: &Side, right: &Side, vocabulary: &Vocabulary) -> bool {
+    let ends = |side: &Side| [side.words.first().cloned(), side.words.last().cloned()];
+    let mut both = ends(left).into_iter().zip(ends(right));
+    both.any(|pair| matches!(pair, (Some(one), Some(other)) if one == other && is_one_of(vocabulary.comparison.reshapes, &one)))
 }
 
 fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {

@@ -60,7 +60,7 @@ captures! {
     StubMessage "stub.message";
 
     Skip "skip" ConditionalSkip "skip.conditional" Exit "exit" Stub "stub" Empty "empty" Shadow "shadow"
-    Runner "runner" Uncovered "uncovered" Differs "differs" Borrowed "borrowed" Fallback "fallback"
+    Runner "runner" Uncovered "uncovered" Differs "differs" Borrowed "borrowed"
 }
 
 /// A fact that a rule may look for in new code.
@@ -86,8 +86,6 @@ pub enum Fact {
     Differs,
     /// It uses test code in the product.
     Borrowed,
-    /// It takes the place of a module that cannot be imported.
-    Fallback,
 }
 
 /// One match of a query: its captures in text order.

@@ -9,7 +9,7 @@ use crate::language::{
     vocabulary::Vocabulary,
 };
 use crate::words::is_one_of;
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
 /// A file to read.
 #[derive(Clone, Copy)]
@@ -121,6 +121,10 @@ pub struct Function {
     pub of: Of,
     /// Whether its result depends on its arguments.
     pub answer: Answer,
+    /// The parameters that it never reads, though it does something.
+    pub unread: Vec<String>,
+    /// The names, numbers and single words in its body.
+    pub content: Vec<String>,
     /// The value that it returns, as it is written, if it does nothing else.
     pub value: Option<String>,
     /// The comments in it.
@@ -221,6 +225,8 @@ pub enum Strength {
     Same,
     /// That something exists or is not an error; or a value, but only under a condition.
     Weak,
+    /// A value, after both sides got the same shape.
+    Reshaped,
     /// A value.
     Strong,
 }
@@ -445,6 +451,8 @@ impl<'a> Reader<'a> {
                     checks: self.checks(body),
                     of: Of::Tests,
                     answer: Answer::Computed,
+                    unread: Vec::new(),
+                    content: Vec::new(),
                     value: None,
                     comments: String::new(),
                     class: None,
@@ -523,6 +531,8 @@ impl<'a> Reader<'a> {
                 checks: self.checks(body),
                 of,
                 answer: self.answer(at, one.first(Capture::FunctionValue)),
+                unread: self.unread(at, body),
+                content: content(body),
                 value: one.first(Capture::FunctionValue).map(|value| value.text().to_owned()),
                 comments: comments.map(At::text).collect::<Vec<_>>().join("\n"),
                 class: self.class_around(at).map(|class| class.name.clone()),
@@ -556,6 +566,20 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Returns the parameters that a function never reads. What others define or call decides about their order.
+    fn unread(&self, function: At<'a>, body: At<'a>) -> Vec<String> {
+        let is_inherited = self.class_around(function).is_some_and(|class| !class.bases.is_empty());
+        if is_inherited || self.abstracts.iter().any(|outer| outer.holds(function)) {
+            return Vec::new();
+        }
+        let leaves = body.below().filter(|at| at.kind().ends_with("identifier"));
+        let read: BTreeSet<&str> = leaves.map(At::text).collect();
+        let is_formatted = |name: &str| body.text().contains(&format!("{{{name}"));
+        let is_unread = |name: &&str| !name.starts_with('_') && !read.contains(name) && !is_formatted(name);
+        let unread = self.given(function).into_iter().filter(is_unread);
+        unread.map(str::to_owned).collect()
+    }
+
     /// Returns the names of a function's parameters, except its own object.
     fn given(&self, function: At<'a>) -> Vec<&'a str> {
         let given = function.field("parameters").or_else(|| function.field("parameter"));
@@ -563,7 +587,9 @@ impl<'a> Reader<'a> {
             true => vec![given],
             false => given.children().collect(),
         });
-        let name = |part: At<'a>| part.below().find(|at| at.kind().ends_with("identifier"));
+        let of_lifetime = |at: &At<'a>| at.parent().is_some_and(|outer| outer.is(&["lifetime"]));
+        let is_name = |at: &At<'a>| at.kind().ends_with("identifier") && !of_lifetime(at);
+        let name = |part: At<'a>| part.below().find(is_name);
         let names = parts.into_iter().filter_map(name).map(At::text);
         names
             .filter(|name| !matches!(*name, "" | "self" | "cls" | "this"))
@@ -659,6 +685,17 @@ impl<'a> Reader<'a> {
         }
         Some(literals)
     }
+}
+
+/// Returns the names, numbers and single words in a body.
+fn content(body: At<'_>) -> Vec<String> {
+    let leaves = body
+        .below()
+        .filter(|at| at.is_named() && at.children().next().is_none());
+    let words = leaves.map(|at| at.text().to_owned());
+    words
+        .filter(|word| word.contains(char::is_alphanumeric) && !word.contains(char::is_whitespace))
+        .collect()
 }
 
 /// Drops tests that a later one of the same name hides, if the language has the last definition win.

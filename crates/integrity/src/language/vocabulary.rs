@@ -23,8 +23,6 @@ pub struct Vocabulary {
     pub local: &'static [&'static str],
     /// Names in settings below which imports are led elsewhere, between blanks.
     pub redirects: &'static str,
-    /// Parts of a line that reads a file, or a function's source, as text.
-    pub reads: &'static [&'static str],
     /// Parts of a line that writes a file.
     pub writes: &'static [&'static str],
     /// Parts of a line that reads a variable of the environment.

@@ -6,7 +6,7 @@ use crate::{
         Role,
         outline::{Answer, FixedAnswer, Function, Of, Test},
     },
-    rules::rule::{ReadingRule, Violation, at},
+    rules::rule::{ReadingRule, Violation, at, new_functions},
 };
 use domain::integrity::{Detail, Rule};
 use std::collections::BTreeMap;
@@ -44,8 +44,8 @@ const MOST: usize = 40;
 const NEAR: usize = 8;
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let tests: Vec<Vec<&str>> = reading.files.iter().flat_map(new_tests).map(values_and_names).collect();
-    let wanted = words_of_task(reading);
+    let tests: Vec<Vec<&str>> = reading.new_tests().map(|(_, test)| values_and_names(test)).collect();
+    let wanted = reading.texts_of_task().collect::<Vec<_>>().join("\n");
     let sources = reading.files.iter().filter(|file| file.role == Role::Source);
     let found = sources.flat_map(|file| {
         let by_group = groups(file).into_values();
@@ -56,12 +56,6 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     found.collect()
 }
 
-/// Returns the tests that the change adds or rewrites.
-fn new_tests<'a>(file: &'a ChangedFile<'_>) -> Vec<&'a Test> {
-    let is_old = |test: &Test| file.before.tests.iter().any(|old| old.words == test.words);
-    file.after.tests.iter().filter(|test| !is_old(test)).collect()
-}
-
 fn values_and_names(test: &Test) -> Vec<&str> {
     let bare = test.words.iter().map(|word| bare(word));
     bare.filter(|word| word.contains(char::is_alphanumeric)).collect()
@@ -69,15 +63,6 @@ fn values_and_names(test: &Test) -> Vec<&str> {
 
 fn bare(word: &str) -> &str {
     word.trim_matches(['"', '\'', '`'])
-}
-
-fn words_of_task(reading: &Reading<'_>) -> String {
-    let task = reading.change.task;
-    let criteria = task.acceptance_criteria.iter().map(|criterion| criterion.text.as_str());
-    let texts = [task.name.as_str(), task.description.as_str()]
-        .into_iter()
-        .chain(criteria);
-    texts.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the new answers of each function and table.
@@ -139,10 +124,6 @@ fn expects(words: &[&str], input: &[String], result: &[String]) -> bool {
 
 /// Finds new functions that return a number which a test expects of them.
 fn constants(file: &ChangedFile<'_>, tests: &[Vec<&str>], wanted: &str) -> Vec<Violation> {
-    let is_old = |new: &Function| {
-        let mut before = file.before.functions.iter();
-        before.any(|old| old.name == new.name && old.words == new.words)
-    };
     let is_expected = |function: &&Function| {
         let value = function.value.as_deref().unwrap_or_default();
         let is_number = value.len() > 1 && value.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
@@ -150,12 +131,8 @@ fn constants(file: &ChangedFile<'_>, tests: &[Vec<&str>], wanted: &str) -> Vec<V
         let [input, result] = &both;
         is_number && !wanted.contains(value) && tests.iter().any(|words| expects(words, input, result))
     };
-    let of_product = file
-        .after
-        .functions
-        .iter()
-        .filter(|one| one.of == Of::Product && one.answer == Answer::Constant);
-    let new = of_product.filter(|one| !is_old(one)).filter(is_expected);
+    let of_product = new_functions(file).filter(|one| one.of == Of::Product && one.answer == Answer::Constant);
+    let new = of_product.filter(is_expected);
     new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone())))
         .collect()
 }

@@ -3,23 +3,20 @@
 //! A rule knows no language: it uses what the queries of all languages capture. The domain defines its weight, and the
 //! application's `messages` its sentence.
 
-mod assertion_trivial;
+mod cannot_fail;
 mod ci_weakened;
-mod conditional_test;
+mod compares_less;
 mod coverage_weakened;
 mod differs_under_test;
-mod equals_everything;
 mod exit_in_test;
 mod fewer_cases;
 mod file_deleted;
 mod file_too_large;
 mod hard_coded;
-mod import_fallback;
 mod merge_marker;
-mod not_called;
-mod partial_equality;
+mod not_used;
 mod protected_path;
-mod reads_source;
+mod repeats_code;
 mod results_by_hand;
 pub(crate) mod rule;
 mod runner_weakened;
@@ -41,20 +38,17 @@ pub static ALL: &[&ReadingRule] = &[
     &file_too_large::RULE,
     &file_deleted::RULE,
     &unreadable::RULE,
-    &conditional_test::RULE,
     &fewer_cases::RULE,
-    &assertion_trivial::RULE,
+    &cannot_fail::RULE,
     &runner_weakened::RULE,
     &coverage_weakened::RULE,
     &ci_weakened::RULE,
     &stub::RULE,
-    &equals_everything::RULE,
+    &compares_less::RULE,
     &hard_coded::RULE,
-    &partial_equality::RULE,
-    &not_called::RULE,
+    &not_used::RULE,
+    &repeats_code::RULE,
     &set_by_tests::RULE,
-    &import_fallback::RULE,
-    &reads_source::RULE,
     &writes_expectation::RULE,
     &results_by_hand::RULE,
     &snapshot_by_hand::RULE,

@@ -4,7 +4,7 @@ use crate::{
     changed_file::{ChangedFile, Reading},
     language::{
         Role,
-        outline::{Mark, quoted},
+        outline::{Function, Mark, quoted},
         role,
     },
 };
@@ -61,6 +61,20 @@ pub(crate) fn at_line(path: &str, number: u32, line: &str) -> Violation {
 /// Creates a violation that shows the code of a mark.
 pub(super) fn at_mark((file, mark): (&ChangedFile<'_>, &Mark)) -> Violation {
     at(file.path, mark.line, Detail::Code(mark.text.clone()))
+}
+
+/// Returns the functions of a file that are new or rewritten.
+pub(super) fn new_functions<'f>(file: &'f ChangedFile<'_>) -> impl Iterator<Item = &'f Function> {
+    let is_old = |new: &Function| {
+        let mut before = file.before.functions.iter();
+        before.any(|old| old.name == new.name && old.class == new.class && old.words == new.words)
+    };
+    file.after.functions.iter().filter(move |function| !is_old(function))
+}
+
+/// Returns the words of a text that may be names.
+pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
 }
 
 /// All roles.

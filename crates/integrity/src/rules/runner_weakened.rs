@@ -9,7 +9,7 @@ use crate::{
     marks::new_marks,
     rules::rule::{ANYWHERE, ReadingRule, Violation, at_line, at_mark},
     settings::flatten,
-    side::{Repository, Side},
+    side::{Repository, Side, is_data_of_tests},
     snapshots::first_changed_line,
 };
 use domain::{integrity::Rule, plan::Check};
@@ -68,7 +68,8 @@ fn of_criterion(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violati
 /// Returns the first changed line of a file whose part for tests changed in more than its dependencies.
 fn in_one(repository: &Repository<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
     let is_code = language::of(file.path).is_some() && file.role != Role::Settings;
-    if is_code || matches!(file.role, Role::Test | Role::Support) || file.file.after == Version::Absent {
+    let is_other = is_code || is_data_of_tests(file.path) || matches!(file.role, Role::Test | Role::Support);
+    if is_other || file.file.after == Version::Absent {
         return None;
     }
     let (before, after) = file.texts();
@@ -94,5 +95,5 @@ fn changes_more(path: &str, before: &str, after: &str) -> bool {
     };
     let (old, new) = (settings(before), settings(after));
     let mut differing = old.symmetric_difference(&new).peekable();
-    differing.peek().is_none() || differing.any(|(name, _)| !name.contains("ependenc"))
+    differing.peek().is_none() || differing.any(|(name, _)| !name.contains("ependenc") && !name.ends_with("deps"))
 }

@@ -1,9 +1,10 @@
-//! A test writes data of the product that the change brings, such as a cache: the answers come from the test.
+//! A test writes data of the product that the change brings, such as a cache or a private field: the answers come from the
+//! test.
 
 use crate::{
     changed_file::{ChangedFile, Reading},
     language::Role,
-    rules::rule::{ReadingRule, Violation, at_line},
+    rules::rule::{ReadingRule, Violation, at_line, names},
 };
 use domain::integrity::Rule;
 use std::collections::BTreeSet;
@@ -31,18 +32,27 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let sources = reading.files.iter().filter(|file| file.role == Role::Source);
-    let new = sources.flat_map(|file| {
+    let sources = || reading.files.iter().filter(|file| file.role == Role::Source);
+    let new = sources().flat_map(|file| {
         let names = file.after.variables.iter();
-        names.filter(|name| !file.before.variables.contains(name))
+        names.filter(|name| !file.before.variables.contains(name)).cloned()
     });
-    let new: BTreeSet<&str> = new.map(String::as_str).collect();
+    let new: BTreeSet<String> = new.chain(sources().flat_map(private)).collect();
     reading.files.iter().filter_map(|file| in_one(file, &new)).collect()
 }
 
-fn in_one(file: &ChangedFile<'_>, variables: &BTreeSet<&str>) -> Option<Violation> {
+/// Returns the names that a file brings and that are marked as its own, such as `_cache`.
+fn private(file: &ChangedFile<'_>) -> BTreeSet<String> {
+    let (before, after) = file.texts();
+    let is_own = |word: &&str| word.starts_with('_') && !word.starts_with("__") && word.len() > 1;
+    let old: BTreeSet<&str> = names(&before).filter(is_own).collect();
+    let new = names(&after).filter(is_own).filter(|word| !old.contains(word));
+    new.map(str::to_owned).collect()
+}
+
+fn in_one(file: &ChangedFile<'_>, variables: &BTreeSet<String>) -> Option<Violation> {
     let (_, after) = file.texts();
-    let own = |name: &&&str| !file.after.variables.iter().any(|variable| variable == *name);
+    let own = |name: &&String| !file.after.variables.contains(name);
     let lines = file.new_lines(&after).into_iter();
     let mut written = lines.filter(|(_, line)| variables.iter().filter(own).any(|name| writes(line, name)));
     written.next().map(|(number, line)| at_line(file.path, number, line))

@@ -5,10 +5,10 @@ use crate::{
     language::{
         Role,
         capture::Fact,
-        outline::{Answer, Class, Function, Mark, Of},
+        outline::{Answer, Function, Mark, Of},
     },
     marks::new_marks,
-    rules::rule::{ReadingRule, Violation, at, at_mark},
+    rules::rule::{ReadingRule, Violation, at, at_mark, new_functions},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -36,12 +36,15 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 /// `true` if a method is empty because subclasses implement it: another class of the change extends its class, or its
 /// class extends another one.
 fn is_filled_in(reading: &Reading<'_>, mark: &Mark) -> bool {
-    let Some(Class { name, bases, .. }) = &mark.class else {
-        return false;
-    };
+    let Some(class) = &mark.class else { return false };
     let mut classes = reading.files.iter().flat_map(|file| &file.after.classes);
-    let is_base = classes.any(|class| class.bases.iter().any(|base| base.rsplit('.').next() == Some(name)));
-    is_base || mark.fact == Fact::Empty && !bases.is_empty()
+    let is_base = classes.any(|other| {
+        other
+            .bases
+            .iter()
+            .any(|base| base.rsplit('.').next() == Some(&class.name))
+    });
+    is_base || mark.fact == Fact::Empty && !class.bases.is_empty()
 }
 
 /// Finds new or changed functions that always return the same value, whatever they are given.
@@ -50,16 +53,9 @@ fn ignoring(file: &ChangedFile<'_>) -> Vec<Violation> {
         Answer::Ignores | Answer::IgnoresOpenly => true,
         Answer::Computed | Answer::Constant => false,
     };
-    let is_new = |new: &&Function| {
-        let mut before = file.before.functions.iter();
-        !before.any(|old| old.name == new.name && old.words == new.words)
-    };
-    let functions = file
-        .after
-        .functions
-        .iter()
-        .filter(|function| function.of == Of::Product);
-    let new = functions.filter(ignores).filter(is_new);
+    let new = new_functions(file)
+        .filter(|function| function.of == Of::Product)
+        .filter(ignores);
     new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone())))
         .collect()
 }

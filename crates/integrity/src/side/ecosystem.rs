@@ -1,7 +1,7 @@
 //! Matches paths and keys with the tables of all ecosystems.
 
 use super::{javascript, jvm, other, php, python, ruby, rust};
-use crate::language;
+use crate::{language, make};
 use std::collections::BTreeSet;
 
 /// The places of tests in one ecosystem, beside those that [`language::role`] knows. Lists have blanks between their
@@ -46,8 +46,19 @@ static ALL: [&Ecosystem; 8] = [
 ];
 
 pub(super) fn is_of_tests(path: &str) -> bool {
-    let mut patterns = ALL.iter().flat_map(|ecosystem| ecosystem.paths.split_whitespace());
-    patterns.any(|pattern| is_match(pattern, path))
+    patterns().any(|pattern| is_match(pattern, path))
+}
+
+/// `true` for data and packages that only tests need, which set up no runner.
+pub(crate) fn is_data_of_tests(path: &str) -> bool {
+    let folders = patterns().filter(|pattern| pattern.ends_with('/'));
+    let mut data = folders.chain(python::PACKAGES.split_whitespace());
+    data.any(|pattern| is_match(pattern, path))
+}
+
+fn patterns() -> impl Iterator<Item = &'static str> {
+    let paths = ALL.iter().map(|ecosystem| ecosystem.paths).chain([python::PACKAGES]);
+    paths.flat_map(str::split_whitespace)
 }
 
 pub(super) fn shared_file(path: &str) -> Option<&'static SharedFile> {
@@ -59,7 +70,7 @@ pub(super) fn shared_file(path: &str) -> Option<&'static SharedFile> {
 /// there.
 pub(crate) fn is_shadow(path: &str, (base, head): (&BTreeSet<String>, &BTreeSet<String>)) -> bool {
     let mut installed = language::ALL.iter().filter_map(|language| language.installed.as_ref());
-    if installed.any(|installed| installed.is_replaced_by(path, (base, head))) {
+    if installed.any(|installed| installed.is_replaced_by(path, (base, head))) || make::is_shadow(path, base) {
         return true;
     }
     let parts: Vec<&str> = path.split('/').collect();

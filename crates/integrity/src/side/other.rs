@@ -12,7 +12,7 @@ pub(super) static OTHER: Ecosystem = Ecosystem {
     shared: &[SharedFile {
         paths: "Makefile makefile GNUmakefile justfile Justfile .justfile",
         format: Format::Make,
-        tests: "test test-* test_* tests check check-* coverage",
+        tests: "test test-* test_* tests check check-* coverage =MAKEFLAGS* =GNUMAKEFLAGS* =SHELL*",
     }],
 };
 

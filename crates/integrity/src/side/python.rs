@@ -2,12 +2,16 @@
 
 use super::ecosystem::{Ecosystem, Format, SharedFile};
 
+/// Lists of packages for tests.
+pub(super) const PACKAGES: &str = "
+    requirements-dev.txt requirements-test*.txt requirements_dev.txt requirements_test*.txt dev-requirements.txt
+    test-requirements.txt requirements/dev.txt requirements/test*.txt
+";
+
 pub(super) static PYTHON: Ecosystem = Ecosystem {
     paths: "
         pytest.ini .pytest.ini pytest.toml .pytest.toml tox.ini tox.toml .coveragerc noxfile.py nose.cfg unittest.cfg
-        conftest.py requirements-dev.txt requirements-test*.txt requirements_dev.txt requirements_test*.txt
-        dev-requirements.txt test-requirements.txt requirements/dev.txt requirements/test*.txt /*.pth
-        runtests.py run_tests.py test_utils.py testutils.py test_helpers.py
+        conftest.py /*.pth runtests.py run_tests.py test_utils.py testutils.py test_helpers.py
     ",
     modules: "
         pytest _pytest unittest doctest nose nose2 coverage pytest_cov pytest_asyncio pytest_mock pluggy xdist

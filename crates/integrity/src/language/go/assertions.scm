@@ -41,3 +41,8 @@
 
 ; Functions whose name begins like an assertion.
 ((call_expression function: (identifier) @_name) @assertion (#match? @_name "^(assert|check|verify|expect|require|must)[A-Z]"))
+
+; Statements that hand the test on to a helper.
+(expression_statement
+  (call_expression arguments: (argument_list (identifier) @_t)) @assertion
+  (#any-of? @_t "t" "tb"))

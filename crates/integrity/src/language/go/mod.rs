@@ -21,7 +21,6 @@ pub static GO: Vocabulary = Vocabulary {
     coverage: "",
     local: &[],
     redirects: "replace",
-    reads: &["os.ReadFile", "os.Open(", "parser.ParseFile"],
     writes: &["os.WriteFile", "os.Create(", "os.OpenFile"],
     environment: &["os.Getenv", "os.LookupEnv"],
     imports: &["import "],
@@ -42,6 +41,7 @@ pub static GO: Vocabulary = Vocabulary {
         falls_back: "",
         truths: "true",
         falsities: "false nil",
+        reshapes: "len",
         methods: "Equal Equals",
     },
     made_to_fail: FailureTemplate {

@@ -28,7 +28,6 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
     ",
     local: &["file:", "link:", "portal:", "<rootDir>"],
     redirects: "moduleNameMapper alias paths imports overrides resolutions",
-    reads: &["readFile"],
     writes: &["writeFile", "createWriteStream", "appendFile", "copyFile", "Bun.write"],
     environment: &["process.env", "Deno.env", "Bun.env"],
     imports: &["import ", "require(", "from "],
@@ -49,6 +48,7 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
         falls_back: "|| ??",
         truths: "true",
         falsities: "false null undefined 0",
+        reshapes: "sort length size toLowerCase toUpperCase toString trim",
         methods: "asymmetricMatch equals isEqual",
     },
     made_to_fail: FailureTemplate {

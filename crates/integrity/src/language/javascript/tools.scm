@@ -45,8 +45,3 @@
   (#match? @_object "^\\(?new Error\\b")
   (#eq? @_name "stack"))
 ((string_fragment) @borrowed (#match? @borrowed "^(\\./|\\.\\./)+(tests?|__tests__|spec)/"))
-
-; An import whose failure leads to nothing, or to a stand-in.
-((try_statement body: (statement_block) @_tried handler: (catch_clause) @_handler) @fallback
-  (#match? @_tried "\\b(require|import)\\(")
-  (#not-match? @_handler "\\b(throw|require|import)\\b"))

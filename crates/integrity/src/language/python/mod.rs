@@ -29,7 +29,6 @@ pub static PYTHON: Vocabulary = Vocabulary {
     ",
     local: &[],
     redirects: "",
-    reads: &["read_text(", "read_bytes(", "open(", "getsource("],
     writes: &[
         "write_text(",
         "write_bytes(",
@@ -60,6 +59,7 @@ pub static PYTHON: Vocabulary = Vocabulary {
         falls_back: "or",
         truths: "True",
         falsities: "False None 0",
+        reshapes: "sorted set frozenset len str repr type sort lower upper strip",
         methods: "__eq__ __ne__",
     },
     made_to_fail: FailureTemplate {

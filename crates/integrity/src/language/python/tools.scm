@@ -50,9 +50,3 @@
   (#eq? @_name "mock"))
 ((import_statement name: (_) @_module) @borrowed (#match? @_module "^(tests?\\.|unittest\\.mock$)"))
 ((string_content) @borrowed (#match? @borrowed "^(\\./|\\.\\./)*tests?/"))
-
-; An import whose failure leads to nothing, or to a stand-in.
-((try_statement
-   body: (block [(import_statement) (import_from_statement)])
-   (except_clause) @_handler) @fallback
-  (#not-match? @_handler "\\b(raise|import)\\b"))

@@ -28,7 +28,6 @@ pub static RUST: Vocabulary = Vocabulary {
     coverage: "*.exclude-files *.fail-under",
     local: &[],
     redirects: "patch replace source",
-    reads: &["include_str!", "read_to_string", "fs::read"],
     writes: &["fs::write", "File::create", "fs::copy", "OpenOptions"],
     environment: &["env::var"],
     imports: &["use ", "mod "],
@@ -49,6 +48,7 @@ pub static RUST: Vocabulary = Vocabulary {
         falls_back: "unwrap_or",
         truths: "true",
         falsities: "false",
+        reshapes: "len count sort to_lowercase to_uppercase trim",
         methods: "eq",
     },
     made_to_fail: FailureTemplate {

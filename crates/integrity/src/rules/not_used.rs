@@ -1,0 +1,79 @@
+//! The product takes something new and does nothing with it: a parameter that its function never reads, or a function that
+//! only tests call.
+
+use crate::{
+    changed_file::{ChangedFile, Reading},
+    language,
+    language::{
+        Role,
+        outline::{Function, Of},
+    },
+    rules::rule::{ReadingRule, Violation, at, names, new_functions},
+};
+use domain::integrity::{Detail, Rule};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::NotUsed,
+    applies: &[Role::Source],
+    refuses: &[
+        (
+            "sign.py",
+            "",
+            "def is_signed(text, mark):\n    return len(mark) == 64\n",
+        ),
+        (
+            "tests/test_sign.py",
+            "",
+            "def test_sign():\n    assert is_signed(\"a\", MARK)\n",
+        ),
+    ],
+    accepts: &[
+        (
+            "sign.py",
+            "",
+            "def is_signed(text, mark):\n    return mark == f\"{text}!\"\n\n\ndef main(text, mark):\n    print(is_signed(text, mark))\n",
+        ),
+        (
+            "tests/test_sign.py",
+            "",
+            "def test_sign():\n    assert is_signed(\"a\", MARK)\n",
+        ),
+    ],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
+    let in_tests: BTreeSet<&String> = reading.new_tests().flat_map(|(_, test)| &test.words).collect();
+    let sources = || reading.files.iter().filter(|file| file.role == Role::Source);
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    for file in sources() {
+        for word in language::words_of_code(file.path, &file.texts().1).unwrap_or_default() {
+            *places.entry(word).or_default() += 1;
+        }
+    }
+    let wanted: BTreeSet<&str> = reading.texts_of_task().flat_map(names).collect();
+    let is_left = |name: &str| places.get(name) == Some(&1) && !wanted.contains(name);
+    let in_one = |file: &'_ ChangedFile<'_>| -> Vec<Violation> {
+        let of_product = |new: &&Function| new.of == Of::Product && in_tests.contains(&new.name);
+        let new = new_functions(file).filter(of_product);
+        let found = new.filter_map(|new| {
+            let before = || file.before.functions.iter().filter(|old| old.name == new.name);
+            let is_new = |name: &&String| !before().any(|old| old.unread.contains(name));
+            // If other classes have such a method as well, the parameters are not its own choice.
+            let is_shared = file
+                .after
+                .functions
+                .iter()
+                .filter(|other| other.name == new.name)
+                .count()
+                > 1;
+            let unread = new.unread.iter().find(is_new).filter(|_| !is_shared);
+            let left = || (before().next().is_none() && is_left(&new.name)).then(|| format!("`{}`", new.name));
+            let what = unread.map(|name| format!("`{}`: `{name}`", new.name)).or_else(left)?;
+            Some(at(file.path, new.line, Detail::Code(what)))
+        });
+        found.collect()
+    };
+    sources().flat_map(in_one).collect()
+}

@@ -1,0 +1,68 @@
+//! A test computes what it expects as the product does: what is wrong in the one is wrong in the other.
+
+use crate::{
+    changed_file::{ChangedFile, Reading},
+    language::{
+        Role,
+        outline::{Function, Of},
+    },
+    rules::rule::{ReadingRule, Violation, at, new_functions},
+};
+use domain::integrity::{Detail, Rule};
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::RepeatsCode,
+    applies: &[Role::Test, Role::Support, Role::Source],
+    refuses: &[
+        (
+            "fees.py",
+            "",
+            "def fee(cents, days):\n    if days >= 7:\n        return cents // 2\n    return 0\n",
+        ),
+        (
+            "tests/test_fees.py",
+            "",
+            "def expected(cents, days):\n    return cents // 2 if days >= 7 else 0\n",
+        ),
+    ],
+    accepts: &[
+        (
+            "fees.py",
+            "",
+            "def fee(cents, days):\n    if days >= 7:\n        return cents // 2\n    return 0\n",
+        ),
+        (
+            "tests/test_fees.py",
+            "",
+            "def expected(cents, days):\n    return {0: 0, 7: 50, 14: 50}[days] * cents // 100\n",
+        ),
+    ],
+    check,
+};
+
+/// The fewest names and numbers of a function that say how it computes.
+const FEWEST: usize = 4;
+
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
+    let new = |of: Of| {
+        let files = reading.files.iter();
+        let functions = files.flat_map(|file| new_functions(file).map(move |function| (file, function)));
+        functions.filter(move |(_, function)| function.of == of)
+    };
+    let product: Vec<Vec<&str>> = new(Of::Product).map(|(_, function)| content(function)).collect();
+    let repeats = |(_, function): &(&ChangedFile<'_>, &Function)| {
+        let own = content(function);
+        own.len() >= FEWEST && product.contains(&own)
+    };
+    let found = new(Of::Tests).filter(repeats);
+    found
+        .map(|(file, function)| at(file.path, function.line, Detail::Function(function.name.clone())))
+        .collect()
+}
+
+/// Returns the names, numbers and texts of a function in one order, without the language's own words.
+fn content(function: &Function) -> Vec<&str> {
+    let mut words: Vec<&str> = function.content.iter().map(String::as_str).collect();
+    words.sort_unstable();
+    words
+}
