@@ -7,6 +7,7 @@ use crate::{
     language::{
         Role,
         outline::{Function, Of},
+        role,
     },
     rules::rule::{ReadingRule, Violation, at, names, new_functions},
 };
@@ -53,7 +54,8 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         }
     }
     let wanted: BTreeSet<&str> = reading.texts_of_task().flat_map(names).collect();
-    let is_left = |name: &str| places.get(name) == Some(&1) && !wanted.contains(name);
+    let calls = sources().any(rewrites) || leaves_planned_code(reading);
+    let is_left = |name: &str| calls && places.get(name) == Some(&1) && !wanted.contains(name);
     let in_one = |file: &'_ ChangedFile<'_>| -> Vec<Violation> {
         let of_product = |new: &&Function| new.of == Of::Product && in_tests.contains(&new.name);
         let new = new_functions(file).filter(of_product);
@@ -76,4 +78,24 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         found.collect()
     };
     sources().flat_map(in_one).collect()
+}
+
+/// `true` if a file rewrites functions that it had, which may call new ones.
+fn rewrites(file: &ChangedFile<'_>) -> bool {
+    let mut new = new_functions(file);
+    new.any(|function| file.before.functions.iter().any(|old| old.name == function.name))
+}
+
+/// `true` if the change leaves code as it was that the task names.
+fn leaves_planned_code(reading: &Reading<'_>) -> bool {
+    let change = reading.change;
+    let is_changed = |path: &String| {
+        change
+            .files
+            .iter()
+            .any(|file| file.path == *path && file.before != file.after)
+    };
+    let is_code = |path: &String| role(path) == Role::Source && language::of(path).is_some();
+    let mut planned = change.task.files.iter();
+    planned.any(|path| is_code(path) && change.base.contains(path) && !is_changed(path))
 }
