@@ -437,6 +437,37 @@ fn is_sentence(after: &str) -> bool {
     literal.split(' ').filter(|word| is_word(word)).count() > 1
 }
 
+/// The Gates that judge find facts, which `messages` words: none holds a literal of five words.
+fn sentences_of_gates(source: &Source) -> Vec<String> {
+    let judges = [
+        "gates/checks.rs",
+        "gates/coverage.rs",
+        "gates/mutation/",
+        "gates/rewritten.rs",
+        "gates/table/",
+        "gates/unrun_tests.rs",
+        "gates/verify",
+        "gates/wave.rs",
+    ];
+    if !judges.iter().any(|judge| source.path.contains(judge)) {
+        return Vec::new();
+    }
+    let is_word = |word: &&str| word.len() > 1 && word.chars().all(char::is_alphabetic);
+    let is_long = |literal: &str| literal.split([' ', ',', '.', ':']).filter(is_word).count() >= 5;
+    let lines = source.lines(Part::Product).into_iter();
+    let long = lines.filter(|(_, line)| {
+        let is_code = !line.trim_start().starts_with("//");
+        is_code && line.split('"').skip(1).step_by(2).any(is_long)
+    });
+    long.map(|(number, _)| {
+        source.at(
+            number,
+            "a Gate words a sentence; make it a `Fact` that `messages` words",
+        )
+    })
+    .collect()
+}
+
 /// Files that import each other in a circle cannot be read one after the other: every circle that is too large. One may
 /// go through a `mod.rs` that re-exports its children, where these import from it.
 fn large_circles(sources: &[Source]) -> Vec<String> {
@@ -523,6 +554,15 @@ fn rules_and_sentences_are_data_in_data_out() {
 #[test]
 fn english_is_never_data() {
     holds(sentences_as_data);
+}
+
+#[test]
+fn no_gate_writes_a_sentence() {
+    holds(sentences_of_gates);
+    let line = "let what = format!(\"the test `{name}` is there and did not run\");";
+    let found = |path: &str| sentences_of_gates(&Source::new(path, line)).len();
+    assert_eq!(found("src/gates/checks.rs"), 1);
+    assert_eq!(found("src/messages/facts.rs"), 0);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use autobuild::{
     config::{NetworkCeiling, Offer, RepositorySettings},
     gates,
     gates::{CheckoutLocks, Deadlines, GateContext, Subject},
-    messages::word_findings,
+    messages::word_report,
 };
 use domain::{
     contract::{CheckoutState, Judgement, TurnFacts, judge},
@@ -192,7 +192,7 @@ impl Turn<'_> {
         let begun = plain::processor_time();
         let mut report = gates::verify(self.context, &subject, &cancel).await.map_err(said)?;
         let gates = plain::processor_time() - begun;
-        word_findings(&mut report);
+        word_report(&mut report);
         Ok((report, preflight, gates))
     }
 }

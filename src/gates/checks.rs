@@ -1,10 +1,10 @@
 //! Runs the checks of acceptance criteria: a test that must pass, a command that must exit with 0, a file that must
 //! exist.
 
-use crate::gates::{change::is_of_tests, compare, run::context::GateError, said, turn::Run};
+use crate::gates::{change::is_of_tests, compare, gate_result, run::context::GateError, turn::Run};
 use domain::{
-    decision::Issue,
-    evidence::{Absence, Counts, Evidence, Gate, GateResult, TestNames, Weight},
+    evidence::{Absence, Counts, Evidence, Fact, Gate, GateResult, NamedTest, TestNames, Weight},
+    integrity::Detail,
     plan::{Check, Criterion},
 };
 use git::Blob;
@@ -13,6 +13,9 @@ use std::collections::BTreeSet;
 
 /// The largest file that is searched for a test's name, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;
+
+/// The most similar tests that a missing one is shown with.
+const MOST_SIMILAR: usize = 10;
 
 /// The characters that separate the parts of a test's name in any runner's output.
 const SEPARATORS: [char; 7] = [':', '.', '#', '>', '›', ' ', '/'];
@@ -38,15 +41,11 @@ pub(crate) enum OnBase {
 }
 
 impl Checked {
-    /// Notes in the finding if the check also passes on the base.
-    pub(crate) fn tell(&mut self) {
-        if self.base == OnBase::Holds
-            && let Evidence::Passed(finding) = &mut self.result.evidence
-        {
-            let told = "it passes without the change too, so it is a regression check";
-            let before = finding.output.trim_end();
-            let separator = if finding.output.is_empty() { "" } else { "; " };
-            finding.output = format!("{before}{separator}{told}");
+    /// Sets the result on the base, and notes in the finding if the check passes there too.
+    pub(crate) fn set_base(&mut self, base: OnBase) {
+        self.base = base;
+        if let (OnBase::Holds, Evidence::Passed(finding)) = (base, &mut self.result.evidence) {
+            finding.facts.push(Fact::RegressionCheck);
         }
     }
 }
@@ -62,18 +61,14 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
         let result = match &criterion.check {
             Check::Human => continue,
             Check::Test(_) | Check::Command(_) if !is_ready => {
-                Some(said::absent(Gate::Check(number), Absence::NotReached))
+                Some(gate_result::absent(Gate::Check(number), Absence::NotReached))
             }
             Check::Test(name) => {
                 let passed = compare::passed(tests).iter();
                 named.extend(passed.filter(|passed| is_called(passed, name)).cloned());
                 Some(match test(number, name, tests) {
-                    result if is_nowhere(run, name, tests).await? => {
-                        let what =
-                            format!("no test called `{name}` is said to have run, and no file of tests speaks of it");
-                        said::failed(result.gate, Weight::Required, what)
-                    }
-                    result => with_place(run, name, result, tests),
+                    _ if is_nowhere(run, name, tests).await? => of_test(number, name, NamedTest::Nowhere),
+                    result => with_place(run, (number, name), result, tests),
                 })
             }
             Check::Command(command) => Some(self::command(run, number, command).await?),
@@ -106,12 +101,11 @@ pub(crate) fn is_broken(tests: &Evidence, files: &BTreeSet<String>) -> bool {
 }
 
 /// Replaces a failed check of a test without a result by where the test is, if the change brings it.
-fn with_place(run: &Run<'_>, wanted: &str, result: GateResult, tests: &Evidence) -> GateResult {
+fn with_place(run: &Run<'_>, (number, wanted): (usize, &str), result: GateResult, tests: &Evidence) -> GateResult {
     let ran = compare::names(tests).is_some_and(|names| names.all().any(|name| is_called(name, wanted)));
     match (&result.evidence, run.change.after.place(wanted)) {
         (Evidence::Failed(_), Some((path, line))) if !ran => {
-            let what = format!("the test `{wanted}` is in {path}:{line} and did not run");
-            said::failed(result.gate, Weight::Required, what)
+            of_test(number, wanted, NamedTest::WrittenNotRun { path, line })
         }
         _ => result,
     }
@@ -119,50 +113,53 @@ fn with_place(run: &Run<'_>, wanted: &str, result: GateResult, tests: &Evidence)
 
 /// Adds an item that names the criterion if its check failed.
 fn with_item(mut result: GateResult, criterion: &Criterion, number: usize) -> GateResult {
-    if let Evidence::Failed(finding) = &result.evidence {
-        let (criterion, why) = (&criterion.text, finding.sentence());
-        let text = format!("criterion {number} ({criterion}) does not hold: {why}");
-        result.items.push(Issue::must_fix("requirement", &text));
+    if result.evidence.failure().is_some() {
+        let text = criterion.text.clone();
+        let what = Detail::Criterion { number, text };
+        result.items.push(gate_result::must_fix("requirement", what));
     }
     result
 }
 
 fn test(number: usize, wanted: &str, tests: &Evidence) -> GateResult {
-    let gate = Gate::Check(number);
     let names = match tests {
         Evidence::Passed(finding) | Evidence::Failed(finding) => finding.names.as_ref(),
-        Evidence::Absent(reason) => return said::absent(gate, reason.clone()),
-    };
-    let Some(names) = names else {
-        let why = format!("the runner names no tests, so it cannot be told whether `{wanted}` passed");
-        return said::absent(gate, Absence::Unfinished { what: why });
+        Evidence::Absent(reason) => return gate_result::absent(Gate::Check(number), reason.clone()),
     };
     let find = |list: &[String]| list.iter().any(|name| is_called(name, wanted));
-    let failed = |what: String| said::failed(gate, Weight::Required, what);
-    if find(&names.failed) {
-        failed(format!("the test `{wanted}` failed"))
-    } else if find(&names.skipped) {
-        failed(format!("the test `{wanted}` was skipped"))
-    } else if find(&names.passed) {
-        said::passed(gate, Weight::Required, format!("the test `{wanted}` passed"))
-    } else if has_all(tests, names) {
-        failed(format!("no test called `{wanted}` ran{}", similar(names, wanted)))
-    } else {
-        let why = format!("the runner does not name every test, and none that it names is called `{wanted}`");
-        said::absent(gate, Absence::Unfinished { what: why })
-    }
+    let result = match names {
+        Some(names) if find(&names.failed) => NamedTest::Failed,
+        Some(names) if find(&names.skipped) => NamedTest::Skipped,
+        Some(names) if find(&names.passed) => NamedTest::Passed,
+        Some(names) if has_all(tests, names) => NamedTest::NotRun {
+            similar: similar(names, wanted),
+        },
+        Some(_) | None => {
+            let test = wanted.to_owned();
+            return gate_result::absent(Gate::Check(number), Absence::NoResultByName { test });
+        }
+    };
+    of_test(number, wanted, result)
 }
 
-/// Returns a hint with the tests whose names contain the wanted one, to help rename the test or correct the check.
-fn similar(names: &TestNames, wanted: &str) -> String {
+fn of_test(number: usize, wanted: &str, result: NamedTest) -> GateResult {
+    let test = wanted.to_owned();
+    let create = match result {
+        NamedTest::Passed => gate_result::passed,
+        NamedTest::Failed
+        | NamedTest::Skipped
+        | NamedTest::NotRun { .. }
+        | NamedTest::WrittenNotRun { .. }
+        | NamedTest::Nowhere => gate_result::failed,
+    };
+    create(Gate::Check(number), Weight::Required, Fact::NamedTest { test, result })
+}
+
+/// Returns the tests whose names contain the wanted one, to help rename the test or correct the check.
+fn similar(names: &TestNames, wanted: &str) -> Vec<String> {
     let wanted = plain(wanted);
-    let similar = names.all().map(String::as_str);
-    let similar: Vec<&str> = similar.filter(|name| plain(name).contains(&wanted)).collect();
-    if wanted.is_empty() || similar.is_empty() {
-        return String::new();
-    }
-    let similar = said::list(&similar);
-    format!(", only {similar}: the check needs the test's whole name, or its last parts")
+    let is_similar = |name: &&String| !wanted.is_empty() && plain(name).contains(&wanted);
+    names.all().filter(is_similar).take(MOST_SIMILAR).cloned().collect()
 }
 
 /// Returns only the letters and digits, in lower case, since runners spell names differently.
@@ -216,16 +213,16 @@ pub fn is_called(name: &str, wanted: &str) -> bool {
 /// Runs the command in its own checkout, so that no other check sees the files that it writes.
 async fn command(run: &Run<'_>, number: usize, command: &str) -> Result<GateResult, GateError> {
     let evidence = run.prepared.command(command).await?;
-    Ok(said::result(Gate::Check(number), Weight::Required, evidence))
+    Ok(gate_result::result(Gate::Check(number), Weight::Required, evidence))
 }
 
 async fn file(run: &Run<'_>, number: usize, path: &str) -> Result<GateResult, GateError> {
-    let gate = Gate::Check(number);
+    let (gate, fact) = (Gate::Check(number), Fact::NamedFile { path: path.to_owned() });
     let wanted = path.trim_start_matches("./").trim_end_matches('/');
     let is_missing = run.list(|path| path == wanted).await?.is_empty();
     Ok(match is_missing {
-        false => said::passed(gate, Weight::Required, format!("the file `{path}` is there")),
-        true => said::failed(gate, Weight::Required, format!("there is no file `{path}`")),
+        false => gate_result::passed(gate, Weight::Required, fact),
+        true => gate_result::failed(gate, Weight::Required, fact),
     })
 }
 
@@ -315,10 +312,8 @@ mod tests {
             passed: vec!["tests/test_a.py::test_discounted".to_owned(), "TestTotal".to_owned()],
             ..TestNames::default()
         };
-        let told = similar(&names, "discounted");
-        assert!(told.contains("tests/test_a.py::test_discounted"), "{told}");
-        assert!(!told.contains("TestTotal"), "{told}");
-        assert_eq!(similar(&names, "refunded"), "");
-        assert_eq!(similar(&names, "::"), "");
+        assert_eq!(similar(&names, "discounted"), ["tests/test_a.py::test_discounted"]);
+        assert!(similar(&names, "refunded").is_empty());
+        assert!(similar(&names, "::").is_empty());
     }
 }

@@ -4,22 +4,22 @@ use crate::{
     config::RepositorySettings,
     gates::{
         change::is_of_tests,
-        files,
+        files, gate_result,
         run::{context::GateError, ready::Ready},
-        said,
         subject::Subject,
     },
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{
     decision::{Issue, Severity},
-    evidence::{Absence, Evidence, Gate, GateResult, Weight},
+    evidence::{Absence, Evidence, Fact, Gate, GateResult, Weight},
+    integrity::Detail,
     plan::TaskType,
 };
 use git::blocking;
 use runners::coverage::Measured;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, ops::RangeInclusive};
+use std::collections::BTreeMap;
 
 /// The largest coverage file that is read, in bytes.
 const MAX_FILE: u64 = 128 * 1024 * 1024;
@@ -88,15 +88,23 @@ pub(crate) async fn measure(
     Ok(Some(measurement))
 }
 
-/// Judges the coverage of the lines that a change adds or modifies.
-pub(crate) async fn judge(measurement: &Measurement, subject: &Subject<'_>) -> Result<GateResult, GateError> {
-    let settings = &subject.settings.coverage;
-    let path = settings.file.as_deref().unwrap_or_default();
-    let weight = match subject.task.kind {
+/// Returns the weight of coverage: it is required of changes that add behaviour or tests.
+pub(crate) fn weight(kind: TaskType) -> Weight {
+    match kind {
         TaskType::Feature | TaskType::Testing => Weight::Required,
         TaskType::Scaffolding | TaskType::Refactoring | TaskType::Documentation => Weight::Informational,
-    };
-    let absent = |evidence| said::result(Gate::Coverage, weight, evidence);
+    }
+}
+
+/// Judges the coverage of the lines that a change adds or modifies.
+pub(crate) async fn judge(
+    measurement: &Measurement,
+    subject: &Subject<'_>,
+    weight: Weight,
+) -> Result<GateResult, GateError> {
+    let settings = &subject.settings.coverage;
+    let path = settings.file.as_deref().unwrap_or_default();
+    let absent = |evidence| gate_result::result(Gate::Coverage, weight, evidence);
     let (bytes, root, said) = match measurement {
         Measurement::File { bytes, root, said } => (bytes.clone(), root, said),
         Measurement::Nothing(evidence) => return Ok(absent(evidence.clone())),
@@ -148,25 +156,24 @@ impl Sum {
         let missed = u32::try_from(missed).unwrap_or(u32::MAX);
         let all = self.covered.saturating_add(missed);
         if all == 0 {
-            return said::passed(gate, weight, "no changed line is measured by the coverage file");
+            return gate_result::passed(gate, weight, Fact::NoLineMeasured);
         }
         let (covered, percent) = (self.covered, f64::from(self.covered) * 100.0 / f64::from(all));
-        let sentence = format!(
-            "{percent:.1} % of the changed lines are covered ({covered} of {all}), {threshold:.0} % are asked for"
-        );
+        let asked = format!("{threshold:.0}");
+        let fact = Fact::Covered { covered, all, asked };
         if percent + 1e-9 >= threshold {
-            return said::passed(gate, weight, sentence);
+            return gate_result::passed(gate, weight, fact);
         }
         let uncovered = self.uncovered.iter().take(MOST_ITEMS);
         GateResult {
             items: uncovered.map(|(path, lines)| item(path, lines, weight)).collect(),
-            ..said::failed(gate, weight, sentence)
+            ..gate_result::failed(gate, weight, fact)
         }
     }
 }
 
 fn item(path: &str, lines: &[u32], weight: Weight) -> Issue {
-    let what = format!("no test runs {} of `{path}`", spelled(&ranges(lines)));
+    let what = Detail::Uncovered(ranges(lines));
     let at = lines.first().map(|line| (path.to_owned(), *line));
     let severity = match weight {
         Weight::Asked | Weight::Informational => Severity::ShouldFix,
@@ -174,37 +181,29 @@ fn item(path: &str, lines: &[u32], weight: Weight) -> Issue {
     };
     Issue {
         severity,
-        ..said::should_fix("coverage", what, at)
+        ..gate_result::should_fix("coverage", what, at)
     }
 }
 
-fn ranges(lines: &[u32]) -> Vec<RangeInclusive<u32>> {
-    let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
+/// Returns the first and the last line of each range.
+fn ranges(lines: &[u32]) -> Vec<(u32, u32)> {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
     for line in lines.iter().copied() {
         match ranges.last_mut() {
-            Some(last) if last.end().checked_add(1) == Some(line) => *last = *last.start()..=line,
-            _ => ranges.push(line..=line),
+            Some((_, last)) if last.checked_add(1) == Some(line) => *last = line,
+            _ => ranges.push((line, line)),
         }
     }
     ranges
 }
 
-fn spelled(ranges: &[RangeInclusive<u32>]) -> String {
-    let one = |range: &RangeInclusive<u32>| match range.start() == range.end() {
-        true => range.start().to_string(),
-        false => format!("{}–{}", range.start(), range.end()),
-    };
-    let word = match ranges {
-        [only] if only.start() == only.end() => "line",
-        _ => "lines",
-    };
-    format!("{word} {}", said::list(&ranges.iter().map(one).collect::<Vec<_>>()))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Sum, ranges, spelled};
-    use domain::evidence::{Evidence, Weight};
+    use super::{Sum, ranges};
+    use domain::{
+        evidence::{Evidence, Fact, Weight},
+        integrity::Detail,
+    };
     use runners::coverage::Measured;
 
     #[test]
@@ -216,12 +215,17 @@ mod tests {
             sum.judge(threshold, Weight::Required)
         };
         let low = judge(&[1, 2, 3, 4, 5, 6], 80.0);
-        assert!(matches!(&low.evidence, Evidence::Failed(finding) if finding.output.starts_with("40.0 %")));
+        let fact = Fact::Covered {
+            covered: 2,
+            all: 5,
+            asked: "80".to_owned(),
+        };
+        assert_eq!(low.evidence.failure().unwrap().facts, [fact]);
         assert_eq!(low.items.len(), 1);
-        assert_eq!(low.items[0].description, "no test runs lines 2–3, 5 of `a.py`");
+        assert_eq!(low.items[0].what, Some(Detail::Uncovered(vec![(2, 3), (5, 5)])));
         assert_eq!(low.items[0].line, Some(2));
         assert!(matches!(judge(&[1, 2, 3, 4, 5, 6], 40.0).evidence, Evidence::Passed(_)));
         assert!(matches!(judge(&[4], 80.0).evidence, Evidence::Passed(_)));
-        assert_eq!(spelled(&ranges(&[4])), "line 4");
+        assert_eq!(ranges(&[4]), [(4, 4)]);
     }
 }

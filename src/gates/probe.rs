@@ -3,11 +3,11 @@
 use crate::{
     config::RepositorySettings,
     gates::{
+        gate_result,
         run::{
             context::{GateContext, GateError},
             prepared::Prepared,
         },
-        said,
     },
 };
 use domain::{
@@ -37,7 +37,7 @@ pub async fn probe(
     for (at, command) in commands.iter().enumerate() {
         let evidence = ready.command(command).await?;
         let gate = Gate::Probe(at.saturating_add(1));
-        results.push(said::result(gate, Weight::Informational, evidence));
+        results.push(gate_result::result(gate, Weight::Informational, evidence));
     }
     Ok(results)
 }

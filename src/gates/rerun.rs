@@ -3,13 +3,12 @@
 
 use crate::gates::{
     change::Change,
-    compare,
+    compare, gate_result,
     run::{
         context::{GateContext, GateError},
         prepared::Prepared,
         result_cache::Tested,
     },
-    said,
 };
 use domain::evidence::{Baseline, Excuse, Excused, GateReport};
 
@@ -26,7 +25,7 @@ pub(crate) async fn report(
     Ok(GateReport {
         excused,
         isolation: Some(context.sandbox.level()),
-        ..GateReport::new(tested.setup.clone(), said::with_origin(tests, tested.origin))
+        ..GateReport::new(tested.setup.clone(), gate_result::with_origin(tests, tested.origin))
     })
 }
 

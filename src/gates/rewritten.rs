@@ -1,10 +1,10 @@
 //! Reports files that set-up rewrote and that were restored.
 
-use crate::gates::said;
+use crate::gates::gate_result::should_fix;
 use domain::{
     decision::Issue,
     evidence::Baseline,
-    integrity::{IntegrityFinding, Rule},
+    integrity::{Author, Detail, IntegrityFinding, Rule},
 };
 use integrity::language::{Role, role};
 
@@ -18,15 +18,14 @@ pub(crate) fn by_setup(rewritten: &[String], baseline: &Baseline) -> (Vec<Integr
         matches!(role(path), Role::Test | Role::Support | Role::Settings) && !baseline.rewritten.contains(path)
     };
     let (held, shown): (Vec<&String>, Vec<&String>) = rewritten.iter().partition(|path| decides(path));
-    let finding = |path: &String| {
-        let what =
-            format!("set-up rewrites `{path}`, which decides what the tests say; it was put back before they ran");
-        said::finding(Rule::RewrittenBySetup, path, None, what)
+    let finding = |path: &String| IntegrityFinding {
+        rule: Rule::RewrittenBySetup,
+        path: path.clone(),
+        line: None,
+        what: Detail::Restored(path.clone()),
+        by: Author::Player,
     };
-    let item = |path: &String| {
-        let what = format!("set-up rewrites `{path}`; it was put back as the commit has it before the tests ran");
-        said::should_fix("integrity", what, None)
-    };
+    let item = |path: &String| should_fix("integrity", Detail::Restored(path.clone()), None);
     (
         held.into_iter().take(MOST).map(finding).collect(),
         shown.into_iter().take(MOST).map(item).collect(),

@@ -1,7 +1,10 @@
 //! Finds the tests that a change brings and that did not run, and the condition that kept them from running.
 
-use crate::gates::{change::Change, compare, run::context::GateError, said, turn::Run};
-use domain::evidence::{Evidence, TestNames};
+use crate::gates::{change::Change, compare, run::context::GateError, turn::Run};
+use domain::{
+    evidence::{Evidence, TestNames},
+    unrun::{RunCondition, RunCure, UnrunOutcome, UnrunTests},
+};
 use integrity::language::{
     self, Role,
     outline::{Condition, When, quoted},
@@ -15,21 +18,6 @@ const MOST_READ: usize = 256 * 1024;
 /// The most modules between a file and the root of its crate.
 const DEEPEST: usize = 20;
 
-/// Tests that did not run, for one reason.
-struct Unrun {
-    /// Each with its file.
-    tests: Vec<String>,
-    outcome: Outcome,
-    condition: Option<Placed>,
-}
-
-/// What the run says of tests that did not run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
-    Skipped,
-    Nothing,
-}
-
 /// A condition with the file that holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Placed {
@@ -37,56 +25,46 @@ struct Placed {
     path: String,
 }
 
-/// Returns where the change's new tests without a result are, and what keeps them from running, as a sentence; `None` if
-/// there are none, or the run names no tests.
-pub(crate) async fn unrun_tests(run: &Run<'_>, head: &Evidence) -> Result<Option<String>, GateError> {
+/// Returns the change's new tests without a result, with what keeps them from running; `None` if there are none, or the
+/// run names no tests.
+pub(crate) async fn unrun_tests(run: &Run<'_>, head: &Evidence) -> Result<Option<UnrunTests>, GateError> {
     let Some(names) = compare::names(head) else {
         return Ok(None);
     };
     let (change, known) = (run.change, compare::known(run.subject.before));
     let unrun = unrun(change, names);
     let Some((_, first, outcome)) = unrun.first() else {
-        return Ok(skipped_elsewhere(change, names, &known).as_ref().map(sentence));
+        return Ok(skipped_elsewhere(change, names, &known));
     };
     let reason = |site: &TestSite| (site.path.clone(), site.conditions.first().cloned());
     let here = unrun.iter().filter(|(_, site, _)| reason(site) == reason(first));
-    let found = Unrun {
-        tests: here.map(|(name, site, _)| format!("{name} in {}", site.path)).collect(),
+    Ok(Some(UnrunTests {
+        tests: here
+            .map(|(name, site, _)| ((*name).to_owned(), site.path.clone()))
+            .collect(),
         outcome: *outcome,
-        condition: condition(run, first).await?,
-    };
-    Ok(Some(sentence(&found)))
+        condition: condition(run, first).await?.map(Placed::into_fact),
+    }))
 }
 
-fn sentence(unrun: &Unrun) -> String {
-    let shown = said::list(&unrun.tests);
-    let what = match (unrun.outcome, &unrun.condition) {
-        (Outcome::Skipped, _) => "new tests are there and were skipped",
-        (Outcome::Nothing, Some(_)) => "new tests are there and did not run",
-        (Outcome::Nothing, None) => "new tests are there and no result of the run names them",
-    };
-    let Some(Placed { condition, path }) = &unrun.condition else {
-        return format!(
-            "{what}: {shown}. If the test command leaves them out, set `test` in `.github/autobuild.yml` to one that runs \
-             them"
-        );
-    };
-    let text = quoted(&condition.text);
-    let cure = match condition.when {
-        When::Always => "They run once it is taken away".to_owned(),
-        When::Sometimes => {
-            let example = conditions::example(&condition.text);
-            let example = example
-                .map(|example| format!(", such as `{example}`"))
-                .unwrap_or_default();
-            format!("To run them, set `test` or `setup` in `.github/autobuild.yml` so that it lets them run{example}")
+impl Placed {
+    fn into_fact(self) -> RunCondition {
+        let Condition { text, when } = self.condition;
+        RunCondition {
+            cure: match when {
+                When::Always => RunCure::TakeAway,
+                When::Sometimes => RunCure::Meet {
+                    example: conditions::example(&text),
+                },
+            },
+            code: quoted(&text),
+            path: self.path,
         }
-    };
-    format!("{what}, because of {text} in {path}: {shown}. {cure}")
+    }
 }
 
 /// Returns the new tests that did not run, each with its site, and whether the run names them as skipped.
-fn unrun<'a>(change: &'a Change, names: &TestNames) -> Vec<(&'a str, &'a TestSite, Outcome)> {
+fn unrun<'a>(change: &'a Change, names: &TestNames) -> Vec<(&'a str, &'a TestSite, UnrunOutcome)> {
     let sites = |names: &[String]| -> BTreeSet<&'a TestSite> {
         names.iter().flat_map(|name| change.after.find(name)).collect()
     };
@@ -94,19 +72,19 @@ fn unrun<'a>(change: &'a Change, names: &TestNames) -> Vec<(&'a str, &'a TestSit
     let is_new = |name: &str| change.before.find(name).is_empty();
     let tests = change.after.tests();
     let unrun = tests.filter(|(name, site)| is_new(name) && !passed.contains(site) && !failed.contains(site));
-    let mut unrun: Vec<(&str, &TestSite, Outcome)> = unrun
+    let mut unrun: Vec<(&str, &TestSite, UnrunOutcome)> = unrun
         .map(|(name, site)| match skipped.contains(site) {
-            true => (name, site, Outcome::Skipped),
-            false => (name, site, Outcome::Nothing),
+            true => (name, site, UnrunOutcome::Skipped),
+            false => (name, site, UnrunOutcome::NotNamed),
         })
         .collect();
     // What the run itself calls skipped is the surer reason.
-    unrun.sort_by_key(|(_, _, outcome)| *outcome != Outcome::Skipped);
+    unrun.sort_by_key(|(_, _, outcome)| *outcome != UnrunOutcome::Skipped);
     unrun
 }
 
 /// Returns the new tests that the run calls skipped in the changed files of one language that has no grammar here.
-fn skipped_elsewhere(change: &Change, names: &TestNames, known: &BTreeSet<&str>) -> Option<Unrun> {
+fn skipped_elsewhere(change: &Change, names: &TestNames, known: &BTreeSet<&str>) -> Option<UnrunTests> {
     let is_new = |name: &&String| !known.contains(name.as_str());
     let mut placed = names.skipped.iter().filter(is_new).filter_map(|name| {
         let mut files = change.of_role(Role::Test);
@@ -123,13 +101,13 @@ fn skipped_elsewhere(change: &Change, names: &TestNames, known: &BTreeSet<&str>)
         condition,
         path: path.to_owned(),
     };
-    Some(Unrun {
+    Some(UnrunTests {
         tests: std::iter::once(name)
             .chain(here)
-            .map(|name| format!("{name} in {path}"))
+            .map(|name| (name.clone(), path.to_owned()))
             .collect(),
-        outcome: Outcome::Skipped,
-        condition: condition.map(place),
+        outcome: UnrunOutcome::Skipped,
+        condition: condition.map(|condition| place(condition).into_fact()),
     })
 }
 
@@ -197,38 +175,4 @@ async fn of_package(run: &Run<'_>, path: &str) -> Result<Option<Placed>, GateErr
         }
     }
     Ok(None)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Condition, Outcome, Placed, Unrun, When, sentence};
-
-    #[test]
-    fn the_sentence_says_that_the_tests_are_there_and_why_they_did_not_run() {
-        let said = |outcome, condition: Option<(&str, When)>| {
-            sentence(&Unrun {
-                tests: vec!["a in tests/test_a.py".to_owned()],
-                outcome,
-                condition: condition.map(|(text, when)| Placed {
-                    condition: Condition {
-                        text: text.to_owned(),
-                        when,
-                    },
-                    path: "tests/test_a.py".to_owned(),
-                }),
-            })
-        };
-        assert_eq!(
-            said(Outcome::Nothing, Some(("#[cfg(feature = \"extra\")]", When::Sometimes))),
-            "new tests are there and did not run, because of `#[cfg(feature = \"extra\")]` in tests/test_a.py: a in \
-             tests/test_a.py. To run them, set `test` or `setup` in `.github/autobuild.yml` so that it lets them run, such \
-             as `cargo test --features extra`"
-        );
-        assert_eq!(
-            said(Outcome::Skipped, Some(("@Disabled", When::Always))),
-            "new tests are there and were skipped, because of `@Disabled` in tests/test_a.py: a in tests/test_a.py. They run \
-             once it is taken away"
-        );
-        assert!(said(Outcome::Nothing, None).contains("no result of the run names them: a in tests/test_a.py"));
-    }
 }

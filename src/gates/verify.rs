@@ -31,7 +31,9 @@ use tokio_util::sync::CancellationToken;
 struct GateRow {
     name: &'static str,
     needs: Needs,
-    run: for<'s, 'r> fn(&'s mut Judging<'r>) -> BoxFuture<'s, Result<(), GateError>>,
+    /// Returns its weight for a task; `None` if the task does without it.
+    weight: fn(&Run<'_>) -> Option<Weight>,
+    run: for<'s, 'r> fn(&'s mut Judging<'r>, Weight) -> BoxFuture<'s, Result<(), GateError>>,
 }
 
 /// What a Gate needs before it is worth its time.
@@ -49,32 +51,38 @@ static GATES: &[GateRow] = &[
     GateRow {
         name: "tests of the base",
         needs: Needs::Sound,
-        run: |judging| Box::pin(judging.read_table()),
+        weight: |_| Some(Weight::Required),
+        run: |judging, weight| Box::pin(judging.read_table(weight)),
     },
     GateRow {
         name: "checks on the base",
         needs: Needs::Ready,
-        run: |judging| Box::pin(judging.check_base()),
+        weight: |_| Some(Weight::Required),
+        run: |judging, _| Box::pin(judging.check_base()),
     },
     GateRow {
         name: "experiments",
         needs: Needs::Sound,
-        run: |judging| Box::pin(judging.experiment()),
+        weight: |_| Some(Weight::Informational),
+        run: |judging, weight| Box::pin(judging.experiment(weight)),
     },
     GateRow {
         name: "red before green",
         needs: Needs::Ready,
-        run: |judging| Box::pin(judging.find_witness()),
+        weight: |run| run.weight_of_witness(),
+        run: |judging, weight| Box::pin(judging.find_witness(weight)),
     },
     GateRow {
         name: "coverage",
         needs: Needs::Sound,
-        run: |judging| Box::pin(judging.measure()),
+        weight: |run| Some(coverage::weight(run.subject.task.kind)),
+        run: |judging, weight| Box::pin(judging.measure(weight)),
     },
     GateRow {
         name: "integrity",
         needs: Needs::Nothing,
-        run: |judging| Box::pin(judging.inspect()),
+        weight: |_| Some(Weight::Required),
+        run: |judging, weight| Box::pin(judging.inspect(weight)),
     },
 ];
 
@@ -126,8 +134,10 @@ pub async fn verify(
     };
     let met = judging.needs_met(is_ready);
     for row in GATES.iter().filter(|row| row.needs <= met) {
-        tracing::debug!(gate = row.name, "a Gate runs");
-        (row.run)(&mut judging).await?;
+        if let Some(weight) = (row.weight)(&run) {
+            tracing::debug!(gate = row.name, "a Gate runs");
+            (row.run)(&mut judging, weight).await?;
+        }
     }
     let Judging { mut report, checks, .. } = judging;
     report.more.extend(checks.into_iter().map(|check| check.result));
@@ -145,9 +155,9 @@ impl Judging<'_> {
         }
     }
 
-    async fn read_table(&mut self) -> Result<(), GateError> {
+    async fn read_table(&mut self, weight: Weight) -> Result<(), GateError> {
         let table = Table::read(self.run, &self.tested.tests).await?;
-        let (result, questions) = report::report(self.run, &table);
+        let (result, questions) = report::report(self.run, &table, weight);
         self.report.more.extend(result);
         self.report.questions.extend(questions);
         self.report.intended = report::intended(self.run, &table);
@@ -159,38 +169,38 @@ impl Judging<'_> {
         witness::note_base(self.run, self.table.as_ref(), &mut self.checks).await
     }
 
-    async fn experiment(&mut self) -> Result<(), GateError> {
+    async fn experiment(&mut self, weight: Weight) -> Result<(), GateError> {
         if let Some(table) = &self.table {
             let facts = self.run.facts(&self.tested.tests, table, &self.checks);
-            self.tried = experiments(self.run, &facts).await?;
+            self.tried = experiments(self.run, &facts, weight).await?;
             self.report.questions.append(&mut self.tried.questions);
         }
         Ok(())
     }
 
-    async fn find_witness(&mut self) -> Result<(), GateError> {
+    async fn find_witness(&mut self, weight: Weight) -> Result<(), GateError> {
         let unrun = unrun_tests(self.run, &self.tested.tests).await?;
         let ran = (&self.tested.tests, self.tried.noticed.as_ref());
-        let found = witness::judge(self.run, self.table.as_ref(), ran, (&self.checks, unrun));
+        let found = witness::judge((self.run, weight), self.table.as_ref(), ran, (&self.checks, unrun));
         self.report.more.extend(found);
         Ok(())
     }
 
-    async fn measure(&mut self) -> Result<(), GateError> {
+    async fn measure(&mut self, weight: Weight) -> Result<(), GateError> {
         if let Some(measured) = &self.tested.coverage {
-            let result = coverage::judge(measured, self.run.subject).await?;
+            let result = coverage::judge(measured, self.run.subject, weight).await?;
             self.report.more.push(result);
         }
         Ok(())
     }
 
-    async fn inspect(&mut self) -> Result<(), GateError> {
+    async fn inspect(&mut self, weight: Weight) -> Result<(), GateError> {
         let (held, shown) = rewritten::by_setup(&self.tested.rewritten, self.run.subject.before);
         let by_running = std::mem::take(&mut self.tried.findings)
             .into_iter()
             .chain(held)
             .collect();
-        let (result, questions) = judged::integrity(self.run, by_running, shown).await?;
+        let (result, questions) = judged::integrity(self.run, weight, by_running, shown).await?;
         self.report.questions.extend(questions);
         self.report.more.push(result);
         self.report.more.extend(self.tried.result.take());
@@ -207,6 +217,10 @@ impl Run<'_> {
         excused
     }
 
+    fn weight_of_witness(&self) -> Option<Weight> {
+        witness::weight(self.kind(), self.subject.origin, self.subject.mode)
+    }
+
     /// Collects the facts for the experiments.
     fn facts(&self, tests: &Evidence, table: &Table<'_>, checks: &[Checked]) -> Facts {
         let shows = |checked: &&Checked| checked.base == OnBase::Fails;
@@ -214,14 +228,14 @@ impl Run<'_> {
             Check::Command(command) => Some(command.to_string()),
             Check::Test(_) | Check::File(_) | Check::Human => None,
         };
-        let weight = witness::weight(self.kind(), self.subject.origin, self.subject.mode);
         Facts {
             change: Arc::clone(self.change),
             kind: self.kind(),
             tests: table.new_or_changed(),
             commands: checks.iter().filter(shows).filter_map(command).collect(),
             head: HeadResults::of(tests),
-            untested: weight
+            untested: self
+                .weight_of_witness()
                 .filter(|weight| *weight == Weight::Required)
                 .unwrap_or(Weight::Asked),
         }

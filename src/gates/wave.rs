@@ -2,12 +2,11 @@
 
 use crate::gates::{
     change::Change,
-    compare, rerun,
+    compare, gate_result, rerun,
     run::{
         context::{GateContext, GateError},
         prepared::{Coverage, Prepared},
     },
-    said,
     subject::{Subject, WaveSubject, WholeFeature},
     table::{Table, report},
     turn::Run,
@@ -56,7 +55,9 @@ pub async fn verify_wave(
     }
     if let Some(smoke) = subject.smoke {
         let evidence = prepared.command(smoke).await?;
-        report.more.push(said::result(Gate::Smoke, Weight::Required, evidence));
+        report
+            .more
+            .push(gate_result::result(Gate::Smoke, Weight::Required, evidence));
     }
     Ok(report)
 }
@@ -88,7 +89,7 @@ async fn of_whole(
         prepared,
     };
     let table = Table::read(&run, tests).await?;
-    let (result, questions) = report::report(&run, &table);
+    let (result, questions) = report::report(&run, &table, Weight::Required);
     let result = result.filter(|result| result.evidence.failure().is_some());
     Ok((result, questions))
 }

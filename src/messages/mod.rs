@@ -12,6 +12,7 @@ mod blocked;
 mod check;
 mod commit;
 mod defuse;
+mod facts;
 mod feature_pull;
 mod findings;
 mod gates;
@@ -54,6 +55,7 @@ pub use commit::{
     CommitKind, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash, turn_commit,
 };
 pub use domain::clean::clean;
+pub use facts::{word_evidence, word_report};
 pub use feature_pull::{closed_feature_pull, feature_pull};
 pub use gates::every as every_gate;
 pub use graph::colour as task_colour;
@@ -72,7 +74,7 @@ pub use refusal::lacks_criteria;
 pub use refused_host::refused_host;
 pub use reply::reply;
 pub use review::{Inline, Review, Shown, fold_inline, review};
-pub use rules::{about as about_rule, word_findings};
+pub use rules::about as about_rule;
 pub use task_pull::{PullText, closed_pull, dismissal, task_pull, waived_of};
 pub use time_limits::cut_times;
 pub use waits::wait;

@@ -1,34 +1,37 @@
 //! The sentences about the rules of integrity: the subject of each rule, and its findings.
 
+use crate::messages::facts;
 use domain::{
     decision::Issue,
-    evidence::GateReport,
     integrity::{Detail, Rule},
     test_outcome::TestOutcome,
 };
 
-/// Words each item that is about a rule, or about what became of a test.
-pub fn word_findings(report: &mut GateReport) {
-    let items = report.more.iter_mut().flat_map(|result| &mut result.items);
-    for item in items {
-        if let Some(sentence) = worded(item) {
-            item.description = sentence;
-        }
-    }
-}
+/// The most ranges of lines in one sentence.
+const MOST_RANGES: usize = 10;
 
-fn worded(item: &Issue) -> Option<String> {
+/// Words an item by its details; `None` if it has none. `why` is the sentence of its Gate.
+pub(super) fn worded(item: &Issue, why: &str) -> Option<String> {
     if let (Some(outcome), Some(what)) = (item.outcome, &item.what) {
         let test = shown(what);
         return Some(format!("{outcome}: {test} {}", became(outcome)));
     }
-    let (rule, what) = (item.rule?, item.what.as_ref()?);
-    let said = if let Detail::Sentence(said) = what {
-        said.clone()
-    } else {
-        sentence(rule).replace("{}", &shown(what))
-    };
-    Some(format!("{}: {said}", rule.name()))
+    let what = item.what.as_ref()?;
+    Some(match (item.rule, what) {
+        (Some(rule), _) => format!("{}: {}", rule.name(), sentence(rule).replace("{}", &shown(what))),
+        (None, Detail::Criterion { number, text }) => format!("criterion {number} ({text}) does not hold: {why}"),
+        (None, Detail::Uncovered(_)) => format!("no test runs {}", shown(what)),
+        (None, Detail::InstallScript(_)) => {
+            format!(
+                "this runs when packages are installed, before the tests: {}",
+                shown(what)
+            )
+        }
+        (None, Detail::Restored(path)) => {
+            format!("set-up rewrites `{path}`; it was put back as the commit has it before the tests ran")
+        }
+        (None, _) => shown(what),
+    })
 }
 
 /// Returns the end of the sentence about a test, after its name.
@@ -92,7 +95,9 @@ fn sentence(rule: Rule) -> &'static str {
         Rule::WritesExpectation => "a test writes a file that it, or the service, compares with: {}",
         Rule::ResultsByHand => "only a run may write results of tests: {}",
         Rule::ExitInTest => "{} ends the process, and the tests with it",
-        Rule::RewrittenBySetup => "set-up rewrites {}",
+        Rule::RewrittenBySetup => {
+            "set-up rewrites {}, which decides what the tests say; it was put back before they ran"
+        }
         Rule::ProtectedPath => "the path is protected by the pattern {}; undo the change of this file",
         Rule::Secret => "this line holds {}",
         Rule::MergeMarker => "a merge conflict is not resolved here",
@@ -142,7 +147,7 @@ pub fn about(rule: Rule) -> &'static str {
 fn shown(what: &Detail) -> String {
     match what {
         Detail::Nothing => "this file".to_owned(),
-        Detail::Sentence(text) | Detail::Code(text) => text.clone(),
+        Detail::Code(text) => text.clone(),
         Detail::Test(first) | Detail::Tests { first, more: 0 } => format!("the test `{first}`"),
         Detail::Tests { first, more } => format!("the test `{first}` and {more} more of this file"),
         Detail::InTest { test, code } => format!("{code} in `{test}`"),
@@ -153,6 +158,29 @@ fn shown(what: &Detail) -> String {
             (Some(from), None) => format!("`{name}` was {from} and is gone"),
             (None, to) => format!("`{name}` is now {}", to.as_deref().unwrap_or_default()),
         },
+        Detail::MeasuringFile(path) => format!("`{path}`, by which coverage is measured"),
+        Detail::Restored(path) => format!("`{path}`"),
+        Detail::InstallScript(script) => format!("`{script}`"),
+        Detail::Uncovered(ranges) => lines(ranges),
+        Detail::Criterion { number, .. } => format!("criterion {number}"),
+        Detail::Unrun(unrun) => facts::unrun_tests(unrun),
+    }
+}
+
+/// Returns ranges of lines as text, such as "lines 3, 7–9".
+fn lines(ranges: &[(u32, u32)]) -> String {
+    let one = |(first, last): &(u32, u32)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}–{last}"),
+    };
+    let word = match ranges {
+        [(first, last)] if first == last => "line",
+        _ => "lines",
+    };
+    let shown: Vec<String> = ranges.iter().take(MOST_RANGES).map(one).collect();
+    match ranges.len().saturating_sub(MOST_RANGES) {
+        0 => format!("{word} {}", shown.join(", ")),
+        more => format!("{word} {} and {more} more", shown.join(", ")),
     }
 }
 
@@ -174,7 +202,7 @@ mod tests {
                 what,
                 by: Author::Player,
             };
-            worded(&finding.item(TaskType::Feature)).unwrap()
+            worded(&finding.item(TaskType::Feature), "").unwrap()
         };
         let ignored = Detail::Tests {
             first: "test_adds".to_owned(),
@@ -183,7 +211,6 @@ mod tests {
         insta::assert_snapshot!(said(Rule::SwallowedFailure, ignored), @"swallowed failure: each assertion may fail, and the test still passes: the test `test_adds` and 2 more of this file");
         let size = Detail::Size { is: 20, most: 10 };
         insta::assert_snapshot!(said(Rule::FileTooLarge, size), @"file too large: the file has 20 bytes, and 10 are the most");
-        let sentence = Detail::Sentence("set-up rewrites `a`".to_owned());
-        insta::assert_snapshot!(said(Rule::RewrittenBySetup, sentence), @"rewritten by set-up: set-up rewrites `a`");
+        insta::assert_snapshot!(said(Rule::RewrittenBySetup, Detail::Restored("a".to_owned())), @"rewritten by set-up: set-up rewrites `a`, which decides what the tests say; it was put back before they ran");
     }
 }

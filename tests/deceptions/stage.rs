@@ -10,7 +10,7 @@ use autobuild::{
     config::{Offer, RepositorySettings},
     gates,
     gates::{CheckoutLocks, Deadlines, GateContext, Subject},
-    messages::word_findings,
+    messages::word_report,
 };
 use domain::{
     contract::{CheckoutState, TurnFacts, judge},
@@ -226,7 +226,7 @@ impl Stage {
         let begun = Instant::now();
         let mut report = gates::verify(&context, &subject, &cancel).await.unwrap();
         let took = begun.elapsed();
-        word_findings(&mut report);
+        word_report(&mut report);
         let lines_of = |path: &str| change.tree.contains_key(path).then_some(u32::MAX);
         let without_questions = GateReport {
             questions: Vec::new(),

@@ -3,7 +3,7 @@
 use crate::stage::{Case, Stage, finding};
 use autobuild::gates::{WaveSubject, verify_wave};
 use domain::{
-    evidence::{Baseline, Evidence, Gate, GateReport},
+    evidence::{Baseline, Evidence, Fact, Gate, GateReport},
     ids::Sha,
     plan::{Check, TaskType},
 };
@@ -167,11 +167,7 @@ async fn a_wave_of_one_task_a_commit_of_records_and_the_same_turn_again_cost_no_
     for commit in [&head, &records] {
         let report = waved(&stage, commit, &baseline, &case).await;
         let kept = finding(&report.tests);
-        assert!(
-            kept.output.contains("AutoBuild did not run this again"),
-            "{}",
-            kept.output
-        );
+        assert!(kept.facts.contains(&Fact::FromEarlierRun), "{:?}", kept.facts);
         assert_eq!(kept.names, finding(&first.tests).names);
     }
     let (again, set_ups, runs) = judged(&stage, &fork, &head).await;
@@ -184,11 +180,7 @@ async fn a_wave_of_one_task_a_commit_of_records_and_the_same_turn_again_cost_no_
     };
     assert_eq!(outcomes(&again), outcomes(&first));
     let kept = finding(&again.result(Gate::Check(1)).unwrap().evidence);
-    assert!(
-        kept.output.contains("AutoBuild did not run this again"),
-        "{}",
-        kept.output
-    );
+    assert!(kept.facts.contains(&Fact::FromEarlierRun), "{:?}", kept.facts);
     // What pre-flight runs is not counted.
     assert_eq!((set_ups, runs), (0, 0));
     assert_eq!(lines(&stage, "set-ups") - before.0, 1, "pre-flight alone");

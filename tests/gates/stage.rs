@@ -3,7 +3,7 @@
 use autobuild::{
     config::{Offer, RepositorySettings},
     gates::{CheckoutLocks, Deadlines, GateContext, Subject, before, preflight, verify},
-    messages::word_findings,
+    messages::word_report,
 };
 use domain::{
     evidence::{Baseline, Evidence, Finding, GateReport},
@@ -150,7 +150,7 @@ impl Stage {
         };
         let cancel = CancellationToken::new();
         let mut report = verify(&self.context, &subject, &cancel).await.unwrap();
-        word_findings(&mut report);
+        word_report(&mut report);
         report
     }
 }

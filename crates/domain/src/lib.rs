@@ -53,6 +53,7 @@ pub mod task;
 pub mod test_outcome;
 pub mod titles;
 pub mod trace;
+pub mod unrun;
 pub mod usage;
 pub mod wave;
 pub mod words;

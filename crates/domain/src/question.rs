@@ -46,7 +46,15 @@ impl Question {
             | Detail::InTest { test: name, .. }
             | Detail::Function(name)
             | Detail::Setting { name, .. } => name,
-            Detail::Nothing | Detail::Code(_) | Detail::Size { .. } | Detail::Sentence(_) => &finding.path,
+            Detail::Nothing
+            | Detail::Code(_)
+            | Detail::Size { .. }
+            | Detail::MeasuringFile(_)
+            | Detail::Restored(_)
+            | Detail::InstallScript(_)
+            | Detail::Uncovered(_)
+            | Detail::Criterion { .. }
+            | Detail::Unrun(_) => &finding.path,
         };
         Self {
             topic: Topic::Rule(finding.rule),

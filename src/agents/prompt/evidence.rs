@@ -152,7 +152,8 @@ fn shown(what: &str, uncounted: &str, evidence: &Evidence, max: usize) -> String
             | Absence::NotReached
             | Absence::NotInThisVersion
             | Absence::Inline
-            | Absence::Unnamed => format!("\n{what}: absent, {}.\n", one_line(&absence.sentence())),
+            | Absence::Unnamed
+            | Absence::NoResultByName { .. } => format!("\n{what}: absent, {}.\n", one_line(&absence.sentence())),
         },
     }
 }

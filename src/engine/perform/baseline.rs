@@ -9,6 +9,7 @@ use crate::{
     },
     gates,
     gates::Chosen,
+    messages,
 };
 use domain::{
     blocked::Defect,
@@ -31,7 +32,9 @@ pub(super) async fn baseline(
     if let Some(known) = kept(context, commit, &named).await? {
         return Ok(known);
     }
-    let found = gates::preflight(&context.gate_context(), mirror, commit, settings, &context.job.cancel).await?;
+    let mut found = gates::preflight(&context.gate_context(), mirror, commit, settings, &context.job.cancel).await?;
+    found.setup.iter_mut().for_each(messages::word_evidence);
+    messages::word_evidence(&mut found.tests);
     keep(context, &found, &named).await?;
     Ok(found)
 }

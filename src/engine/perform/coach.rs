@@ -7,7 +7,7 @@ use crate::{
         job::{Done, EffectError, FailedRun, of_machine},
         perform::{ask::Question, context::EffectContext, sync::fork_of, turn},
     },
-    gates,
+    gates, messages,
 };
 use domain::{
     blocked::{AgentFailure, Defect, Fault},
@@ -145,7 +145,11 @@ impl Look<'_> {
     async fn probe(&self, commands: &[String]) -> Result<Vec<GateResult>, EffectError> {
         let context = self.context.gate_context();
         let cancel = &self.context.job.cancel;
-        Ok(gates::probe(&context, self.mirror, self.head, self.settings, commands, cancel).await?)
+        let mut results = gates::probe(&context, self.mirror, self.head, self.settings, commands, cancel).await?;
+        for result in &mut results {
+            messages::word_evidence(&mut result.evidence);
+        }
+        Ok(results)
     }
 
     async fn prompt(&self, gates: &GateReport, probing: Probing) -> Result<Prompt, EffectError> {

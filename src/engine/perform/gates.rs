@@ -56,7 +56,7 @@ pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Em
     let from = context.engine.now();
     let shown = context.on_board(Worker::Gates, Some((task.id, turn.number)));
     let mut report = gates::verify(&context.gate_context(), &subject, &context.job.cancel).await?;
-    messages::word_findings(&mut report);
+    messages::word_report(&mut report);
     drop(shown);
     let time = (from, context.engine.now());
     let span = spans::gates(&context.key(), task.id, turn.number, time, &report);

@@ -44,7 +44,7 @@ pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -
         waived: &context.waived(),
     };
     let mut report = gates::verify_wave(&context.gate_context(), &subject, &context.job.cancel).await?;
-    messages::word_findings(&mut report);
+    messages::word_report(&mut report);
     let broke = match profile(kind, &report) {
         Profile::Failed(_) => broke(context, &subject, &report).await?,
         Profile::Passed | Profile::Absent(_) => None,

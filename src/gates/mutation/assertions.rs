@@ -12,6 +12,7 @@ use crate::gates::{
     run::context::GateError,
 };
 use domain::{
+    evidence::Experiment,
     integrity::Rule,
     question::{MOST_LINES, Question, Topic},
 };
@@ -24,9 +25,6 @@ use std::{
     time::Duration,
 };
 use tokio::time::Instant;
-
-const ALL: &str = "failing assertions";
-const EACH: &str = "each assertion";
 
 /// A test whose assertions can be made to fail.
 #[derive(Clone, Debug)]
@@ -60,7 +58,7 @@ pub(super) async fn all(trial: &mut Trial<'_>, tried: &mut Tried) -> Result<Vec<
     }
     let limit = trial.run.prepared.patience();
     let deaf = still_passing(trial, &tests, |checks| checks.iter().collect(), limit).await?;
-    trial.budget.ran(ALL);
+    trial.budget.ran(Experiment::FailingAssertions);
     let (mut ignoring, others): (Vec<_>, Vec<_>) = tests.into_iter().partition(|test| deaf.contains(&test.name));
     // The rows of a parametrised test are one test, and some rows may expect an error.
     ignoring.retain(|test| others.iter().all(|other| other.place() != test.place()));
@@ -85,7 +83,7 @@ pub(super) async fn each(trial: &mut Trial<'_>, tests: &[Asserting], tried: &mut
     let mut heard: BTreeSet<(String, u32)> = BTreeSet::new();
     while !left.is_empty() {
         let Some(limit) = trial.budget.left() else {
-            trial.budget.leave_out(EACH);
+            trial.budget.leave_out(Experiment::EachAssertion);
             break;
         };
         let limit = limit.min(trial.run.prepared.patience());

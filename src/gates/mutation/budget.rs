@@ -1,6 +1,7 @@
 //! The time budget of the runs that only ask, and what did not fit into it.
 
 use crate::config::Depth;
+use domain::evidence::{Experiment, Fact};
 use std::time::Duration;
 
 /// The least time that these runs get together.
@@ -10,8 +11,8 @@ const LEAST: Duration = Duration::from_secs(5);
 pub(super) struct Budget {
     whole: Duration,
     left: Duration,
-    ran: Vec<&'static str>,
-    left_out: Vec<&'static str>,
+    ran: Vec<Experiment>,
+    left_out: Vec<Experiment>,
 }
 
 impl Budget {
@@ -39,25 +40,22 @@ impl Budget {
         self.left = self.left.saturating_sub(took);
     }
 
-    pub(super) fn ran(&mut self, name: &'static str) {
-        self.ran.push(name);
+    pub(super) fn ran(&mut self, experiment: Experiment) {
+        self.ran.push(experiment);
     }
 
-    pub(super) fn leave_out(&mut self, name: &'static str) {
-        self.left_out.push(name);
+    pub(super) fn leave_out(&mut self, experiment: Experiment) {
+        self.left_out.push(experiment);
     }
 
-    /// Says in a sentence which experiments ran and which did not; `None` if there was nothing to try.
-    pub(super) fn sentence(&self) -> Option<String> {
-        let (names, out, seconds) = (self.ran.join(", "), self.left_out.join(", "), self.whole.as_secs());
-        match (self.ran.is_empty(), self.left_out.is_empty()) {
-            (true, true) => None,
-            (false, true) => Some(format!("ran: {names}")),
-            (true, false) => Some(format!("left out, because {seconds} s were not enough: {out}")),
-            (false, false) => Some(format!(
-                "ran: {names}; left out, because {seconds} s for all experiments were not enough: {out}"
-            )),
-        }
+    /// Returns which experiments ran and which did not; `None` if there was nothing to try.
+    pub(super) fn fact(&self) -> Option<Fact> {
+        let is_empty = self.ran.is_empty() && self.left_out.is_empty();
+        (!is_empty).then(|| Fact::Experimented {
+            ran: self.ran.clone(),
+            left_out: self.left_out.clone(),
+            seconds: self.whole.as_secs(),
+        })
     }
 }
 
@@ -83,11 +81,13 @@ mod tests {
         let mut budget = Budget::of(Depth::Standard, seconds(30));
         budget.spend(seconds(40));
         assert_eq!(budget.left(), None);
-        budget.ran("emptied functions");
-        budget.leave_out("each assertion");
-        assert_eq!(
-            budget.sentence().unwrap(),
-            "ran: emptied functions; left out, because 30 s for all experiments were not enough: each assertion"
-        );
+        budget.ran(Experiment::EmptiedFunctions);
+        budget.leave_out(Experiment::EachAssertion);
+        let fact = Fact::Experimented {
+            ran: vec![Experiment::EmptiedFunctions],
+            left_out: vec![Experiment::EachAssertion],
+            seconds: 30,
+        };
+        assert_eq!(budget.fact(), Some(fact));
     }
 }

@@ -9,16 +9,12 @@ use crate::gates::{
     run::context::GateError,
 };
 use domain::{
-    evidence::Weight,
+    evidence::{Experiment, Weight},
     integrity::{Author, Detail, IntegrityFinding, Rule},
     plan::TaskType,
     question::{MOST_LINES, Question, Topic},
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-const NAME: &str = "emptied functions";
-const EACH: &str = "each emptied function";
-const VALUES: &str = "other return values";
 
 /// The most runs that look for a part of the functions that builds.
 const MOST_RUNS: usize = 8;
@@ -115,7 +111,7 @@ impl Emptied {
                 outcome = trial.outcome_in_time(second, &tests).await?;
             }
             let Some(outcome) = outcome else {
-                trial.budget.leave_out(EACH);
+                trial.budget.leave_out(Experiment::EachEmptiedFunction);
                 self.open.clear();
                 break;
             };
@@ -166,7 +162,7 @@ pub(super) async fn all(
         emptied = Emptied::new(functions.all.clone(), Tests::All);
         emptied.until_noticed(trial, functions).await?;
     }
-    trial.budget.ran(NAME);
+    trial.budget.ran(Experiment::EmptiedFunctions);
     tried.noticed = (emptied.is_noticed() || !emptied.unnoticed.is_empty()).then(|| emptied.tests.clone());
     if emptied.is_noticed() {
         return Ok(Some(emptied));
@@ -196,7 +192,7 @@ pub(super) async fn other_values(
         return Ok(());
     }
     let tests = Tests::Named(trial.facts.tests.clone());
-    trial.budget.ran(VALUES);
+    trial.budget.ran(Experiment::OtherReturnValues);
     if trial.outcome(other, &tests).await? == Outcome::Unnoticed
         && let Outcome::Noticed(red) = trial.outcome(nothing, &tests).await?
     {

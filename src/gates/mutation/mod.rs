@@ -12,7 +12,7 @@ mod emptied;
 mod functions;
 mod trial;
 
-use crate::gates::{change::Change, compare, run::context::GateError, said, turn::Run};
+use crate::gates::{change::Change, compare, gate_result, run::context::GateError, turn::Run};
 use domain::{
     evidence::{Evidence, Gate, GateResult, Weight},
     integrity::IntegrityFinding,
@@ -65,7 +65,7 @@ pub(crate) struct Tried {
 
 /// Runs the experiments that the task's type asks for: first those that may send the work back, then those that only
 /// ask, while time is left.
-pub(crate) async fn experiments(run: &Run<'_>, facts: &Facts) -> Result<Tried, GateError> {
+pub(crate) async fn experiments(run: &Run<'_>, facts: &Facts, weight: Weight) -> Result<Tried, GateError> {
     let mut tried = Tried::default();
     if !matches!(facts.kind, TaskType::Feature | TaskType::Testing) {
         return Ok(tried);
@@ -81,7 +81,7 @@ pub(crate) async fn experiments(run: &Run<'_>, facts: &Facts) -> Result<Tried, G
         emptied.each(&mut trial, &functions, &mut tried).await?;
     }
     assertions::each(&mut trial, &ignored, &mut tried).await?;
-    let sentence = trial.budget.sentence();
-    tried.result = sentence.map(|sentence| said::passed(Gate::Experiments, Weight::Informational, sentence));
+    let fact = trial.budget.fact();
+    tried.result = fact.map(|fact| gate_result::passed(Gate::Experiments, weight, fact));
     Ok(tried)
 }

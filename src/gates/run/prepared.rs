@@ -5,7 +5,7 @@ use crate::{
     gates::{
         commands,
         commands::Chosen,
-        compare, coverage,
+        compare, coverage, gate_result,
         output::named_lines,
         run::{
             cache,
@@ -19,7 +19,6 @@ use crate::{
             result_cache::{Expected, ResultCache, Slot, Tested},
             used::{Stamps, Used},
         },
-        said,
         setup_reads::{is_read_by_package_managers, touches_setup},
     },
 };
@@ -259,7 +258,7 @@ impl<'a> Prepared<'a> {
         let holds = |found: &Evidence| matches!(found, Evidence::Passed(_));
         let slot = self.slot(self.commit, None, &what.key()).await?;
         if let Some(known) = slot.known().filter(|known| holds(&known.tests)) {
-            return Ok(said::with_origin(known.tests, known.origin));
+            return Ok(gate_result::with_origin(known.tests, known.origin));
         }
         let (ready, found, _) = self.first(what, holds).await?;
         self.give_back(ready);
@@ -533,7 +532,7 @@ impl<'a> Prepared<'a> {
         }
         let kept = Snapshot::of_packages(self.context, (self.mirror, commit), &self.chosen, &seen).await?;
         Ok(kept.map(|snapshot| SetUp {
-            said: Some(said::with_set_up_before(said.clone(), commit)),
+            said: Some(gate_result::with_set_up_before(said.clone(), commit)),
             made: Made::Packages,
             snapshot: Some(snapshot),
             ran_before: true,

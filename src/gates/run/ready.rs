@@ -2,7 +2,7 @@
 
 use crate::gates::{
     commands::Chosen,
-    files,
+    files, gate_result,
     run::{
         cache,
         cache::{Made, UntrackedFiles},
@@ -14,7 +14,7 @@ use crate::gates::{
     },
 };
 use domain::{
-    evidence::{Absence, Additions, Evidence},
+    evidence::{Absence, Additions, Evidence, Fact},
     refused_host::RefusedHost,
     shell_command::ShellCommand,
 };
@@ -149,17 +149,14 @@ impl Ready<'_> {
         }
     }
 
-    /// Adds the restored files to the output if there is an overlay. Without one, the integrity rules report them; with
-    /// one, nothing else would.
-    fn with_rewritten(&self, mut evidence: Evidence) -> Evidence {
-        if let Evidence::Passed(finding) | Evidence::Failed(finding) = &mut evidence
-            && !self.laid.is_empty()
-            && !self.touched.rewritten.is_empty()
-        {
-            let files = self.touched.rewritten.join(", ");
-            finding.output = format!("{}\nAutoBuild put back what set-up rewrote: {files}", finding.output);
+    /// Notes the restored files if there is an overlay. Without one, the integrity rules report them; with one, nothing else
+    /// would.
+    fn with_rewritten(&self, evidence: Evidence) -> Evidence {
+        let files = &self.touched.rewritten;
+        match self.laid.is_empty() || files.is_empty() {
+            true => evidence,
+            false => gate_result::noting(evidence, Fact::Restored(files.clone())),
         }
-        evidence
     }
 
     /// Runs one command exactly as a plan, the settings or a model wrote it.

@@ -2,7 +2,7 @@
 
 use crate::gates::{
     change::{Change, text},
-    said,
+    gate_result,
     table::{
         loosened,
         mixed::MixedRun,
@@ -12,7 +12,7 @@ use crate::gates::{
 };
 use domain::{
     decision::Issue,
-    evidence::{Gate, GateResult, Weight},
+    evidence::{Fact, Gate, GateResult, Weight},
     integrity::Detail,
     question,
     question::{MOST_LINES, Question, Topic},
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 const GATE: Gate = Gate::BaseTests;
 
 /// Returns the Gate's result, unless the change concerns no test of the base, and the questions.
-pub(crate) fn report(run: &Run<'_>, table: &Table<'_>) -> (Option<GateResult>, Vec<Question>) {
+pub(crate) fn report(run: &Run<'_>, table: &Table<'_>, weight: Weight) -> (Option<GateResult>, Vec<Question>) {
     let kind = run.kind();
     let (mut required, mut questions) = (Vec::new(), Vec::new());
     for (row, weight) in table.open(kind) {
@@ -39,37 +39,32 @@ pub(crate) fn report(run: &Run<'_>, table: &Table<'_>) -> (Option<GateResult>, V
     questions.extend(loosened::of_files(run.change, &table.side, table.naming));
     questions.extend(not_comparable(table));
     let is_concerned = table.old.is_some() || !required.is_empty();
-    let result = is_concerned.then(|| result(run.change, table, &required));
+    let result = is_concerned.then(|| result(run.change, table, weight, &required));
     (result, questions)
 }
 
-fn result(change: &Change, table: &Table<'_>, required: &[&Row]) -> GateResult {
+fn result(change: &Change, table: &Table<'_>, weight: Weight, required: &[&Row]) -> GateResult {
     if required.is_empty() {
         let holds = |row: &&Row| row.pair.base.is_some() && row.results.after == TestResult::Passed;
-        let held = table.rows.iter().filter(holds).count();
-        let sentence = match table.naming {
-            Naming::Named => format!("{held} tests of the base hold on the new code"),
-            Naming::Unnamed => "the base's tests, run as they were, say nothing against the new code".to_owned(),
+        let tests = match table.naming {
+            Naming::Named => Some(table.rows.iter().filter(holds).count()),
+            Naming::Unnamed => None,
         };
-        let absence = table.old.as_ref().and_then(MixedRun::absence);
-        let unseen =
-            absence.map(|absence| format!("; as they were, they gave no result on it: {}", absence.sentence()));
-        return said::passed(GATE, Weight::Required, sentence + unseen.as_deref().unwrap_or_default());
+        let unseen = table.old.as_ref().and_then(MixedRun::absence).cloned();
+        return gate_result::passed(GATE, weight, Fact::BaseHolds { tests, unseen });
     }
     let mut counted: BTreeMap<TestOutcome, usize> = BTreeMap::new();
     for row in required {
         let times = counted.entry(row.outcome).or_default();
         *times = times.saturating_add(1);
     }
-    let counted: Vec<String> = counted
-        .iter()
-        .map(|(outcome, times)| format!("{times} {outcome}"))
-        .collect();
-    let names: Vec<&str> = required.iter().map(|row| row.name()).collect();
-    let sentence = format!("tests of the base: {}: {}", counted.join(", "), said::list(&names));
+    let fact = Fact::BaseBroken {
+        counted: counted.into_iter().collect(),
+        tests: required.iter().map(|row| row.name().to_owned()).collect(),
+    };
     GateResult {
         items: required.iter().map(|row| item(change, table, row)).collect(),
-        ..said::failed(GATE, Weight::Required, sentence)
+        ..gate_result::failed(GATE, weight, fact)
     }
 }
 

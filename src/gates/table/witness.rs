@@ -4,21 +4,22 @@
 use crate::gates::{
     change::{Change, is_of_tests},
     checks::{Checked, OnBase},
-    compare,
+    compare, gate_result,
     run::{
         context::GateError,
         overlay::{Overlay, Side},
     },
-    said,
     table::rows::{Naming, Row, Table},
     turn::Run,
 };
 use domain::{
-    evidence::{Absence, Evidence, Gate, GateResult, Weight},
+    evidence::{Absence, Evidence, Fact, Gate, GateResult, Touched, Weight},
     feature::Mode,
+    integrity::Detail,
     plan::{Check, TaskType},
     task::Origin,
     test_outcome::{MixedResult, TestResult, Witness},
+    unrun::UnrunTests,
 };
 use git::RawChange;
 use std::collections::BTreeSet;
@@ -32,8 +33,8 @@ pub(crate) async fn note_base(
     checks: &mut [Checked],
 ) -> Result<(), GateError> {
     for check in checks.iter_mut() {
-        check.base = on_base(run, table, check).await?;
-        check.tell();
+        let base = on_base(run, table, check).await?;
+        check.set_base(base);
     }
     Ok(())
 }
@@ -96,15 +97,14 @@ pub(crate) fn weight(kind: TaskType, origin: &Origin, mode: Mode) -> Option<Weig
     }
 }
 
-/// Returns the Gate's result; `None` if no witness is required. `noticed` are the tests that turn red when what they
+/// Returns the Gate's result; `None` if the task needs no witness. `noticed` are the tests that turn red when what they
 /// call is emptied, if that was tried. `unrun` says which new tests did not run.
 pub(crate) fn judge(
-    run: &Run<'_>,
+    (run, weight): (&Run<'_>, Weight),
     table: Option<&Table<'_>>,
     (tests, noticed): (&Evidence, Option<&BTreeSet<String>>),
-    (checks, unrun): (&[Checked], Option<String>),
+    (checks, unrun): (&[Checked], Option<UnrunTests>),
 ) -> Option<GateResult> {
-    let weight = weight(run.kind(), run.subject.origin, run.subject.mode)?;
     // Tests of code that was there are shown by what they notice.
     if run.kind() == TaskType::Testing && table.is_some_and(brings_tests) {
         return None;
@@ -118,33 +118,32 @@ pub(crate) fn judge(
     };
     let witnesses: Vec<&Row> = rows.iter().filter(shows).collect();
     let with_unrun = |mut result: GateResult| {
-        result
-            .items
-            .extend(unrun.clone().map(|what| said::should_fix("test", what, None)));
+        result.items.extend(
+            unrun
+                .clone()
+                .map(|unrun| gate_result::should_fix("test", Detail::Unrun(Box::new(unrun)), None)),
+        );
         result
     };
     if let Some(first) = witnesses.first() {
-        let (number, name) = (witnesses.len(), first.name());
-        let sentence = match table.map(|table| table.naming) {
-            Some(Naming::Unnamed) => "the tests fail without the change".to_owned(),
-            Some(Naming::Named) | None => {
-                format!("{number} new or changed tests fail without the change, among them {name}")
-            }
+        let tests = match table.map(|table| table.naming) {
+            Some(Naming::Unnamed) => None,
+            Some(Naming::Named) | None => Some((witnesses.len(), first.name().to_owned())),
         };
-        return Some(with_unrun(said::passed(GATE, weight, sentence)));
+        return Some(with_unrun(gate_result::passed(GATE, weight, Fact::Witnessed { tests })));
     }
     if let Some(number) = shown_by_check(run, checks) {
-        let sentence = format!("the check of criterion {number} fails without the change and passes with it");
-        return Some(with_unrun(said::passed(GATE, weight, sentence)));
+        let fact = Fact::CriterionWitnessed(number);
+        return Some(with_unrun(gate_result::passed(GATE, weight, fact)));
     }
     let of_tests = match tests {
         Evidence::Absent(Absence::NoCommand) | Evidence::Passed(_) | Evidence::Failed(_) => None,
         Evidence::Absent(reason) => Some(reason),
     };
     if let Some(reason) = of_tests.or_else(|| table?.new.as_ref()?.absence()) {
-        return Some(said::result(GATE, weight, Evidence::Absent(reason.clone())));
+        return Some(gate_result::result(GATE, weight, Evidence::Absent(reason.clone())));
     }
-    Some(said::failed(GATE, weight, nothing_shows(run.change, rows, unrun)))
+    Some(gate_result::failed(GATE, weight, no_witness(run.change, rows, unrun)))
 }
 
 /// `true` if tests are new or changed, or cannot be told apart.
@@ -165,18 +164,16 @@ fn shown_by_check(run: &Run<'_>, checks: &[Checked]) -> Option<usize> {
     shown.next().map(|check| check.number)
 }
 
-fn nothing_shows(change: &Change, rows: &[Row], unrun: Option<String>) -> String {
+fn no_witness(change: &Change, rows: &[Row], unrun: Option<UnrunTests>) -> Fact {
     let tried = rows.iter().filter(|row| row.results.new != MixedResult::NotNeeded);
-    let tried: Vec<&str> = tried.map(Row::name).collect();
-    if !tried.is_empty() && unrun.is_none() {
-        let names = said::list(&tried);
-        return format!("none of the new or changed tests fails without the change, so they do not show it: {names}");
+    Fact::NoWitness {
+        tried: tried.map(|row| row.name().to_owned()).collect(),
+        unrun,
+        touched: match change.touches_code_or_tests() {
+            true => Touched::CodeOrTests,
+            false => Touched::Neither,
+        },
     }
-    let why = match change.touches_code_or_tests() {
-        false => "it touches neither code nor tests".to_owned(),
-        true => unrun.unwrap_or_else(|| "it brings no new or changed test".to_owned()),
-    };
-    format!("nothing proves the change, and no criterion's check fails without it: {why}")
 }
 
 #[cfg(test)]

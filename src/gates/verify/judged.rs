@@ -2,16 +2,16 @@
 
 use crate::gates::{
     change::Change,
+    gate_result,
     run::context::{GateError, host},
-    said,
     setup_reads::hooks_of,
     turn::Run,
 };
 use domain::{
     decision::Issue,
-    evidence::{Gate, GateResult, Weight},
+    evidence::{Fact, Gate, GateResult, Weight},
     ids::Sha,
-    integrity::{Author, IntegrityFinding, Rule},
+    integrity::{Author, Detail, IntegrityFinding, Rule},
     question::Question,
     shell_command::ShellCommand,
 };
@@ -30,6 +30,7 @@ const LINES_AFTER: usize = 12;
 /// `shown` their informational items.
 pub(crate) async fn integrity(
     run: &Run<'_>,
+    weight: Weight,
     by_running: Vec<IntegrityFinding>,
     mut shown: Vec<Issue>,
 ) -> Result<(GateResult, Vec<Question>), GateError> {
@@ -43,15 +44,15 @@ pub(crate) async fn integrity(
     let is_demanded = |finding: &&IntegrityFinding| finding.weight(kind) == Weight::Required;
     let demanded = findings.iter().filter(is_demanded);
     let rules: Vec<Rule> = demanded.map(|finding| finding.rule).collect();
-    let gate = Gate::Integrity;
-    let mut result = match (rules.len(), findings.len()) {
-        (0, 0) => said::passed(gate, Weight::Required, "nothing found"),
-        (0, all) => said::passed(gate, Weight::Required, format!("{all} found, which are only shown")),
-        (held, _) => {
-            let rules: BTreeSet<Rule> = rules.into_iter().collect();
-            let names: Vec<&str> = rules.into_iter().map(Rule::name).collect();
-            said::failed(gate, Weight::Required, format!("{held} found: {}", names.join(", ")))
-        }
+    let held = rules.len();
+    let fact = Fact::RulesBroken {
+        required: rules.into_iter().collect::<BTreeSet<Rule>>().into_iter().collect(),
+        held,
+        shown: findings.len().saturating_sub(held),
+    };
+    let mut result = match held {
+        0 => gate_result::passed(Gate::Integrity, weight, fact),
+        _ => gate_result::failed(Gate::Integrity, weight, fact),
     };
     let items = findings.iter().map(|finding| {
         let mut item = finding.item(kind);
@@ -105,12 +106,9 @@ fn install_hooks(files: &[FileChange]) -> Vec<Issue> {
     let new = manifests.filter_map(|file| {
         let of = |version: &Version| version.bytes().map(|bytes| hooks_of(&String::from_utf8_lossy(bytes)));
         let now = of(&file.after).filter(|now| !now.is_empty())?;
-        let what = format!(
-            "this runs when packages are installed, before the tests: `{}`",
-            now.replace('\n', "; ")
-        );
+        let what = Detail::InstallScript(now.replace('\n', "; "));
         (of(&file.before).as_ref() != Some(&now))
-            .then(|| said::should_fix("integrity", what, Some((file.path.clone(), 1))))
+            .then(|| gate_result::should_fix("integrity", what, Some((file.path.clone(), 1))))
     });
     new.collect()
 }
@@ -122,9 +120,12 @@ fn measured_otherwise(change: &Change, command: Option<&ShellCommand>) -> Vec<In
         let is_named = command.iter().any(|word| word.trim_start_matches("./") == file.path);
         is_named && file.before.bytes().is_some()
     });
-    let found = |file: &FileChange| {
-        let what = "coverage is measured by this file, and the change rewrites it".to_owned();
-        said::finding(Rule::CoverageWeakened, &file.path, Some(1), what)
+    let found = |file: &FileChange| IntegrityFinding {
+        rule: Rule::CoverageWeakened,
+        path: file.path.clone(),
+        line: Some(1),
+        what: Detail::MeasuringFile(file.path.clone()),
+        by: Author::Player,
     };
     named.map(found).collect()
 }

@@ -270,6 +270,10 @@ fn absence(source: Source, reason: &Absence) -> Option<String> {
         Absence::Unnamed => "Fix the tests that fail on the default branch, or name a JUnit file as `test_report` in \
                              `.github/autobuild.yml`, so that new failures can be told from old ones; then resume"
             .to_owned(),
+        Absence::NoResultByName { test } => format!(
+            "Name a JUnit file as `test_report` in `.github/autobuild.yml`, so that {} has a result by name, or approve by hand",
+            code(test)
+        ),
         Absence::Unfinished { what } => format!(
             "Find out why the repository's CI gave no answer, start it again and resume, or set `ci: ignore`: {}",
             plain(what)

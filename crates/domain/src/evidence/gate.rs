@@ -66,7 +66,7 @@ pub enum Excuse {
 pub struct GateResult {
     /// The Gate.
     pub gate: Gate,
-    /// The result. For a Gate without a command, the output is one sentence that states it.
+    /// The result. For a Gate without a command, its facts state it.
     pub evidence: Evidence,
     /// Whether an approval rests on it.
     pub weight: Weight,

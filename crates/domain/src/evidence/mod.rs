@@ -1,13 +1,17 @@
 //! The results of the Gates: `Passed`, `Failed`, or `Absent` with a reason. A Gate that did not run has not passed.
 
+mod absence;
 mod baseline;
+mod fact;
 mod gate;
 mod profile;
 mod symptoms;
 
 pub use crate::{
     evidence::{
+        absence::Absence,
         baseline::{Additions, Baseline, Ground, WaivedTest},
+        fact::{Experiment, Fact, NamedTest, Touched},
         gate::{Excuse, Excused, Gate, GateReport, GateResult, TestNames, repeats},
         profile::{Cause, Part, Profile, Unmet, items, profile},
         symptoms::{ErrorLines, SharedFailure, Symptoms, SystemError},
@@ -91,8 +95,12 @@ pub struct Finding {
     pub counts: Counts,
     /// The names of failing tests, if the runner prints them; at most 50.
     pub failing: Vec<String>,
-    /// The output with secrets masked, shortened in the middle to at most 8,000 characters.
+    /// The output with secrets masked, shortened in the middle to at most 8,000 characters. Its end, or for a Gate without
+    /// a command the whole, are the sentences of the facts, once they are worded.
     pub output: String,
+    /// The facts that the Gate found, or about how the command ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<Fact>,
     /// The results by name; `None` if neither the runner nor a results file names them.
     #[serde(default)]
     pub names: Option<TestNames>,
@@ -119,68 +127,6 @@ pub enum Counts {
         failed: u32,
         /// Tests that were skipped.
         skipped: u32,
-    },
-}
-
-/// The reason why there is no evidence.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Absence {
-    /// The settings name no command, and none could be detected.
-    NoCommand,
-    /// The command could not start.
-    CouldNotStart {
-        /// The command.
-        command: String,
-        /// The system's message, for example "program not found: pytest".
-        reason: String,
-    },
-    /// The service's time limit stopped the command.
-    TimedOut {
-        /// The command.
-        command: String,
-        /// The limit in seconds.
-        seconds: u64,
-        /// The test that had started and had no result, if its runner prints it.
-        #[serde(default)]
-        in_test: Option<String>,
-        /// The tests that had failed by then. After failed tests, a program often does not end either.
-        #[serde(default)]
-        failed: Vec<String>,
-    },
-    /// The command failed because it did not reach hosts.
-    HostRefused {
-        /// The command.
-        command: String,
-        /// The hosts, at least one.
-        hosts: Vec<RefusedHost>,
-        /// The command's output.
-        output: String,
-    },
-    /// An earlier Gate had to pass first, and did not.
-    NotReached,
-    /// This version does not run this kind of Gate.
-    NotInThisVersion,
-    /// The new tests are inside source files, so they cannot be run against the old code alone.
-    Inline,
-    /// A file that the settings name as evidence is missing or cannot be read.
-    Unreadable {
-        /// Its path.
-        path: String,
-        /// The problem with it, as a sentence.
-        reason: String,
-    },
-    /// New failures cannot be told from old ones: the tests failed before, and their runner names none.
-    Unnamed,
-    /// A check by someone else gave no usable result in time.
-    Unfinished {
-        /// The check's name and state, as a sentence.
-        what: String,
-    },
-    /// A check by someone else judges the pull request and not the code, so a person has to act.
-    JudgesPull {
-        /// The check's name and why no Player can mend it, as a sentence.
-        what: String,
     },
 }
 
@@ -250,44 +196,6 @@ impl Counts {
                 };
                 format!("{passed} passed, {failed} failed{skipped}")
             }
-        }
-    }
-}
-
-impl Absence {
-    /// Returns the reason for people.
-    pub fn sentence(&self) -> String {
-        match self {
-            Self::NoCommand => "no command is set and none could be detected".to_owned(),
-            Self::CouldNotStart { command, reason } => format!("`{command}` could not start: {reason}"),
-            Self::TimedOut {
-                command,
-                seconds,
-                in_test,
-                ..
-            } => {
-                let place = in_test
-                    .as_ref()
-                    .map_or_else(String::new, |test| format!(", in `{test}`"));
-                format!("AutoBuild stopped `{command}` after {seconds} seconds{place}")
-            }
-            Self::HostRefused { command, hosts, .. } => {
-                let hosts: Vec<String> = hosts
-                    .iter()
-                    .take(NAMED_FAILURES)
-                    .map(|refused| format!("`{}`", refused.host))
-                    .collect();
-                format!("`{command}` did not reach {}", hosts.join(", "))
-            }
-            Self::NotReached => "not reached, because an earlier Gate did not pass".to_owned(),
-            Self::NotInThisVersion => "not run in this version".to_owned(),
-            Self::Inline => "the new tests stand inside source files and cannot be separated from them".to_owned(),
-            Self::Unreadable { path, reason } => format!("`{path}` cannot be used: {reason}"),
-            Self::Unnamed => {
-                "the tests were red before this change and their runner names none, so new failures cannot be told"
-                    .to_owned()
-            }
-            Self::Unfinished { what } | Self::JudgesPull { what } => what.clone(),
         }
     }
 }

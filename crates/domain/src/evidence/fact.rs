@@ -1,0 +1,141 @@
+//! The results of Gates as facts. Only `messages` of the application words them, so no Gate writes a sentence.
+
+use crate::{evidence::absence::Absence, ids::Sha, integrity::Rule, test_outcome::TestOutcome, unrun::UnrunTests};
+use serde::{Deserialize, Serialize};
+
+/// A fact that a Gate found, or about how it ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fact {
+    /// The run's result for the test that a criterion names.
+    NamedTest {
+        /// The name in the criterion.
+        test: String,
+        /// The result.
+        result: NamedTest,
+    },
+    /// A criterion's file, which is there if the check passed.
+    NamedFile {
+        /// Its path.
+        path: String,
+    },
+    /// The check passes without the change too.
+    RegressionCheck,
+    /// The base's tests hold on the new code.
+    BaseHolds {
+        /// The number of tests; `None` if the runner names none.
+        tests: Option<usize>,
+        /// The reason why the base's tests, as they were, gave no result.
+        unseen: Option<Absence>,
+    },
+    /// Tests of the base do not hold as they did.
+    BaseBroken {
+        /// The number of tests by outcome.
+        counted: Vec<(TestOutcome, usize)>,
+        /// The tests' names.
+        tests: Vec<String>,
+    },
+    /// Tests fail without the change and pass with it.
+    Witnessed {
+        /// The number of tests, and the first by name; `None` if the runner names none.
+        tests: Option<(usize, String)>,
+    },
+    /// The check of this criterion, from 1, fails without the change and passes with it.
+    CriterionWitnessed(usize),
+    /// Nothing fails without the change.
+    NoWitness {
+        /// The new and changed tests that were tried.
+        tried: Vec<String>,
+        /// The new tests that did not run.
+        unrun: Option<UnrunTests>,
+        /// Whether the change touches code or tests.
+        touched: Touched,
+    },
+    /// The coverage file measures no changed line.
+    NoLineMeasured,
+    /// The coverage of the changed lines.
+    Covered {
+        /// The number of covered lines.
+        covered: u32,
+        /// The number of measured lines.
+        all: u32,
+        /// The percentage that is asked for, rounded.
+        asked: String,
+    },
+    /// Reading found these.
+    RulesBroken {
+        /// The rules that send work back.
+        required: Vec<Rule>,
+        /// The number of their findings.
+        held: usize,
+        /// The number of findings that are only shown.
+        shown: usize,
+    },
+    /// The experiments that ran, and those for which no time was left.
+    Experimented {
+        /// Those that ran.
+        ran: Vec<Experiment>,
+        /// Those that were left out.
+        left_out: Vec<Experiment>,
+        /// The time for all of them, in seconds.
+        seconds: u64,
+    },
+    /// The result is that of an earlier run of the same files.
+    FromEarlierRun,
+    /// Set-up ran on this commit, and what it reads has not changed since.
+    SetUpOn(Sha),
+    /// Set-up rewrote these files, and they were restored.
+    Restored(Vec<String>),
+}
+
+/// A run's result for one test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NamedTest {
+    /// It passed.
+    Passed,
+    /// It failed.
+    Failed,
+    /// It was skipped.
+    Skipped,
+    /// No test of this name ran.
+    NotRun {
+        /// The tests that did, with names that contain it.
+        similar: Vec<String>,
+    },
+    /// The change brings it, and it did not run.
+    WrittenNotRun {
+        /// Its file.
+        path: String,
+        /// Its line, from 1.
+        line: u32,
+    },
+    /// The runner names no tests, and no file of tests contains its name.
+    Nowhere,
+}
+
+/// Whether a change touches code or tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Touched {
+    /// It does.
+    CodeOrTests,
+    /// It does not.
+    Neither,
+}
+
+/// A kind of experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Experiment {
+    /// All functions of the change are emptied at once.
+    EmptiedFunctions,
+    /// Functions of the change are emptied by halves.
+    EachEmptiedFunction,
+    /// Functions of the change return another value.
+    OtherReturnValues,
+    /// All assertions of the change's tests fail.
+    FailingAssertions,
+    /// One assertion of each test fails at a time.
+    EachAssertion,
+}

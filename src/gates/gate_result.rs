@@ -1,0 +1,88 @@
+//! Builds the results of Gates that run no command of their own.
+
+use crate::gates::run::result_cache::Origin;
+use domain::{
+    decision::{Issue, Severity},
+    evidence::{Absence, Evidence, Fact, Finding, Gate, GateResult, Weight},
+    ids::Sha,
+    integrity::Detail,
+};
+
+/// Creates the result of a Gate that passed.
+pub(crate) fn passed(gate: Gate, weight: Weight, fact: Fact) -> GateResult {
+    result(gate, weight, Evidence::Passed(finding(fact)))
+}
+
+/// Creates the result of a Gate that failed.
+pub(crate) fn failed(gate: Gate, weight: Weight, fact: Fact) -> GateResult {
+    result(gate, weight, Evidence::Failed(finding(fact)))
+}
+
+/// Creates the informational result of a Gate that could not run.
+pub(crate) fn absent(gate: Gate, why: Absence) -> GateResult {
+    result(gate, Weight::Informational, Evidence::Absent(why))
+}
+
+/// Creates a result without items.
+pub(crate) fn result(gate: Gate, weight: Weight, evidence: Evidence) -> GateResult {
+    GateResult {
+        gate,
+        evidence,
+        weight,
+        items: Vec::new(),
+    }
+}
+
+fn finding(fact: Fact) -> Finding {
+    Finding {
+        exit_code: Some(0),
+        facts: vec![fact],
+        ..Finding::default()
+    }
+}
+
+/// Creates an item that sends the work back, to be worded by its detail.
+pub(crate) fn must_fix(category: &str, what: Detail) -> Issue {
+    Issue {
+        what: Some(what),
+        ..Issue::must_fix(category, "")
+    }
+}
+
+/// Creates an informational item, which does not send the work back.
+pub(crate) fn should_fix(category: &str, what: Detail, at: Option<(String, u32)>) -> Issue {
+    let (file, line) = at.unzip();
+    Issue {
+        severity: Severity::ShouldFix,
+        file,
+        line,
+        ..must_fix(category, what)
+    }
+}
+
+/// Adds a fact about how a command ran.
+pub(crate) fn noting(mut evidence: Evidence, fact: Fact) -> Evidence {
+    if let Evidence::Passed(finding) | Evidence::Failed(finding) = &mut evidence {
+        finding.facts.push(fact);
+    }
+    evidence
+}
+
+/// Notes that the result comes from the cache, if it does.
+pub(crate) fn with_origin(evidence: Evidence, origin: Origin) -> Evidence {
+    match origin {
+        Origin::Kept => noting(evidence, Fact::FromEarlierRun),
+        Origin::Now => evidence,
+    }
+}
+
+/// Notes the other commit on which set-up ran. The facts of that run are worded in its output already.
+pub(crate) fn with_set_up_before(evidence: Evidence, commit: &Sha) -> Evidence {
+    match evidence {
+        Evidence::Passed(finding) => Evidence::Passed(Finding {
+            facts: vec![Fact::SetUpOn(commit.clone())],
+            ..finding
+        }),
+        other @ (Evidence::Failed(_) | Evidence::Absent(_)) => other,
+    }
+}
