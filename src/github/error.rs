@@ -5,6 +5,7 @@ use domain::ids::Millis;
 use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
+use uplink::Causes;
 
 /// The underlying cause of a failure.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
@@ -22,7 +23,7 @@ const MAX_TEXT: usize = 1_000;
 #[derive(Debug, thiserror::Error)]
 pub enum GithubError {
     /// GitHub could not be reached or had an internal error; nothing was done. Try again.
-    #[error("GitHub could not be asked: {source}")]
+    #[error("GitHub could not be asked: {}", Causes(&**source))]
     Transient {
         /// The cause.
         source: Cause,
@@ -30,7 +31,7 @@ pub enum GithubError {
         retry_after: Option<Millis>,
     },
     /// The reply to a write was lost, so it may have been done. Look for its result before you try again.
-    #[error("GitHub may or may not have obeyed: {source}")]
+    #[error("GitHub may or may not have obeyed: {}", Causes(&**source))]
     Uncertain {
         /// The cause.
         source: Cause,
@@ -94,6 +95,22 @@ impl GithubError {
             | Self::Uncertain { .. }
             | Self::RateLimited { .. }
             | Self::Unauthorized
+            | Self::Malformed { .. } => false,
+        }
+    }
+
+    /// `true` if GitHub was not reached because the authority of a certificate is not trusted here.
+    pub fn is_unknown_authority(&self) -> bool {
+        match self {
+            Self::Transient { source, .. } | Self::Uncertain { source, .. } => Causes(&**source).is_unknown_authority(),
+            Self::RateLimited { .. }
+            | Self::Unauthorized
+            | Self::Forbidden { .. }
+            | Self::Suspended
+            | Self::Uninstalled
+            | Self::Gone
+            | Self::NotFound
+            | Self::Refused { .. }
             | Self::Malformed { .. } => false,
         }
     }

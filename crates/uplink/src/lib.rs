@@ -3,11 +3,13 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod causes;
 mod certificates;
 mod connector;
 mod exceptions;
 mod tunnel;
 
+pub use causes::Causes;
 pub use certificates::{Authorities, NoAuthorities};
 pub use connector::{Connector, Outgoing};
 pub use exceptions::{Exceptions, NotAnException};

@@ -128,6 +128,16 @@ fn lacks(needs: Needs, permissions: &BTreeMap<String, String>, events: &[String]
     )
 }
 
+/// Returns the remedy if GitHub was not asked.
+fn reaching(unasked: &Unasked) -> &'static str {
+    match unasked {
+        Unasked::Github(error) if error.is_unknown_authority() => {
+            "trust the certificate's authority: AUTOBUILD_NETWORK_CA_FILE names its file"
+        }
+        Unasked::Github(_) | Unasked::Late => "see that this machine reaches GitHub's API",
+    }
+}
+
 fn identity(needs: Needs, id: AppId, known: &Result<Identity, Unasked>) -> Row {
     let known = match known {
         Ok(known) => known,
@@ -140,7 +150,7 @@ fn identity(needs: Needs, id: AppId, known: &Result<Identity, Unasked>) -> Row {
         }
         Err(unasked) => {
             let found = format!("App {id}: its key can be read, but GitHub did not say whether it holds: {unasked}");
-            return Row::warning(needs.topic, found, "see that this machine reaches GitHub's API");
+            return Row::warning(needs.topic, found, reaching(unasked));
         }
     };
     let found = format!("{} (id {id})", known.slug);

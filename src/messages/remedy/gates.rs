@@ -2,7 +2,7 @@
 
 use crate::messages::{
     refused_host::refused_host,
-    remedy::{code, plain},
+    remedy::{LONGER_TESTS, code, plain},
 };
 use domain::{
     decision::{Issue, Severity},
@@ -254,8 +254,9 @@ fn absence(source: Source, reason: &Absence) -> Option<String> {
             plain(reason)
         ),
         Absence::TimedOut { command, seconds, .. } => format!(
-            "Make {} end within {seconds} seconds and resume, or {}",
+            "Make {} end within {seconds} seconds, or {}. Then resume. Or {}",
             code(command),
+            LONGER_TESTS,
             source.mend("name a quicker command")
         ),
         Absence::HostRefused { hosts, .. } => {

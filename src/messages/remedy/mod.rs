@@ -105,6 +105,10 @@ const INQUIRY: &[&str] = &[
     "Resume with your answer in quotes, as `resume 'your answer'`: it reaches the agent word for word. Without an answer, \
      the defaults hold",
 ];
+const LONGER_SETUP: &str = "raise `setup_timeout` in `.github/autobuild.yml` on the default branch, up to the server's \
+                            `AUTOBUILD_MAX_SETUP_TIME`";
+const LONGER_TESTS: &str = "raise `test_timeout` in `.github/autobuild.yml` on the default branch, up to the server's \
+                            `AUTOBUILD_MAX_TEST_TIME`";
 const TASKS_BLOCKED: &[&str] = &["Answer the blocked report of each task: resume, approve, retry or skip it"];
 const BAD_SETTINGS: &[&str] = &["Fix `.github/autobuild.yml` on the default branch as the mistakes say, then resume"];
 
@@ -133,6 +137,17 @@ fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
     if let PreFlightCause::SetUp(Evidence::Absent(Absence::HostRefused { hosts, .. })) = what {
         return refused_hosts(hosts);
     }
+    let longer = match what {
+        PreFlightCause::SetUp(Evidence::Absent(Absence::TimedOut { .. })) => Some(LONGER_SETUP),
+        PreFlightCause::Tests(Evidence::Absent(Absence::TimedOut { .. })) => Some(LONGER_TESTS),
+        PreFlightCause::SetUp(_)
+        | PreFlightCause::Tests(_)
+        | PreFlightCause::NoNames { .. }
+        | PreFlightCause::NoCommand { .. }
+        | PreFlightCause::Failing(_)
+        | PreFlightCause::Stored(_) => None,
+    };
+    let longer = longer.map(|setting| format!("If it needs longer, {setting}"));
     let mend = match fault {
         PreFlightFault::NoNames if !fail_unnamed => {
             "Set `test` in `.github/autobuild.yml` to the test runner itself, or `test_report` to the JUnit file that \
@@ -151,10 +166,8 @@ fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
              can pass where AutoBuild runs"
             .to_owned(),
     };
-    vec![
-        mend,
-        "Then resume: AutoBuild tries again, and pays no model before this works".to_owned(),
-    ]
+    let resume = "Then resume: AutoBuild tries again, and pays no model before this works".to_owned();
+    longer.into_iter().chain([mend, resume]).collect()
 }
 
 /// Names the setting that lets each refused host through, and how to go on.

@@ -1,12 +1,15 @@
 //! Sends a page's whole content again whenever it has changed, as server-sent events.
 
-use crate::web::{
-    dashboard::{
-        content, read_access, readings,
-        readings::{Page, Reading, Seen},
-        sessions::{Viewer, Who},
+use crate::{
+    engine::own_thread::on_own_thread,
+    web::{
+        dashboard::{
+            content, read_access, readings,
+            readings::{Page, Reading, Seen},
+            sessions::{Viewer, Who},
+        },
+        inbox::Inbox,
     },
-    inbox::Inbox,
 };
 use axum::{
     body::{Body, Bytes},
@@ -103,16 +106,19 @@ impl Stream {
         let reading = self.seen.borrow_and_update().clone()?;
         self.is_unread = false;
         let instead = read_access::instead(&self.inbox, &viewer, &reading).await;
-        match instead.as_ref().unwrap_or(&reading) {
+        let reading = instead.map_or(reading, Arc::new);
+        match &*reading {
             // The next reading may reach the database and GitHub again.
             Reading::NoDatabase | Reading::Undecided => None,
             Reading::Gone => self.last(GONE),
-            reading @ (Reading::Overview(..)
+            Reading::Overview(..)
             | Reading::Feature(..)
             | Reading::Queue(_)
             | Reading::Spending(_)
-            | Reading::Unreadable) => {
-                let event = self.sent.news(&content(&self.inbox, &viewer, reading))?;
+            | Reading::Unreadable => {
+                let inbox = Arc::clone(&self.inbox);
+                let drawn = on_own_thread(async move { content(&inbox, &viewer, &reading) }).await;
+                let event = self.sent.news(&drawn)?;
                 self.quiet = 0;
                 Some(event)
             }

@@ -1,7 +1,7 @@
 //! A stream of server-sent events that sends a page's content again whenever it changed.
 
-use super::{Reader, content};
-use crate::{reply::reply, site::Site};
+use super::{Reader, borrowed, content, on_own_thread, owned};
+use crate::{pages::layout::Shown, reply::reply, site::Site};
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream;
@@ -32,7 +32,7 @@ struct Stream {
 pub(super) fn stream(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Response<Body> {
     let stream = Stream {
         site: Arc::clone(site),
-        parts: parts.iter().map(|part| (*part).to_owned()).collect(),
+        parts: owned(parts),
         head: head.clone(),
         seen: None,
         sent: LastSent::default(),
@@ -50,14 +50,13 @@ pub(super) fn stream(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Response
 impl Stream {
     async fn next(&mut self) -> Option<String> {
         while !self.ended {
-            let Ok(mut reader) = Reader::of(&self.site, &self.head) else {
+            if Reader::of(&self.site, &self.head).is_err() {
                 return self.last();
-            };
+            }
             let changes = self.site.changes();
             if self.seen != Some(changes) {
-                let parts: Vec<&str> = self.parts.iter().map(String::as_str).collect();
-                reader.look_for_replies(&self.site, &parts).await;
-                let Some(shown) = content(&self.site, &parts, &reader, None).await else {
+                let drawing = draw(Arc::clone(&self.site), self.parts.clone(), self.head.clone());
+                let Some(shown) = on_own_thread(drawing).await.flatten() else {
                     return self.last();
                 };
                 self.seen = Some(changes);
@@ -80,4 +79,11 @@ impl Stream {
         self.ended = true;
         Some(GONE.to_owned())
     }
+}
+
+async fn draw(site: Arc<Site>, parts: Vec<String>, head: Parts) -> Option<Shown> {
+    let parts = borrowed(&parts);
+    let mut reader = Reader::of(&site, &head).ok()?;
+    reader.look_for_replies(&site, &parts).await;
+    content(&site, &parts, &reader, None).await
 }

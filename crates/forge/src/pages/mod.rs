@@ -36,6 +36,7 @@ use layout::Shown;
 use maud::{Markup, html};
 use page_parts::session::{Entry, NO_KEY, is_same, refresh};
 use std::{collections::BTreeMap, sync::Arc};
+use tokio::{runtime::Handle, task::spawn_blocking};
 
 const HTML: &str = "text/html; charset=utf-8";
 const NO_SNIFF: (&str, &str) = ("x-content-type-options", "nosniff");
@@ -110,6 +111,26 @@ impl Reader<'_> {
 
 /// Answers a request for a page.
 pub(super) async fn serve(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Response<Body> {
+    let (site, parts, head) = (Arc::clone(site), owned(parts), head.clone());
+    let drawn = on_own_thread(async move { answer(&site, &borrowed(&parts), &head).await });
+    drawn.await.unwrap_or_else(missing)
+}
+
+/// Draws on a thread of its own: a long page delays nothing else. Returns `None` if the forge ends.
+async fn on_own_thread<T: Send + 'static>(drawing: impl Future<Output = T> + Send + 'static) -> Option<T> {
+    let runtime = Handle::current();
+    spawn_blocking(move || runtime.block_on(drawing)).await.ok()
+}
+
+fn owned(parts: &[&str]) -> Vec<String> {
+    parts.iter().map(|part| (*part).to_owned()).collect()
+}
+
+fn borrowed(parts: &[String]) -> Vec<&str> {
+    parts.iter().map(String::as_str).collect()
+}
+
+async fn answer(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Response<Body> {
     let mut reader = match Reader::of(site, head) {
         Ok(reader) => reader,
         Err(instead) => return *instead,

@@ -132,6 +132,8 @@ impl Log {
             None if !is_full => {
                 match outcome {
                     Outcome::Allowed => tracing::debug!(host, "a sandbox may reach {host}"),
+                    // git and others send the token only after they were asked for it.
+                    Outcome::Refused(why @ Refusal::NoToken) => tracing::debug!(host, "asked for {host}: {why}"),
                     Outcome::Refused(why) => tracing::info!(host, "a sandbox may not reach {host}: {why}"),
                 }
                 kept.push(Decision {
