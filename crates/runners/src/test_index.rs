@@ -271,6 +271,8 @@ pub fn ends_with(name: &str, own: &str) -> bool {
 /// name.
 pub fn bare(name: &str) -> &str {
     let name = own_name(name);
+    // PHPUnit names the row of a data provider so.
+    let name = name.split_once(" with data set ").map_or(name, |(before, _)| before);
     let name = match name.rsplit_once(" (") {
         Some((before, inside)) if inside.ends_with(')') => before,
         _ => name,
@@ -283,7 +285,7 @@ pub fn bare(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{TestIndex, modules};
+    use super::{TestIndex, bare, modules};
     use integrity::Version;
 
     fn index(files: &[(&str, &str)]) -> TestIndex {
@@ -292,6 +294,19 @@ mod tests {
             .map(|(path, text)| (*path, Version::Bytes(text.as_bytes().to_vec())))
             .collect();
         TestIndex::of(versions.iter().map(|(path, version)| (*path, version)))
+    }
+
+    #[test]
+    fn a_row_of_a_data_provider_has_the_name_of_its_test() {
+        let table = [
+            ("tests/test_a.py::test_b[1-2]", "tests/test_a.py::test_b"),
+            ("SubTest::testSub with data set \"small\"", "SubTest::testSub"),
+            ("SubTest::testSub with data set #0", "SubTest::testSub"),
+            ("adds() (2)", "adds()"),
+        ];
+        for (name, expected) in table {
+            assert_eq!(bare(name), expected, "{name}");
+        }
     }
 
     #[test]

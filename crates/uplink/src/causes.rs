@@ -16,12 +16,17 @@ impl<'a> Causes<'a> {
     #[must_use]
     pub fn is_unknown_authority(self) -> bool {
         self.all().any(|error| {
-            let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-            let tls = wrapped.map_or_else(|| error.downcast_ref(), |wrapped| wrapped.downcast_ref());
-            matches!(
-                tls,
-                Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer))
-            )
+            // An I/O error hides the error that it wraps from `source`, and may wrap another I/O error.
+            let wrapped = |error: &&'a (dyn Error + 'static)| -> Option<&'a (dyn Error + 'static)> {
+                let inner = error.downcast_ref::<io::Error>()?.get_ref()?;
+                Some(inner)
+            };
+            successors(Some(error), wrapped).any(|error| {
+                matches!(
+                    error.downcast_ref(),
+                    Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer))
+                )
+            })
         })
     }
 }
@@ -55,6 +60,11 @@ mod tests {
         let table = [
             (
                 io::Error::other(untrusted.clone()),
+                "invalid peer certificate: UnknownIssuer",
+                true,
+            ),
+            (
+                io::Error::other(io::Error::other(untrusted.clone())),
                 "invalid peer certificate: UnknownIssuer",
                 true,
             ),

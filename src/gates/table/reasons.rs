@@ -85,28 +85,30 @@ struct Functions {
     /// The words that the changed files lost, and those that they gained.
     lost: BTreeSet<String>,
     gained: BTreeSet<String>,
-    /// The names that the product defines.
+    /// The other names that the product defines.
     there: BTreeSet<String>,
 }
 
 impl Functions {
     async fn read(run: &Run<'_>, side: &TestSide<'_>) -> Result<Self, GateError> {
+        let sources = || run.change.of_role(Role::Source);
+        let names = |path: &str, version: &Version| -> BTreeSet<String> {
+            defined(path, &lossy(version)).into_iter().collect()
+        };
+        let moved = sources().map(|file| [&file.before, &file.after].map(|version| names(&file.path, version)));
+        let gone = gone(&moved.collect::<Vec<_>>());
         let all = code(run).await?;
-        let there: BTreeSet<String> = all.iter().flat_map(|code| defined(&code.path, &code.text)).collect();
+        let there = all.iter().flat_map(|code| defined(&code.path, &code.text));
         let of = |version: fn(&FileChange) -> &Version| -> BTreeSet<String> {
-            let sources = run.change.of_role(Role::Source);
-            sources
-                .flat_map(|file| side.product_words(file, version(file)))
-                .collect()
+            let words = sources().flat_map(|file| side.product_words(file, version(file)));
+            words.collect()
         };
         let (before, after) = (of(|file| &file.before), of(|file| &file.after));
-        let sources = run.change.of_role(Role::Source);
-        let defined_before = sources.flat_map(|file| defined(&file.path, &lossy(&file.before)));
         Ok(Self {
-            gone: defined_before.filter(|name| !there.contains(name)).collect(),
+            there: there.filter(|name| !gone.contains(name)).collect(),
+            gone,
             lost: before.difference(&after).cloned().collect(),
             gained: after.difference(&before).cloned().collect(),
-            there,
         })
     }
 
@@ -163,6 +165,18 @@ impl Functions {
     }
 }
 
+/// Returns the names that a changed file defined and that no changed file came to define, from those that each defined
+/// before and after. A file that defines the same name as before does not make a removed function one that moved.
+fn gone(files: &[[BTreeSet<String>; 2]]) -> BTreeSet<String> {
+    let lost = files.iter().flat_map(|[before, after]| before.difference(after));
+    let is_new = |name: &&String| {
+        files
+            .iter()
+            .any(|[before, after]| after.contains(*name) && !before.contains(*name))
+    };
+    lost.filter(|name| !is_new(name)).cloned().collect()
+}
+
 /// Returns the names that a source file defines.
 fn defined(path: &str, text: &str) -> Vec<String> {
     let Some(outline) = language::read(path, text) else {
@@ -174,7 +188,7 @@ fn defined(path: &str, text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Functions;
+    use super::{Functions, gone};
     use std::collections::BTreeSet;
 
     fn functions() -> Functions {
@@ -206,6 +220,16 @@ mod tests {
         assert!(shares("assert render ( 1 )", "assert 2 == render ( 2 )"));
         assert!(!shares("assert render ( 1 )", "assert paint ( 1 )"));
         assert!(!shares("assert login ( )", "assert paint ( 1 )"));
+    }
+
+    #[test]
+    fn a_function_is_gone_unless_another_file_came_to_define_it() {
+        let file = |before: &[&str], after: &[&str]| {
+            [before, after].map(|names| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>())
+        };
+        let help = || file(&["strip", "width"], &["width"]);
+        assert!(gone(&[help(), file(&["strip"], &["strip"])]).contains("strip"));
+        assert!(gone(&[help(), file(&[], &["strip"])]).is_empty());
     }
 
     #[test]
