@@ -112,6 +112,8 @@ pub enum Reason {
     Replaced,
     /// Its forms are equal after the renames that the product's difference shows.
     OnlyRenamed,
+    /// The change touches the tests' side alone, so the old code is the new code.
+    TestsAlone,
 }
 
 impl FourResults {
@@ -193,7 +195,8 @@ impl TestOutcome {
         let unless = |wanted: &[Reason], weight, otherwise| if has(wanted) { weight } else { otherwise };
         let keeps_behaviour = kind == TaskType::Refactoring;
         match self {
-            Self::Broken | Self::Lost | Self::WeakenedWhileRed => Weight::Required,
+            Self::Broken | Self::Lost => Weight::Required,
+            Self::WeakenedWhileRed => unless(&[Reason::TestsAlone], Weight::Asked, Weight::Required),
             Self::Weakened | Self::ChangedOnPurpose if keeps_behaviour => Weight::Required,
             Self::Weakened => unless(&[Reason::PlannedChange], Weight::Asked, Weight::Required),
             Self::ChangedOnPurpose => unless(&[Reason::PlannedChange], Weight::Informational, Weight::Asked),
@@ -407,11 +410,15 @@ mod tests {
 
     #[test]
     fn a_known_reason_lowers_what_follows_and_a_refactoring_keeps_behaviour() {
-        use Reason::{CalleesGone, NamedByTask, OnlyRenamed, PlannedChange, PlannedRemoval, Replaced};
-        use TaskType::{Feature, Refactoring};
-        use TestOutcome::{Adapted, ChangedOnPurpose, Lost, RemovedStillHolds, RemovedWithBehaviour, Weakened};
+        use Reason::{CalleesGone, NamedByTask, OnlyRenamed, PlannedChange, PlannedRemoval, Replaced, TestsAlone};
+        use TaskType::{Feature, Refactoring, Testing};
+        use TestOutcome::{
+            Adapted, ChangedOnPurpose, Lost, RemovedStillHolds, RemovedWithBehaviour, Weakened, WeakenedWhileRed,
+        };
         use Weight::{Asked, Informational, Required};
-        let table: [(TestOutcome, TaskType, &[Reason], Weight); 16] = [
+        let table: [(TestOutcome, TaskType, &[Reason], Weight); 18] = [
+            (WeakenedWhileRed, Testing, &[], Required),
+            (WeakenedWhileRed, Testing, &[TestsAlone], Asked),
             (Weakened, Feature, &[], Required),
             (Weakened, Feature, &[PlannedChange], Asked),
             (Weakened, Refactoring, &[PlannedChange], Required),

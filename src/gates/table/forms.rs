@@ -35,6 +35,14 @@ pub(crate) struct TestSide<'a> {
     whole: Vec<(&'a RawChange, &'a FileChange)>,
     /// Files with product and tests whose tests differ, source files with inline tests among them.
     parts: Vec<&'a FileChange>,
+    touches: Touches,
+}
+
+/// The sides that a change touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touches {
+    TestsAlone,
+    Product,
 }
 
 impl<'a> TestSide<'a> {
@@ -45,24 +53,36 @@ impl<'a> TestSide<'a> {
             head: &change.head,
             test_command,
         };
-        let (mut whole, mut parts) = (Vec::new(), Vec::new());
+        let (mut whole, mut parts, mut touches) = (Vec::new(), Vec::new(), Touches::TestsAlone);
         for (file, raw) in change.files.iter().zip(&change.raw) {
             let (before, after) = (text(&file.before), text(&file.after));
             let texts: Vec<&str> = before.into_iter().chain(after).collect();
-            match repository.side(&file.path, &texts) {
-                Side::Tests => whole.push((raw, file)),
-                Side::Both => match repository.changed_side(&file.path, before, after) {
-                    Some(Side::Tests | Side::Both) => parts.push(file),
-                    Some(Side::Product) | None => {}
-                },
-                Side::Product => {}
+            let side = match repository.side(&file.path, &texts) {
+                Side::Both => repository.changed_side(&file.path, before, after),
+                Side::Tests => {
+                    whole.push((raw, file));
+                    continue;
+                }
+                Side::Product => Some(Side::Product),
+            };
+            if let Some(Side::Tests | Side::Both) = side {
+                parts.push(file);
+            }
+            if let Some(Side::Product | Side::Both) = side {
+                touches = Touches::Product;
             }
         }
         Self {
             repository,
             whole,
             parts,
+            touches,
         }
+    }
+
+    /// Returns whether the change touches more than the tests' side.
+    pub(crate) fn touches(&self) -> Touches {
+        self.touches
     }
 
     /// `true` if the base's form of a test may differ from the head's: more than new files of tests are touched.

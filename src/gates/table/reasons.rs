@@ -5,7 +5,10 @@ use crate::gates::{
     change::{Change, lossy},
     mutation::code::code,
     run::context::GateError,
-    table::{forms::TestSide, rows::Row},
+    table::{
+        forms::{TestSide, Touches},
+        rows::Row,
+    },
     turn::Run,
 };
 use domain::{
@@ -24,6 +27,9 @@ pub(super) async fn find(run: &Run<'_>, side: &TestSide<'_>, rows: &mut [Row]) -
     let task = run.subject.task;
     for row in rows.iter_mut() {
         row.reasons.extend(of_plan(task, row));
+        if side.touches() == Touches::TestsAlone {
+            row.reasons.insert(Reason::TestsAlone);
+        }
     }
     let needs_product = |row: &Row| {
         use TestOutcome::{Adapted, RemovedWithBehaviour};
