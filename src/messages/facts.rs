@@ -2,7 +2,7 @@
 
 use crate::messages::rules;
 use domain::{
-    evidence::{Evidence, Experiment, Fact, Finding, GateReport, NamedTest, Touched},
+    evidence::{Absence, Evidence, Experiment, Fact, Finding, GateReport, NamedTest, Touched},
     integrity::Rule,
     shorten,
     test_outcome::TestOutcome,
@@ -52,15 +52,7 @@ fn sentence(fact: &Fact, is_passed: bool) -> String {
         Fact::NamedFile { path } if is_passed => format!("the file `{path}` is there"),
         Fact::NamedFile { path } => format!("there is no file `{path}`"),
         Fact::RegressionCheck => "it passes without the change too, so it is a regression check".to_owned(),
-        Fact::BaseHolds { tests, unseen } => {
-            let held = match tests {
-                Some(tests) => format!("{tests} tests of the base hold on the new code"),
-                None => "the base's tests, run as they were, say nothing against the new code".to_owned(),
-            };
-            let unseen = unseen.as_ref();
-            let unseen = unseen.map(|why| format!("; as they were, they gave no result on it: {}", why.sentence()));
-            held + unseen.as_deref().unwrap_or_default()
-        }
+        Fact::BaseHolds { tests, unseen } => base_holds(*tests, unseen.as_ref()),
         Fact::BaseBroken { counted, tests } => {
             let count = |(outcome, times): &(TestOutcome, usize)| format!("{times} {outcome}");
             let counted: Vec<String> = counted.iter().map(count).collect();
@@ -98,6 +90,17 @@ fn sentence(fact: &Fact, is_passed: bool) -> String {
             )
         }
         Fact::Restored(files) => format!("AutoBuild put back what set-up rewrote: {}", list(files)),
+    }
+}
+
+fn base_holds(tests: Option<usize>, unseen: Option<&Absence>) -> String {
+    let held = match tests {
+        Some(tests) => format!("{tests} tests of the base hold on the new code"),
+        None => "the base's tests, run as they were, say nothing against the new code".to_owned(),
+    };
+    match unseen {
+        None => held,
+        Some(why) => format!("{held}; as they were, they gave no result on it: {}", why.sentence()),
     }
 }
 
