@@ -299,7 +299,7 @@ mod tests {
         let alone = |role: Role, why: &NoAnswer, words: &str| {
             let spec = stage.spec(role, "r1");
             let again = spec.repaired(why, &no_answer(role, why), words).text();
-            assert!(again.contains("no third try"), "{again}");
+            assert!(again.contains("ends this run"), "{again}");
             again.contains("Only your answer is missing")
         };
         let malformed = NoAnswer::Malformed("`n` is missing".to_owned());

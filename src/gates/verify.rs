@@ -201,7 +201,10 @@ impl Judging<'_> {
             .chain(held)
             .collect();
         let (result, questions) = judged::integrity(self.run, weight, by_running, shown).await?;
-        self.report.questions.extend(questions);
+        // A build that breaks is one finding. What reading asks, it asks of files that could be parsed.
+        if !checks::is_broken(&self.report.tests, &self.run.change.head) {
+            self.report.questions.extend(questions);
+        }
         self.report.more.push(result);
         self.report.more.extend(self.tried.result.take());
         Ok(())

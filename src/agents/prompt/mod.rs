@@ -129,7 +129,7 @@ impl Prompt {
             "Your last answer could not be used",
             &format!(
                 "You ran before on this very request, and your answer was not accepted:\n\n{problem}\n\nThe files are as \
-                 that run left them. Do what is still missing, then answer again in full. There is no third try."
+                 that run left them. Do what is still missing, then answer again in full. An answer that does not fit ends this run."
             ),
         );
         again
@@ -156,7 +156,7 @@ impl Prompt {
             &format!(
                 "You worked on this before, and that work is over: do none of it again. Its files are as you left them. Your \
                  answer could not be used:\n\n{problem}\n\n{words}\n\nGive the answer to that work now, in full. Look at the \
-                 files only if something in it is open. There is no third try."
+                 files only if something in it is open. An answer that does not fit ends this run."
             ),
         );
         again

@@ -282,13 +282,15 @@ impl Row {
         self.text == Text::Changed
     }
 
-    /// Returns whether the test shows what the change brings. A test of the base that was extended, and that the old code
-    /// cannot run for that, does so like a new one. `new` is the run that found this out.
+    /// Returns whether the test shows what the change brings. A test of the base that was extended or adapted, and that the
+    /// old code cannot run for that, does so like a new one. `new` is the run that found this out.
     pub(crate) fn witness(&self, new: Option<&MixedRun>) -> Witness {
         let has_ended = new.is_some_and(|run| run.absence().is_none());
-        let is_extended = has_ended && self.outcome == TestOutcome::Kept && self.is_changed();
+        let passes = matches!(self.outcome, TestOutcome::Kept | TestOutcome::Adapted);
         match self.results.new {
-            MixedResult::Ran(TestResult::NotComparable) if is_extended => Witness::OnceNoticed,
+            MixedResult::Ran(TestResult::NotComparable) if has_ended && passes && self.is_changed() => {
+                Witness::OnceNoticed
+            }
             MixedResult::Ran(_) | MixedResult::NotNeeded => self.outcome.witness(),
         }
     }
