@@ -33,7 +33,7 @@
   body: (block) @_body
   (#match? @_hook "^pytest_")
   (#match? @_body "\\.(outcome|exitstatus|testsfailed|longrepr|wasxfail|failed|passed)\\b[^=\n]*=[^=]|force_result")) @runner
-((decorator) @runner (#match? @runner "^@(pytest\\.mark\\.flaky|flaky)\\b"))
+((decorator) @runner (#match? @runner "^@(\\w+\\.)*(flaky|xfail|expectedFailure)\\b"))
 ((assignment left: (_) @_left) @runner (#match? @_left "^failureException$|config\\.option\\."))
 ((string_content) @runner (#eq? @runner "PYTEST_ADDOPTS"))
 ((call function: (identifier) @_run arguments: (argument_list (_) @_code)) @runner
