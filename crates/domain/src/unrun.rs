@@ -9,11 +9,11 @@ pub struct UnrunTests {
     pub tests: Vec<(String, String)>,
     /// The run's word on them.
     pub outcome: UnrunOutcome,
-    /// What keeps them from running, if it was found.
+    /// The condition that keeps them from running, if it was found.
     pub condition: Option<RunCondition>,
 }
 
-/// What a run says of tests that did not run.
+/// A run's word on tests that did not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnrunOutcome {

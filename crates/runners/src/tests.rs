@@ -3,7 +3,7 @@
 use super::{results, shell, workflows};
 use effort::{Reader, Text, assert_linear};
 
-/// What test runners print.
+/// Output of test runners.
 const RESULTS: [Text; 25] = [
     Text("running 9 tests\n", "", "test a{n} ... ok\n"),
     Text("", "", "PASS [   0.003s] c t{n}\n"),
@@ -32,7 +32,7 @@ const RESULTS: [Text; 25] = [
     Text("# TOTAL: 3\n", "", "PASS: a{n}\n"),
 ];
 
-/// What reports look like.
+/// Parts of reports.
 const REPORTS: [Text; 6] = [
     Text("<testsuites>", "", "<testcase name='a{n}'/>"),
     Text("<testsuites><testcase name='", "x", "'/><testcase name='a"),
@@ -42,7 +42,7 @@ const REPORTS: [Text; 6] = [
     Text("<testsuites>", "", "&lt;"),
 ];
 
-/// What people write into configuration.
+/// Parts of configuration.
 const CONFIGURATION: [Text; 2] = [Text("on:\n", "", "  a{n}:\n"), Text("on: [", "", "push, ")];
 
 /// Lines of shells.

@@ -129,7 +129,7 @@ impl MixedRun {
         };
         let wanted = |path: &&str| match selection {
             Selection::All => true,
-            // What tests share belongs to each of them.
+            // A file that tests share concerns each of them.
             Selection::Named(named) => named.files.is_empty() || named.files.contains(*path) || !index.has_tests(path),
         };
         let laid: Vec<&str> = side.paths().into_iter().filter(wanted).collect();

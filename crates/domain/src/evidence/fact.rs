@@ -48,7 +48,7 @@ pub enum Fact {
         tried: Vec<String>,
         /// The new tests that did not run.
         unrun: Option<UnrunTests>,
-        /// Whether the change touches code or tests.
+        /// The kinds of files that the change touches.
         touched: Touched,
     },
     /// The coverage file measures no changed line.
@@ -114,7 +114,7 @@ pub enum NamedTest {
     Nowhere,
 }
 
-/// Whether a change touches code or tests.
+/// The kinds of files that a change touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Touched {
