@@ -11,6 +11,8 @@
 //! local forge) → [`cli`] (the commands).
 
 #![cfg(target_os = "linux")]
+// Public here means no more than: for the binary, tests and benchmarks of this package.
+#![allow(missing_docs)]
 
 pub mod agents;
 pub mod cli;

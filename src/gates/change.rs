@@ -31,13 +31,9 @@ pub(crate) struct Change {
     pub(crate) files: Vec<FileChange>,
     /// The same files as git lists them, with modes and object ids.
     pub(crate) raw: Vec<RawChange>,
-    /// All paths of the first commit.
     pub(crate) base: BTreeSet<String>,
-    /// All paths of the second commit.
     pub(crate) head: BTreeSet<String>,
-    /// The tests in the changed files at the first commit.
     pub(crate) before: TestIndex,
-    /// The tests in the changed files at the second commit.
     pub(crate) after: TestIndex,
 }
 
@@ -50,7 +46,6 @@ impl Change {
         before.is_empty() || after.iter().all(|new| is_kept(&new.words))
     }
 
-    /// Reads the difference between two commits.
     pub(crate) async fn read(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<Self, GateError> {
         let raw = mirror.diff_raw(base, head).await?;
         let files = versions(mirror, &raw).await?;
@@ -73,12 +68,10 @@ impl Change {
         })
     }
 
-    /// Returns a changed file by its path.
     pub(crate) fn file(&self, path: &str) -> Option<&FileChange> {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Returns the text of a changed file after the change.
     pub(crate) fn text_after(&self, path: &str) -> Option<&str> {
         text(&self.file(path)?.after)
     }
@@ -113,7 +106,6 @@ impl Change {
         code.any(|file| !is_same(&file))
     }
 
-    /// Returns the changed files of a role.
     pub(crate) fn of_role(&self, wanted: Role) -> impl Iterator<Item = &FileChange> {
         self.files.iter().filter(move |file| role(&file.path) == wanted)
     }

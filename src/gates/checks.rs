@@ -31,7 +31,6 @@ pub(crate) struct Checked {
     pub(crate) base: OnBase,
 }
 
-/// The result of a check on the base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnBase {
     Fails,
@@ -111,7 +110,6 @@ fn with_place(run: &Run<'_>, (number, wanted): (usize, &str), result: GateResult
     }
 }
 
-/// Adds an item that names the criterion if its check failed.
 fn with_item(mut result: GateResult, criterion: &Criterion, number: usize) -> GateResult {
     if result.evidence.failure().is_some() {
         let text = criterion.text.clone();

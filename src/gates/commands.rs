@@ -23,7 +23,6 @@ pub struct Chosen {
     pub setup_is_found: bool,
     /// The test command; `None` if none is known.
     pub test: Option<ShellCommand>,
-    /// The test command as a parsed line; empty if none is known.
     pub test_line: TestLine,
     /// The path of the results file that the test command writes, if the settings name one.
     pub report: Option<String>,
@@ -67,7 +66,6 @@ pub async fn at(mirror: &Mirror, commit: &Sha, settings: &RepositorySettings) ->
     Ok(choose(settings, &repository))
 }
 
-/// Returns the texts of the files that detection reads.
 async fn texts(mirror: &Mirror, commit: &Sha, paths: &[String]) -> Result<BTreeMap<String, String>, GitError> {
     let mut texts = BTreeMap::new();
     for path in detect::telling(paths) {

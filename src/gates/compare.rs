@@ -28,7 +28,6 @@ pub(crate) fn names_before(baseline: &Baseline) -> Option<&TestNames> {
     }
 }
 
-/// Returns the names of all tests that existed before.
 pub(crate) fn known(baseline: &Baseline) -> BTreeSet<&str> {
     names_before(baseline)
         .into_iter()

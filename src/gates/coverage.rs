@@ -132,7 +132,6 @@ fn unreadable(path: &str, reason: String) -> Evidence {
     })
 }
 
-/// The measured lines of a change.
 #[derive(Debug, Default)]
 struct Sum {
     covered: u32,
@@ -185,7 +184,6 @@ fn item(path: &str, lines: &[u32], weight: Weight) -> Issue {
     }
 }
 
-/// Returns the first and the last line of each range.
 fn ranges(lines: &[u32]) -> Vec<(u32, u32)> {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for line in lines.iter().copied() {

@@ -27,7 +27,6 @@ pub(crate) enum NoFile {
     Unreadable(String),
 }
 
-/// Returns the bytes of a file below `root`.
 pub(crate) fn read(root: &Path, path: &str, cap: u64) -> Result<Vec<u8>, NoFile> {
     let (folder, name) = parent(root, path)?;
     // Non-blocking, so that opening a fifo does not hang.

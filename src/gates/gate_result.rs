@@ -8,12 +8,10 @@ use domain::{
     integrity::Detail,
 };
 
-/// Creates the result of a Gate that passed.
 pub(crate) fn passed(gate: Gate, weight: Weight, fact: Fact) -> GateResult {
     result(gate, weight, Evidence::Passed(finding(fact)))
 }
 
-/// Creates the result of a Gate that failed.
 pub(crate) fn failed(gate: Gate, weight: Weight, fact: Fact) -> GateResult {
     result(gate, weight, Evidence::Failed(finding(fact)))
 }
@@ -23,7 +21,6 @@ pub(crate) fn absent(gate: Gate, why: Absence) -> GateResult {
     result(gate, Weight::Informational, Evidence::Absent(why))
 }
 
-/// Creates a result without items.
 pub(crate) fn result(gate: Gate, weight: Weight, evidence: Evidence) -> GateResult {
     GateResult {
         gate,

@@ -12,15 +12,11 @@ use git::Mirror;
 /// A task's commit and everything by which it is judged.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
-    /// The mirror that has both commits.
     pub mirror: &'a Mirror,
     /// The commit of the integration branch from which the task's work started.
     pub fork: &'a Sha,
-    /// The commit that is judged.
     pub head: &'a Sha,
-    /// The task.
     pub task: &'a PlannedTask,
-    /// The origin of the task.
     pub origin: &'a Origin,
     /// Whether new tests must fail on the old code.
     pub mode: Mode,
@@ -28,9 +24,7 @@ pub struct Subject<'a> {
     pub baseline: &'a Baseline,
     /// The results where the task's work started, which earlier tasks may have changed. What passed there must hold.
     pub before: &'a Baseline,
-    /// The repository's settings.
     pub settings: &'a RepositorySettings,
-    /// Failing tests that a person waived.
     pub waived: &'a [WaivedTest],
     /// The pushes of people to the task's branch: for each, the commit before and after it.
     pub people: &'a [(Sha, Sha)],
@@ -48,18 +42,13 @@ pub struct WholeFeature<'a> {
 /// The integration branch after a wave.
 #[derive(Clone, Copy)]
 pub struct WaveSubject<'a> {
-    /// The mirror that has the commit.
     pub mirror: &'a Mirror,
-    /// The commit that is judged.
     pub head: &'a Sha,
-    /// The plan's smoke command.
     pub smoke: Option<&'a str>,
     /// The whole Feature as one change, after its last wave; `None` before.
     pub whole: Option<&'a WholeFeature<'a>>,
     /// The results of the tests before any change.
     pub baseline: &'a Baseline,
-    /// The repository's settings.
     pub settings: &'a RepositorySettings,
-    /// Failing tests that a person waived.
     pub waived: &'a [WaivedTest],
 }

@@ -12,7 +12,6 @@ use domain::plan::TaskType;
 use git::Blob;
 use std::sync::Arc;
 
-/// One run of all Gates.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
     pub(crate) context: &'a GateContext,
@@ -44,7 +43,6 @@ impl Run<'_> {
         Ok(files)
     }
 
-    /// Reads these files of the change's commit.
     pub(crate) async fn blobs(&self, files: &[(String, u32)], largest: u64) -> Result<Vec<Blob>, GateError> {
         let names = files.iter().map(|(path, _)| format!("{}:{path}", self.subject.head));
         let names: Vec<String> = names.collect();

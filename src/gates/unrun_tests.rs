@@ -18,7 +18,6 @@ const MOST_READ: usize = 256 * 1024;
 /// The most modules between a file and the root of its crate.
 const DEEPEST: usize = 20;
 
-/// A condition with the file that holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Placed {
     condition: Condition,

@@ -86,7 +86,6 @@ static GATES: &[GateRow] = &[
     },
 ];
 
-/// The state of judging one commit.
 struct Judging<'r> {
     run: &'r Run<'r>,
     tested: &'r Tested,
@@ -224,7 +223,6 @@ impl Run<'_> {
         witness::weight(self.kind(), self.subject.origin, self.subject.mode)
     }
 
-    /// Collects the facts for the experiments.
     fn facts(&self, tests: &Evidence, table: &Table<'_>, checks: &[Checked]) -> Facts {
         let shows = |checked: &&Checked| checked.base == OnBase::Fails;
         let command = |checked: &Checked| match &checked.check {

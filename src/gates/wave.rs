@@ -144,7 +144,6 @@ async fn first_parents(mirror: &Mirror, green: &Sha, head: &Sha) -> Result<Vec<S
     Ok(since)
 }
 
-/// The state of one commit in between.
 enum State {
     Broken,
     Sound,

@@ -64,7 +64,6 @@ fn apart<'t>(before: &'t [Check], after: &'t [Check]) -> (Vec<&'t Check>, Vec<&'
     (lost, left)
 }
 
-/// Returns the new assertion that is most like an old one.
 fn nearest<'c>(check: &Check, list: &[&'c Check]) -> Option<&'c Check> {
     let ranked = list.iter().map(|new| (likeness(&check.words, &new.words), *new));
     let best = ranked.max_by(|one, other| one.0.total_cmp(&other.0))?;

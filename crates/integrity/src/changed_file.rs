@@ -13,7 +13,6 @@ use std::collections::BTreeSet;
 /// The most bytes that are parsed for one change.
 const MOST_BYTES: usize = 24 << 20;
 
-/// One changed file, parsed.
 pub(crate) struct ChangedFile<'a> {
     pub(crate) path: &'a str,
     pub(crate) role: Role,
@@ -78,7 +77,6 @@ impl<'a> Reading<'a> {
         tests.filter(move |(file, test)| !is_old(file, test))
     }
 
-    /// Returns the texts that say what the task wants.
     pub(crate) fn texts_of_task(&self) -> impl Iterator<Item = &'a str> {
         let task = self.change.task;
         let criteria = task.acceptance_criteria.iter().map(|criterion| criterion.text.as_str());

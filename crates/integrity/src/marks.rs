@@ -8,7 +8,6 @@ use crate::{
     },
 };
 
-/// Returns the new marks of these facts, with their files.
 pub(crate) fn new_marks<'a>(reading: &Reading<'a>, facts: &[Fact], of: &[Of]) -> Vec<(&'a ChangedFile<'a>, &'a Mark)> {
     let is_wanted = |mark: &&Mark| facts.contains(&mark.fact) && of.contains(&mark.of);
     let mut new: Vec<(&ChangedFile<'a>, &Mark)> = Vec::new();

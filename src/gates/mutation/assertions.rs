@@ -106,7 +106,6 @@ pub(super) async fn each(trial: &mut Trial<'_>, tests: &[Asserting], tried: &mut
     Ok(())
 }
 
-/// Returns the tests that pass with these assertions failing.
 async fn still_passing(
     trial: &mut Trial<'_>,
     tests: &[Asserting],

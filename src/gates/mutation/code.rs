@@ -19,7 +19,6 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// Returns the file with another text.
     pub(super) fn put(&self, text: &str) -> Put {
         (self.path.clone(), text.as_bytes().to_vec(), self.mode)
     }

@@ -25,7 +25,6 @@ pub(super) struct Emptied {
     /// Functions that are emptied together, with the tests that are run on them.
     open: VecDeque<(Vec<Function>, Tests)>,
     notice: Notice,
-    /// The tests that turned red.
     tests: BTreeSet<String>,
     unnoticed: Vec<Function>,
     /// Functions whose emptied form does not build.
@@ -82,7 +81,6 @@ impl Emptied {
             .extend([left, right].map(|half| (half.to_vec(), next.clone())));
     }
 
-    /// Empties functions until something turns red.
     async fn until_noticed(&mut self, trial: &mut Trial<'_>, functions: &Functions) -> Result<(), GateError> {
         for _ in 0..MOST_RUNS {
             let Some((some, tests)) = self.open.pop_front().filter(|_| !self.is_noticed()) else {
@@ -101,7 +99,6 @@ impl Emptied {
         Ok(())
     }
 
-    /// Empties the rest while time is left.
     async fn try_the_rest(&mut self, trial: &mut Trial<'_>, functions: &Functions) -> Result<(), GateError> {
         while let Some((some, tests)) = self.open.pop_front() {
             let [files, second] = [Form::First, Form::Second].map(|form| functions.emptied(&some, form));
@@ -217,7 +214,6 @@ fn untested(trial: &Trial<'_>, functions: &Functions) -> Vec<IntegrityFinding> {
     first.into_iter().collect()
 }
 
-/// Returns one finding for each file with some of these tests.
 pub(super) fn at_tests(trial: &Trial<'_>, rule: Rule, tests: &[String]) -> Vec<IntegrityFinding> {
     let mut files: BTreeMap<String, (Option<u32>, String, usize)> = BTreeMap::new();
     for name in tests {
@@ -239,7 +235,6 @@ pub(super) fn at_tests(trial: &Trial<'_>, rule: Rule, tests: &[String]) -> Vec<I
     files.into_iter().map(finding).collect()
 }
 
-/// Returns the question about functions that no test notices.
 fn question(unnoticed: &[Function]) -> Option<Question> {
     let first = unnoticed.first()?;
     let place = |function: &Function| format!("{}:{} {}", function.path, function.body.line, function.body.name);

@@ -21,14 +21,12 @@ use integrity::{
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Functions and the files that hold them.
 #[derive(Debug, Default)]
 pub(super) struct Functions {
     files: Vec<Code>,
     pub(super) all: Vec<Function>,
 }
 
-/// One function of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Function {
     pub(super) path: String,
@@ -104,7 +102,6 @@ impl Functions {
         Self { files, all }
     }
 
-    /// Returns the files with these functions emptied.
     pub(super) fn emptied(&self, wanted: &[Function], form: Form) -> Vec<Put> {
         let which = match form {
             Form::First => 0,
@@ -151,7 +148,6 @@ fn without_kept(mut after: Vec<Function>, mut before: Vec<Body>) -> Vec<Function
     after
 }
 
-/// `true` if a function in a source file is a test.
 fn is_of_test(change: &Change, file: &FileChange, body: &Body) -> bool {
     let above = file.after.bytes().and_then(|bytes| bytes.get(..body.range.start));
     let lines = above.unwrap_or_default().iter().filter(|byte| **byte == b'\n').count();
@@ -159,7 +155,6 @@ fn is_of_test(change: &Change, file: &FileChange, body: &Body) -> bool {
     change.after.test_around(&file.path, line).is_some()
 }
 
-/// `true` if a path is code of the product in a known language.
 pub(super) fn is_code(path: &str) -> bool {
     role(path) == Role::Source && language::of(path).is_some()
 }

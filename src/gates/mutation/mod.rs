@@ -25,7 +25,6 @@ use trial::Trial;
 /// The facts that are known when the experiments begin.
 pub(crate) struct Facts {
     pub(crate) change: Arc<Change>,
-    /// The task's type, by which it is judged.
     pub(crate) kind: TaskType,
     /// The new and changed tests that pass, by name.
     pub(crate) tests: Vec<String>,
@@ -52,7 +51,6 @@ impl HeadResults {
     }
 }
 
-/// The results of the experiments.
 #[derive(Default)]
 pub(crate) struct Tried {
     pub(crate) findings: Vec<IntegrityFinding>,

@@ -18,7 +18,6 @@ pub(super) struct Trial<'r> {
     pub(super) budget: Budget,
 }
 
-/// The tests that are run.
 #[derive(Clone, Debug)]
 pub(super) enum Tests {
     All,

@@ -57,13 +57,11 @@ pub(crate) struct SandboxedCheckout {
     env: Vec<(OsString, OsString)>,
     /// The path at which commands see the folder around the checkout.
     seen: PathBuf,
-    /// The folder from which the checkout borrows its git objects.
     objects: PathBuf,
     /// The lock of the folder; it is released after the checkout was deleted.
     _turn: Option<OwnedMutexGuard<()>>,
 }
 
-/// A command to run, with its limits.
 pub(crate) struct Order<'a> {
     pub(crate) command: &'a ShellCommand,
     /// The line to run: the command as written, or with arguments that make its runner name the tests.
@@ -71,11 +69,9 @@ pub(crate) struct Order<'a> {
     pub(crate) deadline: Duration,
     /// The time for which it may wait for a host that it does not reach; `None` for no such limit.
     pub(crate) refused: Option<Duration>,
-    /// The path of the results file that the command writes.
     pub(crate) report: Option<&'a str>,
     /// The folders in which the command may store results without being asked.
     pub(crate) report_folders: &'a [String],
-    /// The hosts that the command may reach.
     pub(crate) reaches: &'a [HostRule],
 }
 
@@ -129,7 +125,6 @@ impl SandboxedCheckout {
         self.checkout.path()
     }
 
-    /// Returns the folder around the working copy and the commands' home.
     pub(crate) fn around(&self) -> &Path {
         self.checkout.home()
     }
@@ -143,7 +138,6 @@ impl SandboxedCheckout {
         self.seen.join("work")
     }
 
-    /// Returns the path of the commands' home.
     pub(crate) fn home(&self) -> PathBuf {
         self.checkout.home().join("home")
     }
@@ -157,7 +151,6 @@ impl SandboxedCheckout {
         self.checkout.record().paths().map(Path::to_path_buf).collect()
     }
 
-    /// Runs one command to its end.
     pub(crate) async fn run(&self, order: &Order<'_>) -> Result<Evidence, GateError> {
         let rules = self.rules(order.reaches);
         let door = match rules.hosts.is_empty() {
@@ -234,7 +227,6 @@ impl SandboxedCheckout {
         Ok(found.map(|(_, missing)| missing).unwrap_or_default())
     }
 
-    /// Returns the output of the programs' version options.
     pub(crate) async fn versions(&self, programs: &BTreeSet<String>) -> Result<String, GateError> {
         let lines = programs.iter().map(|program| {
             let program = shell_words::quote(program);
@@ -308,7 +300,6 @@ impl SandboxedCheckout {
     }
 }
 
-/// Returns the name of the folder for a repository's checkouts.
 fn folder(mirror: &Mirror) -> String {
     let name = mirror.dir().file_stem().unwrap_or_default().to_string_lossy();
     format!("of-{name}")

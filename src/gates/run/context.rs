@@ -17,7 +17,6 @@ use std::{
 /// The service's resources that every Gate needs.
 #[derive(Clone, Debug)]
 pub struct GateContext {
-    /// The sandbox in which foreign programs run.
     pub sandbox: Sandbox,
     /// The most that commands may ever reach.
     pub network: Ceiling,
@@ -29,9 +28,7 @@ pub struct GateContext {
     pub caches: PathBuf,
     /// The service's own secrets, which are masked in all output.
     pub secrets: Secrets,
-    /// The time limits of commands.
     pub deadlines: Deadlines,
-    /// The locks for checkouts at isolation levels 0 and 1.
     pub checkout_locks: CheckoutLocks,
 }
 
@@ -43,19 +40,15 @@ pub struct CheckoutLocks(Arc<Mutex<BTreeMap<PathBuf, CheckoutLock>>>);
 type CheckoutLock = Arc<tokio::sync::Mutex<()>>;
 
 impl CheckoutLocks {
-    /// Returns the lock of the repository with this mirror.
     pub(crate) fn of(&self, mirror: &Path) -> CheckoutLock {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(all.entry(mirror.to_path_buf()).or_default())
     }
 }
 
-/// The time limits of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadlines {
-    /// The limit for set-up.
     pub setup: Duration,
-    /// The limit for the tests and every other command.
     pub test: Duration,
 }
 
@@ -93,12 +86,7 @@ pub enum GateError {
     Cancelled,
     /// The service itself failed.
     #[error("running the Gates: {doing}")]
-    Host {
-        /// The operation that failed.
-        doing: &'static str,
-        /// The system's error.
-        source: io::Error,
-    },
+    Host { doing: &'static str, source: io::Error },
     /// The mirror could not be read.
     #[error("running the Gates: reading the repository")]
     Git(#[from] GitError),

@@ -49,7 +49,6 @@ pub(super) fn code(exit: Exit) -> Result<Option<i32>, GateError> {
 }
 
 impl SandboxedCheckout {
-    /// Returns the evidence of a command that ended or was stopped.
     pub(super) async fn ended(&self, order: &Order<'_>, finished: &Finished) -> Result<Evidence, GateError> {
         let command = order.command;
         let code = code(finished.exit)?;

@@ -15,7 +15,6 @@ const MAX_FILE: u64 = 64 * 1024 * 1024;
 /// The intended bytes and mode of a file; `None` if it should not exist.
 pub(super) type Meant = Option<(Vec<u8>, u32)>;
 
-/// Files to put in place.
 pub(crate) struct Overlay {
     entries: Vec<Entry>,
 }
@@ -36,7 +35,6 @@ pub(crate) enum Side {
 }
 
 impl Overlay {
-    /// Takes these files as they are on one side of a change.
     pub(crate) async fn of(mirror: &Mirror, changes: &[&RawChange], side: Side) -> Result<Self, GateError> {
         let version = |change: &RawChange| match side {
             Side::Before => (change.old_mode, change.old_oid.clone()),
@@ -70,7 +68,6 @@ impl Overlay {
         Self { entries }
     }
 
-    /// Creates an overlay from these files, each with its bytes and mode.
     pub(crate) fn of_bytes(files: Vec<(String, Vec<u8>, u32)>) -> Self {
         let entries = files.into_iter().map(|(path, bytes, mode)| Entry {
             path,
@@ -88,7 +85,6 @@ impl Overlay {
         self
     }
 
-    /// Returns every path that it writes or deletes.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| entry.path.as_str())
     }
@@ -101,7 +97,6 @@ impl Overlay {
         })
     }
 
-    /// Returns every path with its intended content.
     pub(super) fn contents(&self) -> impl Iterator<Item = (&str, &Meant)> {
         self.entries.iter().map(|entry| (entry.path.as_str(), &entry.meant))
     }
@@ -136,7 +131,6 @@ pub(super) async fn in_work_tree(
     Ok(all)
 }
 
-/// Writes or deletes these files.
 pub(super) async fn lay_files(work: &Path, files: Vec<(PathBuf, Meant)>) -> Result<(), GateError> {
     let root = work.to_path_buf();
     let laid = off_thread(move || {

@@ -69,7 +69,6 @@ pub(crate) struct Prepared<'a> {
     used: Mutex<BTreeMap<Sha, Used>>,
     plain: OnceLock<Duration>,
     misled: AtomicBool,
-    /// Whether a selection of tests has worked before.
     selects: AtomicBool,
     /// Whether a selection ran none of the tests that it should.
     cannot_select: AtomicBool,
@@ -81,7 +80,6 @@ pub(crate) struct Prepared<'a> {
     versions: OnceCell<String>,
 }
 
-/// The result of set-up.
 #[derive(Default)]
 struct SetUp {
     said: Option<Evidence>,
@@ -95,7 +93,6 @@ struct SetUp {
     ran_before: bool,
 }
 
-/// Whether coverage is measured too.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Coverage {
     Measured,
@@ -152,7 +149,6 @@ impl<'a> Prepared<'a> {
         self
     }
 
-    /// Returns the place in the cache for the result of a line on `commit` with the overlay.
     async fn slot(&self, commit: &Sha, overlay: Option<&Overlay>, line: &str) -> Result<Slot, GateError> {
         let cache = ResultCache {
             context: self.context,
@@ -190,7 +186,6 @@ impl<'a> Prepared<'a> {
         Ok(checkout)
     }
 
-    /// Returns the line that runs the tests.
     fn invocation(&self) -> Invocation {
         self.chosen.test_line.invocation(self.additions())
     }
@@ -202,7 +197,6 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Returns the cached result of the tests with all additions to their command, if there is one.
     pub(crate) async fn known_with_additions(&self) -> Result<Option<Evidence>, GateError> {
         let known = self.slot_with_additions().await?.known();
         Ok(known.map(|known| known.tests))
@@ -574,7 +568,6 @@ impl<'a> Prepared<'a> {
         Ok(ready)
     }
 
-    /// Returns a copy of what set-up left.
     async fn copy(&self, commit: &Sha, overlay: Option<&Overlay>) -> Result<Ready<'a>, GateError> {
         let done = self.set_up();
         let Some((done, snapshot)) = done.as_ref().and_then(|done| Some((done, done.snapshot.as_ref()?))) else {

@@ -25,10 +25,8 @@ const LINK: u32 = 0o120_000;
 /// The largest file that is restored, in bytes.
 const MAX_FILE: u64 = 128 * 1024 * 1024;
 
-/// The files of a commit that set-up touched.
 #[derive(Clone, Default)]
 pub(crate) struct Touched {
-    /// Files that set-up rewrote and that were restored.
     pub(crate) rewritten: Vec<String>,
     /// Files that set-up made executable and that were left so.
     pub(crate) executable: Vec<PathBuf>,

@@ -21,7 +21,6 @@ use domain::{
 use runners::test_line::Invocation;
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
-/// A thing to run.
 #[derive(Clone, Copy)]
 pub(super) enum What<'a> {
     /// The tests, by this form of the test command.
@@ -45,16 +44,13 @@ pub(crate) struct Ready<'a> {
     pub(crate) checkout: SandboxedCheckout,
     pub(super) chosen: Arc<Chosen>,
     pub(super) coverage_file: Option<&'a str>,
-    /// The evidence of set-up, if it ran.
     pub(crate) setup: Option<Evidence>,
     /// The hosts that set-up did not reach.
     pub(crate) refused: Vec<RefusedHost>,
     pub(crate) touched: Touched,
-    /// The paths of the overlay's files.
     pub(super) laid: Vec<PathBuf>,
     /// The state before anything ran; `None` if the checkout cannot be used again.
     pub(super) stamps: Option<Stamps>,
-    /// The time limit of its commands.
     pub(super) deadline: Duration,
     pub(super) additions: Additions,
 }
@@ -65,18 +61,15 @@ impl Ready<'_> {
         !matches!(self.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)))
     }
 
-    /// Sets the time limit of its commands.
     pub(crate) fn within(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// Returns the files that commands left until now.
     pub(crate) async fn untracked_files(&self, tracked: &BTreeSet<String>) -> Result<UntrackedFiles, GateError> {
         UntrackedFiles::of(self.checkout.path(), tracked).await
     }
 
-    /// Returns the kind of files that set-up left.
     pub(crate) async fn made(&self, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> Made {
         match self.touched.rewritten.is_empty() && self.touched.executable.is_empty() {
             true => cache::made(&self.checkout, left, tracked).await,
@@ -84,7 +77,6 @@ impl Ready<'_> {
         }
     }
 
-    /// Runs the tests.
     pub(crate) async fn tests(&self) -> Result<Evidence, GateError> {
         self.tests_by(&self.chosen.test_line.invocation(self.additions)).await
     }
@@ -96,7 +88,6 @@ impl Ready<'_> {
         }
     }
 
-    /// Runs the tests by this form of the test command.
     pub(crate) async fn tests_by(&self, line: &Invocation) -> Result<Evidence, GateError> {
         let Some(command) = &self.chosen.test else {
             return Ok(Evidence::Absent(Absence::NoCommand));

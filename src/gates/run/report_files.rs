@@ -47,7 +47,6 @@ fn found(root: &Path, folders: &[String]) -> Vec<String> {
     found
 }
 
-/// Returns the result files and the folders inside a folder.
 fn entries(root: &Path, folder: &str) -> (Vec<String>, Vec<String>) {
     let (mut here, mut below) = (Vec::new(), Vec::new());
     let all = fs::read_dir(root.join(folder)).into_iter().flatten().flatten();

@@ -36,17 +36,13 @@ const MOST_NAMES: usize = 50_000;
 /// The most files of a commit whose results are cached.
 const MOST_FILES: usize = 50_000;
 
-/// The result of a run.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Tested {
-    /// The evidence of set-up, if it ran.
     pub(crate) setup: Option<Evidence>,
     /// Files of the commit that set-up rewrote and that were restored.
     pub(crate) rewritten: Vec<String>,
-    /// The evidence of the tests, or of another command.
     pub(crate) tests: Evidence,
     pub(crate) coverage: Option<Measurement>,
-    /// The duration of the run.
     pub(super) took: Duration,
     #[serde(skip)]
     pub(crate) origin: Origin,
@@ -62,7 +58,6 @@ pub(crate) enum Origin {
 }
 
 impl Tested {
-    /// Creates the result of tests that ran now.
     pub(super) fn now(ready: &Ready<'_>, tests: Evidence, coverage: Option<Measurement>, took: Duration) -> Self {
         Self {
             setup: ready.setup.clone(),
@@ -74,7 +69,6 @@ impl Tested {
         }
     }
 
-    /// Creates the result of a command.
     pub(super) fn of_command(found: Evidence) -> Self {
         Self {
             setup: None,
@@ -124,7 +118,6 @@ pub(super) struct ResultCache<'a> {
     pub(super) mirror: &'a Mirror,
     pub(super) settings: &'a RepositorySettings,
     pub(super) chosen: &'a Chosen,
-    /// The versions that the programs print.
     pub(super) versions: &'a str,
 }
 
@@ -132,7 +125,6 @@ pub(super) struct ResultCache<'a> {
 pub(super) struct Slot(Option<PathBuf>);
 
 impl Slot {
-    /// Returns the stored result.
     pub(super) fn known(&self) -> Option<Tested> {
         serde_json::from_slice(&fs::read(self.0.as_ref()?).ok()?).ok()
     }
@@ -222,7 +214,6 @@ impl ResultCache<'_> {
     }
 }
 
-/// Removes the oldest results.
 fn make_room(folder: &Path, most: usize) -> io::Result<()> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder)? {

@@ -26,22 +26,17 @@ const GIT: &str = "work/.git";
 const MOST_FILES: usize = 200_000;
 const MOST_PUT_BACK: usize = 2_000;
 
-/// The metadata of each path of a checkout.
 pub(crate) struct Stamps(BTreeMap<PathBuf, Stamp>);
 
-/// A checkout after its use.
 pub(crate) struct Used {
     pub(crate) checkout: SandboxedCheckout,
-    /// The paths of the overlay's files.
     pub(crate) laid: Vec<PathBuf>,
-    /// The state before its use.
     pub(crate) before: Stamps,
 }
 
 /// The steps that restore a checkout.
 #[derive(Default)]
 struct Repair {
-    /// New paths, to be deleted.
     take_away: Vec<PathBuf>,
     /// Changed or deleted paths, to be restored.
     put_back: Vec<PathBuf>,

@@ -19,7 +19,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Files that do not fit the other version's code as they are: each with the text that may fit; `None` if none does.
 pub(crate) type Fitted = BTreeMap<String, Option<String>>;
 
-/// The tests of one version on the code of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// The base's tests on the head's code.
@@ -28,17 +27,14 @@ pub(crate) enum Form {
     New,
 }
 
-/// The changed files of the tests' side.
 pub(crate) struct TestSide<'a> {
     repository: Repository<'a>,
-    /// Files that belong to the tests as a whole.
     whole: Vec<(&'a RawChange, &'a FileChange)>,
     /// Files with product and tests whose tests differ, source files with inline tests among them.
     parts: Vec<&'a FileChange>,
     touches: Touches,
 }
 
-/// The sides that a change touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Touches {
     TestsAlone,
@@ -97,7 +93,6 @@ impl<'a> TestSide<'a> {
         !self.shared().is_empty()
     }
 
-    /// Returns the paths of the touched files.
     pub(crate) fn paths(&self) -> BTreeSet<&'a str> {
         self.files().map(|file| file.path.as_str()).collect()
     }
@@ -117,7 +112,6 @@ impl<'a> TestSide<'a> {
         whole.filter(|path| uncalled.side(path, &[]) != Side::Tests).collect()
     }
 
-    /// Returns the paths of the touched files that tests share.
     pub(crate) fn shared(&self) -> Vec<&'a str> {
         let holds_tests = |path: &str| matches!(role(path), Role::Test | Role::Source);
         self.paths().into_iter().filter(|path| !holds_tests(path)).collect()

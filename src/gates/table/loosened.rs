@@ -24,7 +24,6 @@ use integrity::{
 use runners::test_index::TestSite;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The outlines of the changed files, before and after.
 struct Outlines {
     before: BTreeMap<String, Outline>,
     after: BTreeMap<String, Outline>,

@@ -55,7 +55,6 @@ impl MixedTime {
     }
 }
 
-/// The results of a mixed run.
 pub(crate) struct MixedRun {
     evidence: Evidence,
     results: BTreeMap<String, TestResult>,
@@ -183,7 +182,6 @@ impl MixedRun {
         }
     }
 
-    /// `true` if no test has a result.
     pub(crate) fn is_empty(&self) -> bool {
         self.results.is_empty()
     }
@@ -217,7 +215,6 @@ fn badness(result: TestResult) -> u8 {
     }
 }
 
-/// Returns each test with its result.
 pub(super) fn by_name(names: &TestNames) -> BTreeMap<String, TestResult> {
     let lists = [
         (&names.skipped, TestResult::DidNotRun),

@@ -72,7 +72,6 @@ fn of_plan(task: &PlannedTask, row: &Row) -> Vec<Reason> {
     reasons
 }
 
-/// Returns the words of the witnesses in each file.
 fn replacements(change: &Change, rows: &[Row]) -> BTreeMap<String, Vec<Vec<String>>> {
     let mut found: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
     let shows = |row: &&Row| matches!(row.outcome.witness(), Witness::Yes | Witness::OnceNoticed);
@@ -84,7 +83,6 @@ fn replacements(change: &Change, rows: &[Row]) -> BTreeMap<String, Vec<Vec<Strin
     found
 }
 
-/// The names in the product's code.
 struct Functions {
     /// The names that the product defined and defines no more.
     gone: BTreeSet<String>,
@@ -183,7 +181,6 @@ fn gone(files: &[[BTreeSet<String>; 2]]) -> BTreeSet<String> {
     lost.filter(|name| !is_new(name)).cloned().collect()
 }
 
-/// Returns the names that a source file defines.
 fn defined(path: &str, text: &str) -> Vec<String> {
     let Some(outline) = language::read(path, text) else {
         return Vec::new();

@@ -145,7 +145,6 @@ fn not_comparable(table: &Table<'_>) -> Option<Question> {
     })
 }
 
-/// Returns the old and the new form of a test.
 fn both_forms(change: &Change, row: &Row) -> String {
     let form = |name: Option<&String>, tests: &TestIndex, side: fn(&FileChange) -> &Version| {
         let site = *tests.find(name?).first()?;

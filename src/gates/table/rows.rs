@@ -30,7 +30,6 @@ const TRIES: usize = 2;
 /// The largest file that is searched for tests, in bytes.
 const MOST_READ: usize = 1 << 20;
 
-/// One test with its results.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) pair: TestPair,
@@ -295,7 +294,6 @@ impl Row {
         }
     }
 
-    /// Returns the test's name: that of the head, if it is there.
     pub(crate) fn name(&self) -> &str {
         let name = self.pair.head.as_deref().or(self.pair.base.as_deref());
         name.unwrap_or_default()

@@ -52,7 +52,6 @@ async fn on_base(run: &Run<'_>, table: Option<&Table<'_>>, check: &Checked) -> R
     })
 }
 
-/// Runs a command on the base's code with the head's tests.
 async fn command_on_base(run: &Run<'_>, command: &str) -> Result<OnBase, GateError> {
     let of_tests = |raw: &&RawChange| raw.path.to_str().is_some_and(is_of_tests);
     let files: Vec<&RawChange> = run.change.raw.iter().filter(of_tests).collect();
@@ -65,7 +64,6 @@ async fn command_on_base(run: &Run<'_>, command: &str) -> Result<OnBase, GateErr
     })
 }
 
-/// Returns the base's result for the tests that a criterion names.
 fn named(table: &Table<'_>, names: &[String]) -> OnBase {
     let rows = table.by_head();
     let of = |name: &String| match rows.get(name.as_str()) {
@@ -146,7 +144,6 @@ pub(crate) fn judge(
     Some(gate_result::failed(GATE, weight, no_witness(run.change, rows, unrun)))
 }
 
-/// `true` if tests are new or changed, or cannot be told apart.
 fn brings_tests(table: &Table<'_>) -> bool {
     table.naming == Naming::Unnamed || !table.new_or_changed().is_empty()
 }

@@ -140,7 +140,6 @@ struct People {
 }
 
 impl People {
-    /// Reads the pushes of people and the changes between them.
     async fn read(run: &Run<'_>) -> Result<Self, GateError> {
         let subject = run.subject;
         let (mut persons, mut player) = (Lines::new(), Lines::new());

@@ -50,7 +50,6 @@ pub struct ComparisonWords {
     pub methods: &'static str,
 }
 
-/// Describes an assertion in a body.
 pub(super) fn check(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vocabulary) -> Check {
     let strength = reached(&vocabulary.flow, at, body, strength(at, found, body, vocabulary));
     let mut words = at.words();
@@ -95,11 +94,9 @@ fn failing(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Option<Fai
     })
 }
 
-/// One side of a comparison, or a condition.
 #[derive(Clone)]
 struct Side {
     words: Vec<String>,
-    /// Whether it calls something.
     calls: bool,
 }
 
@@ -128,7 +125,6 @@ impl Side {
         }
     }
 
-    /// Splits it at the first of these words outside of texts.
     fn split_at(&self, words: &str) -> Option<[Self; 2]> {
         let mut in_text = false;
         let at = self.words.iter().position(|word| {
@@ -248,7 +244,6 @@ fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
     !side.words.is_empty() && side.words.iter().all(constant)
 }
 
-/// Rates an asserted condition.
 fn condition(side: &Side, body: At<'_>, vocabulary: &Vocabulary) -> Strength {
     let comparison = &vocabulary.comparison;
     let words = side.words.as_slice();

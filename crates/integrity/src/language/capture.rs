@@ -95,18 +95,15 @@ pub(crate) struct Found<'t> {
 }
 
 impl<'t> Found<'t> {
-    /// Returns the first node with this capture.
     pub(crate) fn first(&self, wanted: Capture) -> Option<At<'t>> {
         self.all(wanted).next()
     }
 
-    /// Returns all nodes with this capture.
     pub(crate) fn all(&self, wanted: Capture) -> impl Iterator<Item = At<'t>> {
         let places = self.places.iter();
         places.filter(move |(capture, _)| *capture == wanted).map(|(_, at)| *at)
     }
 
-    /// Returns all captured facts.
     pub(crate) fn facts(&self) -> impl Iterator<Item = (Fact, At<'t>)> {
         self.places.iter().filter_map(|(capture, at)| {
             let Capture::Fact(fact) = capture else { return None };
@@ -133,7 +130,6 @@ pub(crate) fn compile(grammar: &Language, text: &str) -> Result<Compiled, String
     Ok(Compiled { query, captures })
 }
 
-/// Returns all matches of the queries in a file.
 pub(crate) fn find<'t>(compiled: &Compiled, tree: &'t Syntax<'t>) -> Vec<Found<'t>> {
     let named = |(number, at): (u32, At<'t>)| {
         let number = usize::try_from(number).ok()?;

@@ -263,7 +263,6 @@ pub fn quoted(text: &str) -> String {
     format!("`{}`", shorten(&line.join(" "), 80).replace('`', "'"))
 }
 
-/// Builds the outline from the matches of the queries.
 pub(super) fn outline(source: &Source<'_>, found: &[Found<'_>], vocabulary: &Vocabulary) -> Outline {
     let reader = Reader::new(source, found, vocabulary);
     let mut outline = Outline {
@@ -298,12 +297,10 @@ struct Reader<'a> {
     conditions: Vec<(At<'a>, Condition)>,
 }
 
-/// Returns the first node with this capture of each match.
 fn firsts<'a>(found: &[Found<'a>], capture: Capture) -> impl Iterator<Item = At<'a>> {
     found.iter().filter_map(move |one| one.first(capture))
 }
 
-/// Returns the text of a name or title, without quotes.
 fn title(at: Option<At<'_>>) -> String {
     at.map_or("", At::text).trim_matches(['"', '\'', '`']).to_owned()
 }
@@ -666,7 +663,6 @@ impl<'a> Reader<'a> {
         outline.answers = answers.collect();
     }
 
-    /// Returns the numbers and texts of a value; `None` if the value is computed.
     fn literals(&self, value: At<'a>) -> Option<Vec<String>> {
         let leaves = value
             .below()
@@ -687,7 +683,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the names, numbers and single words in a body.
 fn content(body: At<'_>) -> Vec<String> {
     let leaves = body
         .below()

@@ -56,7 +56,6 @@ fn is_conditional_assertion(flow: &Flow, at: At<'_>, body: At<'_>) -> bool {
     !ends_test && around.any(guards)
 }
 
-/// `true` if a node in a body is never reached.
 fn is_dead(flow: &Flow, at: At<'_>, body: At<'_>) -> bool {
     let mut inner = at;
     for outer in at.ancestors() {
@@ -71,7 +70,6 @@ fn is_dead(flow: &Flow, at: At<'_>, body: At<'_>) -> bool {
     false
 }
 
-/// `true` if `inner` is the branch of a condition that is never true.
 fn is_never(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
     let condition = outer.field_text("condition").trim_matches(['(', ')', ' ']);
     let is_branch = |name: &str| outer.field(name).is_some_and(|part| part.is_same(inner));

@@ -6,7 +6,6 @@ use crate::language::{
     syntax::At,
 };
 
-/// Returns the settings in a settings file that is written in a programming language.
 pub(super) fn of_code(source: &Source<'_>) -> Vec<Setting> {
     if source.role != Role::Settings {
         return Vec::new();
@@ -15,7 +14,6 @@ pub(super) fn of_code(source: &Source<'_>) -> Vec<Setting> {
     pairs.filter_map(setting).collect()
 }
 
-/// Returns a setting, named after the objects around it.
 fn setting(at: At<'_>) -> Option<Setting> {
     let plain = |text: &str| text.trim_matches(['"', '\'', '`']).to_owned();
     let value = at.field("value").filter(|value| !value.is(&["object"]))?;

@@ -40,7 +40,6 @@ struct Node<'s> {
     end: usize,
     line: u32,
     parent: Option<usize>,
-    /// The index of its previous sibling.
     previous: Option<usize>,
     /// The index of the first node after all its descendants.
     next: usize,

@@ -65,7 +65,6 @@ fn bare(word: &str) -> &str {
     word.trim_matches(['"', '\'', '`'])
 }
 
-/// Returns the new answers of each function and table.
 fn groups<'a>(file: &'a ChangedFile<'_>) -> BTreeMap<usize, Vec<&'a FixedAnswer>> {
     let is_old = |new: &FixedAnswer| {
         let mut before = file.before.answers.iter();
@@ -102,7 +101,6 @@ fn tells(literals: &[String]) -> bool {
     literals.iter().any(|literal| literal.chars().count() > 1)
 }
 
-/// `true` if a test names an input, and its result close to it.
 fn expects(words: &[&str], input: &[String], result: &[String]) -> bool {
     let places = |wanted: &[String]| -> Vec<usize> {
         let windows = words.windows(wanted.len().max(1)).enumerate();

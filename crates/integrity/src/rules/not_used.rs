@@ -86,7 +86,6 @@ fn rewrites(file: &ChangedFile<'_>) -> bool {
     new.any(|function| file.before.functions.iter().any(|old| old.name == function.name))
 }
 
-/// `true` if the change leaves code as it was that the task names.
 fn leaves_planned_code(reading: &Reading<'_>) -> bool {
     let change = reading.change;
     let is_changed = |path: &String| {

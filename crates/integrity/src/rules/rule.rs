@@ -20,7 +20,6 @@ pub struct ReadingRule {
     pub refuses: Example,
     /// A similar change that is honest.
     pub accepts: Example,
-    /// Finds the violations of the rule.
     pub(crate) check: fn(&Reading<'_>) -> Vec<Violation>,
 }
 
@@ -35,7 +34,6 @@ pub(crate) struct Violation {
     what: Detail,
 }
 
-/// Creates a violation at a line.
 pub(crate) fn at(path: &str, line: u32, what: Detail) -> Violation {
     Violation {
         path: path.to_owned(),
@@ -53,17 +51,14 @@ pub(crate) fn in_file(path: &str, what: Detail) -> Violation {
     }
 }
 
-/// Creates a violation that shows a line.
 pub(crate) fn at_line(path: &str, number: u32, line: &str) -> Violation {
     at(path, number, Detail::Code(quoted(line)))
 }
 
-/// Creates a violation that shows the code of a mark.
 pub(super) fn at_mark((file, mark): (&ChangedFile<'_>, &Mark)) -> Violation {
     at(file.path, mark.line, Detail::Code(mark.text.clone()))
 }
 
-/// Returns the functions of a file that are new or rewritten.
 pub(super) fn new_functions<'f>(file: &'f ChangedFile<'_>) -> impl Iterator<Item = &'f Function> {
     let is_old = |new: &Function| {
         let mut before = file.before.functions.iter();
@@ -72,7 +67,6 @@ pub(super) fn new_functions<'f>(file: &'f ChangedFile<'_>) -> impl Iterator<Item
     file.after.functions.iter().filter(move |function| !is_old(function))
 }
 
-/// Returns the words of a text that may be names.
 pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')
 }

@@ -105,7 +105,6 @@ fn imported_before(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Viol
     Some(at_line(file.path, number, line))
 }
 
-/// Returns the names in a line.
 fn names(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| word.len() > 1)

@@ -24,7 +24,6 @@ pub(super) struct SharedFile {
     pub(super) tests: &'static str,
 }
 
-/// The format of a [`SharedFile`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Toml,

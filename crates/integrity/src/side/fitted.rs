@@ -48,7 +48,6 @@ pub fn without_tests_at(path: &str, text: &str, lines: &BTreeSet<usize>) -> Opti
     (!edits.is_empty()).then(|| super::inline::edited(text, edits))
 }
 
-/// Returns the tests that are not inside another, in text order.
 fn outermost(path: &str, text: &str) -> Option<Vec<Test>> {
     let mut tests = language::read(path, text)?.tests;
     tests.sort_by_key(|test| (test.range.start, std::cmp::Reverse(test.range.end)));

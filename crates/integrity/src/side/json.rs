@@ -11,7 +11,6 @@ use std::fmt;
 /// The most members of an object that people write.
 const MOST: usize = 5_000;
 
-/// The members of an object, in order.
 struct Members<'t>(Vec<(String, &'t RawValue)>);
 
 impl<'de: 't, 't> Deserialize<'de> for Members<'t> {

@@ -18,7 +18,6 @@ struct Entry<'t> {
     text: &'t str,
 }
 
-/// The kind of a line.
 pub(super) enum Line {
     /// It begins a section.
     Header(Vec<String>),

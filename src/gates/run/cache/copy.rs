@@ -23,7 +23,6 @@ const TOO_LARGE: &str = "it is too large to be kept";
 #[derive(Debug, Default)]
 pub(super) struct Copier {
     files: u64,
-    /// The number of bytes copied.
     pub(super) bytes: u64,
     /// The latest modification time of a copied file.
     pub(super) newest: times::Time,

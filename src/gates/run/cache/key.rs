@@ -74,7 +74,6 @@ impl Key {
         Ok(Self { folder })
     }
 
-    /// Returns the folder of a commit's entry.
     pub(super) fn entry(&self, commit: &Sha) -> PathBuf {
         self.folder.join(commit.as_str())
     }

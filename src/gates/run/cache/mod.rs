@@ -69,7 +69,6 @@ pub(crate) async fn warm(
     Snapshot { entry, own: None }.fill(mirror, overlay, place).await
 }
 
-/// Returns the paths that differ from the commit on which the entry was filled; `None` if that is unknown.
 async fn changed(mirror: &Mirror, entry: &Path, commit: &Sha, overlay: Option<&Overlay>) -> Option<BTreeSet<PathBuf>> {
     let changes = mirror.diff_raw(&key::filled_on(entry)?, commit).await.ok()?;
     let paths = changes.iter().map(|change| change.path.as_path().to_path_buf());
@@ -199,7 +198,6 @@ impl Snapshot {
         Ok(true)
     }
 
-    /// Returns its folder.
     pub(crate) fn entry(&self) -> &Path {
         &self.entry
     }
@@ -236,7 +234,6 @@ impl Drop for Snapshot {
 
 const NOTES: &str = "notes.json";
 
-/// The notes about an entry.
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct Notes {
     /// The entry's size.

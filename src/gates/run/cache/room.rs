@@ -56,7 +56,6 @@ fn size(entry: &Path) -> u64 {
     Notes::read(entry).map_or(MOST_BYTES, |notes| notes.bytes)
 }
 
-/// Records that an entry was used.
 pub(super) fn touch(entry: &Path) {
     let _ = fs::write(entry.join("used"), b"");
 }

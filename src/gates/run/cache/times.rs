@@ -86,7 +86,6 @@ pub(super) fn rewritten(work: &Path, tracked: &[PathBuf]) -> io::Result<BTreeSet
     Ok(tracked.iter().filter(is_rewritten).cloned().collect())
 }
 
-/// Gives these files, and the folders above them, a time.
 fn date<'a>(work: &Path, files: impl Iterator<Item = &'a Path>, time: Time) -> io::Result<()> {
     let above = |path: &'a Path| path.ancestors().filter(|above| !above.as_os_str().is_empty());
     let paths: BTreeSet<&Path> = files.flat_map(above).collect();

@@ -37,7 +37,6 @@ impl UntrackedFiles {
         Ok(Self { found })
     }
 
-    /// Returns the names of the folders.
     pub(crate) fn folder_names(&self, work: &Path) -> BTreeSet<String> {
         let folders = self.found.iter().filter(|path| work.join(path).is_dir());
         let names = folders.filter_map(|path| path.file_name());

@@ -5,7 +5,6 @@ use crate::language::{bodies::ExecutableCode, outline::Source, syntax::At};
 /// The kinds of functions.
 pub(super) const FUNCTIONS: [&str; 2] = ["function_declaration", "method_declaration"];
 
-/// Reads the functions and values of a file.
 pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
     let mut code = ExecutableCode::default();
     for at in source.root.children() {
@@ -37,7 +36,6 @@ fn function(at: At<'_>, code: &mut ExecutableCode) {
     code.body((name, at), body, empty_bodies);
 }
 
-/// Returns the types of a function's results.
 pub(super) fn results(function: At<'_>) -> Vec<String> {
     let Some(result) = function.field("result") else {
         return Vec::new();

@@ -5,7 +5,6 @@ use super::bodies::{FUNCTIONS, known, results};
 use crate::language::{outline::Source, return_values::ReturnValueChanges, syntax::At};
 use std::collections::BTreeSet;
 
-/// Changes the results of the functions of these names.
 pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>) -> Option<ReturnValueChanges> {
     let is_wanted = |at: At<'_>| at.is(&FUNCTIONS) && names.contains(at.field_text("name"));
     ReturnValueChanges::of_bodies(source.root, is_wanted, |function, body| {

@@ -5,7 +5,6 @@ use crate::language::{bodies::ExecutableCode, outline::Source, syntax::At};
 
 const CLASSES: [&str; 3] = ["class_declaration", "class", "abstract_class_declaration"];
 
-/// Reads the functions and values of a file.
 pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
     let mut code = ExecutableCode::default();
     source.root.children().for_each(|at| statement(at, &mut code));

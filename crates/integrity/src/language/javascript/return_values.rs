@@ -35,7 +35,6 @@ function __made(value) {
 }
 ";
 
-/// Changes the results of the functions of these names.
 pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>) -> Option<ReturnValueChanges> {
     let is_named = |at: At<'_>| named(at).is_some_and(|name| names.contains(name.text()));
     let is_wanted = |at: At<'_>| at.is_one_of(FUNCTIONS) && gives(at) && is_named(at);

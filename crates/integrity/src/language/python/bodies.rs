@@ -6,7 +6,6 @@ use crate::language::{bodies::ExecutableCode, outline::Source, syntax::At};
 /// A value that supports every operation.
 const ANYTHING: &str = "__import__('unittest.mock').mock.MagicMock()";
 
-/// Reads the functions and values of a file.
 pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
     let mut code = ExecutableCode::default();
     source.root.children().for_each(|at| statement(at, &mut code));
@@ -95,7 +94,6 @@ fn is_unwritten(statement: At<'_>) -> bool {
         || statement.is(&["raise_statement"]) && statement.text().contains("NotImplementedError")
 }
 
-/// `true` if a function is a generator.
 fn yields(body: At<'_>) -> bool {
     let own = |at: &At<'_>| {
         let function = at

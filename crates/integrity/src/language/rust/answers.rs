@@ -83,7 +83,6 @@ fn error(written: &str, depth: usize) -> Option<String> {
     known(written, depth).map(|both| format!("Err({})", both[1]))
 }
 
-/// Splits a list of types.
 pub(super) fn split(list: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut from) = (Vec::new(), 0_usize, 0);
     for (at, c) in list.char_indices() {

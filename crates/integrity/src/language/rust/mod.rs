@@ -92,7 +92,6 @@ fn role(path: &str) -> Option<Role> {
     })
 }
 
-/// Returns the attributes of an item.
 fn attributes(at: At<'_>) -> impl Iterator<Item = At<'_>> {
     let above = std::iter::successors(at.previous(), |at| at.previous());
     above.take_while(|at| at.is(&["attribute_item"]))
@@ -116,7 +115,6 @@ fn is_for_tests(item: At<'_>) -> bool {
     })
 }
 
-/// `true` if a node is only compiled for tests.
 fn is_test_code(source: &Source<'_>, at: At<'_>) -> bool {
     let mut around = std::iter::once(at).chain(at.ancestors());
     source.role != Role::Source

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 /// The deepest nesting of types.
 const DEEPEST: usize = 8;
 
-/// Changes the results of the functions of these names.
 pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>) -> Option<ReturnValueChanges> {
     let is_wanted = |at: At<'_>| at.is(&["function_item"]) && names.contains(at.field_text("name"));
     ReturnValueChanges::of_bodies(source.root, is_wanted, |function, body| {

@@ -54,7 +54,6 @@ fn name(at: At<'_>) -> String {
     format!("{} {name}", at.kind())
 }
 
-/// Returns the range of an item with its attributes and the comments directly above.
 fn with_comments(at: At<'_>, comments: &[At<'_>]) -> Range<usize> {
     let first = attributes(at).last().unwrap_or(at);
     let start = comments.iter().rfind(|comment| comment.text().starts_with("//!"));
