@@ -33,7 +33,6 @@ pub enum Login {
     Host,
 }
 
-/// A provider of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Provider {
     /// The API that Claude Code speaks.
@@ -44,17 +43,13 @@ pub(crate) enum Provider {
 
 /// What differs between providers.
 struct Facts {
-    /// The name in addresses.
     name: &'static str,
-    /// The usual address.
     address: &'static str,
     /// The allowed paths. Batches are not allowed, since they would continue, and cost, after the run.
     paths: &'static [&'static str],
     /// The hosts that a person's own log-in needs.
     hosts: &'static [&'static str],
-    /// The variables with the address and the key.
     variables: (&'static str, &'static str),
-    /// The setting with the key.
     setting: &'static str,
     /// The program, and how a person logs in with it.
     program: (&'static str, &'static str),
@@ -99,7 +94,6 @@ impl Provider {
         }
     }
 
-    /// Returns the header in which it expects a key.
     fn header(self, key: &str) -> (HeaderName, SecretString) {
         match self {
             Self::Anthropic => (HeaderName::from_static("x-api-key"), key.into()),
@@ -145,7 +139,6 @@ impl Provider {
 pub struct Access {
     /// The addresses, keys and model names.
     pub models: Arc<ModelSettings>,
-    /// The account.
     pub login: Login,
 }
 
@@ -158,7 +151,6 @@ impl Access {
         }
     }
 
-    /// Returns every key, for masking.
     pub fn keys(&self) -> impl Iterator<Item = SecretString> {
         let keys = [&self.models.anthropic.key, &self.models.openai.key];
         keys.into_iter().flatten().cloned()
@@ -176,7 +168,6 @@ impl Access {
         api.key.is_some() || api.url.is_some()
     }
 
-    /// Checks that a provider can be used at all.
     pub(crate) fn check(&self, provider: Provider) -> Result<(), AgentFailure> {
         match self.login {
             _ if self.is_set(provider) => Ok(()),

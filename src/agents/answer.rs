@@ -8,7 +8,6 @@ use domain::{
 };
 use serde_json::Value;
 
-/// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
     /// The output holds no object.
@@ -83,7 +82,6 @@ fn begins_like_an_object(text: &str) -> bool {
     behind.trim_start_matches(between).starts_with(':')
 }
 
-/// Returns the failure of a role that gave no usable answer.
 pub(super) fn no_answer(role: Role, why: &NoAnswer) -> AgentFailure {
     let problem = match why {
         NoAnswer::Missing => None,

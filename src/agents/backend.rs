@@ -110,7 +110,6 @@ impl Backend {
         }
     }
 
-    /// Returns the word for this kind of agent.
     pub fn kind(&self) -> &'static str {
         self.agent.kind()
     }

@@ -24,7 +24,6 @@ const KEPT_ERRORS: usize = 64 * 1024;
 const MAX_LOG: usize = 8_000;
 const MAX_COMPLAINT: usize = 500;
 
-/// A configured program.
 #[derive(Clone, Debug)]
 pub(crate) struct CommandAgent {
     command: CommandLine,

@@ -12,15 +12,10 @@ pub struct Definitions(ByRole<Definition>);
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
-    /// The name.
     pub name: String,
-    /// The description in one line.
     pub description: String,
-    /// The role in the loop.
     pub role: Role,
-    /// The kind of model that it asks for.
     pub model: Strength,
-    /// The tools that it may use.
     pub tools: Vec<Tool>,
     /// The contracts that code checks in its work.
     pub contracts: Vec<Contract>,
@@ -43,11 +38,9 @@ pub enum Tool {
     Run,
 }
 
-/// A mistake in an agent's definition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("agents/{file}: {problem}")]
 pub struct DefinitionMistake {
-    /// The file's name.
     pub file: String,
     /// The problem, with its position in the front matter.
     pub problem: String,
@@ -68,7 +61,6 @@ impl Definitions {
         }))
     }
 
-    /// Returns the definition of a role.
     pub fn of(&self, role: Role) -> &Definition {
         self.0.of(role)
     }

@@ -31,7 +31,6 @@ const MOST_RECENT: usize = 20;
 /// What a running agent is doing, for people who watch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
-    /// The number of tool calls.
     pub tool_calls: u32,
     /// The most recent tool calls, the newest last. Each is one line with the beginning of its input.
     pub recent: VecDeque<String>,
@@ -40,13 +39,11 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// Returns the newest tool call.
     pub fn last_tool(&self) -> Option<&str> {
         self.recent.back().map(String::as_str)
     }
 }
 
-/// The events of one run.
 #[derive(Debug)]
 pub(crate) struct Journal {
     started: Instant,

@@ -20,7 +20,6 @@ const MAX_FILE: u64 = 16 << 20;
 
 /// The folder, files and variables in which a provider's program keeps a person's log-in and settings.
 struct LoginStorage {
-    /// The variable that names the folder.
     variable: &'static str,
     /// The folder in the home if the variable is not set.
     usual: &'static str,
@@ -28,7 +27,6 @@ struct LoginStorage {
     copied: &'static [&'static str],
     /// Folders that are only read.
     linked: &'static [&'static str],
-    /// Prefixes of variables that are passed on.
     passed: &'static [&'static str],
     /// Prefixes of variables that can hold an account or select one.
     account: &'static [&'static str],

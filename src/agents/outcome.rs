@@ -112,13 +112,11 @@ fn for_people(stdout: &str) -> Option<String> {
 /// The program's own report about its run.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// The tokens, as far as it reported them.
     pub(crate) tokens: Tokens,
     /// The cost in millionths of a dollar, if it reported one.
     pub(crate) usd_micros: Option<u64>,
     /// Whether the cost is its estimate.
     pub(crate) estimated: bool,
-    /// The model that was used.
     pub(crate) model: Option<String>,
     pub(crate) last_words: Option<String>,
 }

@@ -30,12 +30,10 @@ impl Private {
         Ok(Self(Some(folder), path))
     }
 
-    /// Returns the folder's path.
     pub(crate) fn path(&self) -> &Path {
         &self.1
     }
 
-    /// Makes a folder in it.
     pub(crate) fn folder(&self, name: &str) -> Result<PathBuf, RunError> {
         let path = self.1.join(name);
         std::fs::create_dir_all(&path).map_err(host("making its private folder"))?;

@@ -10,7 +10,6 @@ use tokio_util::sync::CancellationToken;
 /// The longest time that a program may take to print its version.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
 
-/// A version as programs print it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version(pub(crate) u64, pub(crate) u64, pub(crate) u64);
 
@@ -36,7 +35,6 @@ impl fmt::Display for Version {
     }
 }
 
-/// A program with a known name.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     /// Its name on `PATH`.

@@ -13,9 +13,7 @@ use domain::{
 pub struct Record {
     /// The end of the output, for people.
     pub log: String,
-    /// The usage.
     pub usage: Usage,
-    /// The events, in order.
     pub events: Vec<TraceEvent>,
     /// The model that was used, as its program names it.
     pub model: Option<String>,
@@ -34,7 +32,6 @@ pub struct Record {
 pub struct Replaced {
     /// Why it was not available.
     pub failure: AgentFailure,
-    /// The fallback model.
     pub by: String,
 }
 

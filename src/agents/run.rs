@@ -25,22 +25,17 @@ use std::{io, path::PathBuf, time::Duration};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// One run of an agent.
 #[derive(Clone, Debug)]
 pub struct RunSpec {
-    /// Its role in the loop.
     pub role: Role,
     /// The task that it works on; `None` for a planner.
     pub task: Option<TaskId>,
     /// The turn; the first one for an agent without turns.
     pub turn: TurnNumber,
-    /// The folder in which it works.
     pub checkout: PathBuf,
     /// The folder from which the checkout borrows its objects.
     pub objects: Option<PathBuf>,
-    /// The prompt.
     pub prompt: Prompt,
-    /// The JSON Schema of its answer.
     pub schema: Value,
     /// The time after which it is stopped.
     pub deadline: Duration,
@@ -65,7 +60,6 @@ pub struct RunSpec {
     pub network: Rules,
     /// Receives what the agent is doing.
     pub activity: Option<watch::Sender<Activity>>,
-    /// The secrets to mask in all its texts.
     pub secrets: Secrets,
     /// The part of `run_key` that all attempts at the same work share: `run_key` begins with it and a slash.
     pub request: String,
@@ -79,7 +73,6 @@ pub enum RunError {
     /// The agent failed. This uses up no turn.
     #[error("{failure}")]
     Agent {
-        /// The failure.
         failure: AgentFailure,
         /// What is known about the run.
         record: Box<Record>,
@@ -92,12 +85,7 @@ pub enum RunError {
     },
     /// The service itself could not run it.
     #[error("running an agent: {doing}")]
-    Host {
-        /// The action that failed.
-        doing: &'static str,
-        /// The system's error.
-        source: io::Error,
-    },
+    Host { doing: &'static str, source: io::Error },
 }
 
 /// The result of a run, before it is checked for a valid answer.

@@ -60,7 +60,6 @@ pub(crate) fn strict(schema: &Value) -> Value {
     Value::Object(strict)
 }
 
-/// Converts each value of an object.
 fn each(fields: &Map<String, Value>, convert: fn(&Value) -> Value) -> Value {
     let fields = fields.iter();
     fields.map(|(name, value)| (name.clone(), convert(value))).collect()

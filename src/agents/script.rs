@@ -31,9 +31,7 @@ pub(crate) struct ScriptStep {
     pub(crate) role: Option<Role>,
     pub(crate) task: Option<TaskId>,
     pub(crate) turn: Option<u32>,
-    /// Files to write, with their text.
     pub(crate) write: Vec<(PathBuf, String)>,
-    /// Files and folders to delete.
     pub(crate) delete: Vec<PathBuf>,
     pub(crate) answer: Option<Json>,
     pub(crate) fail: Option<ScriptedFailure>,
@@ -41,12 +39,10 @@ pub(crate) struct ScriptStep {
     pub(crate) usage: Option<Usage>,
 }
 
-/// The failure at the end of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ScriptedFailure {
     /// Like an exit with code 1.
     Exit,
-    /// Like a timeout.
     Timeout,
     /// Like a text that is no answer.
     Garbage,
@@ -54,11 +50,9 @@ pub(crate) enum ScriptedFailure {
     Model(AgentFailure),
 }
 
-/// A mistake in a script.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct ScriptMistake {
-    /// The position of the mistake.
     pub place: Position,
     /// The problem, and what would be valid.
     pub problem: String,
@@ -73,7 +67,6 @@ impl ScriptStep {
     }
 }
 
-/// Parses a script.
 pub(crate) fn read(text: &str) -> Result<Vec<ScriptStep>, ScriptMistake> {
     let node = Node::from_yaml(text, MAX_BYTES).map_err(|error| ScriptMistake {
         place: error.place.unwrap_or(Position::START),
@@ -260,7 +253,6 @@ fn micros(value: &Node) -> Option<u64> {
 const FAILURES: &str = "rate_limited, unavailable, not_authorised, no_such_model, model_refused, \
                                    request_refused, prompt_too_long, output_limit, out_of_agent_turns, out_of_money";
 
-/// Returns the failure with this name.
 fn model_failure(word: &str, retry_after_seconds: Option<u64>) -> Option<AgentFailure> {
     let said = "as scripted".to_owned();
     Some(match word {

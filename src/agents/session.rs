@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 /// The next step after a line.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// Read on.
     Listen,
     /// Send these bytes to the program, then read on.
     Say(Vec<u8>),
@@ -25,7 +24,6 @@ pub(crate) enum Next {
 
 /// A reader of one program's lines.
 pub(crate) trait Listener: Send {
-    /// Reads one line.
     fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next;
     /// Returns `true` if a tool that the program called has not finished yet.
     fn tool_runs(&self) -> bool;
@@ -34,9 +32,7 @@ pub(crate) trait Listener: Send {
 /// The longest silences that are allowed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// While its model works.
     pub(crate) model: Duration,
-    /// While one of its tools runs.
     pub(crate) tool: Duration,
     /// From its last line to its end.
     pub(crate) last: Duration,
@@ -51,7 +47,6 @@ pub(crate) enum Stopped {
     Lingered,
 }
 
-/// How a run ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
     /// The sandbox's report.

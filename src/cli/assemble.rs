@@ -32,7 +32,6 @@ use std::{
 use uplink::Uplink;
 use url::Url;
 
-/// The agents that the server offers.
 pub struct Agents {
     /// The agent of each role if a repository names none.
     pub by_role: ByRole<AgentCommand>,
@@ -84,11 +83,8 @@ impl Agents {
 
 /// Everything from which a service is built.
 pub struct Blueprint {
-    /// The AutoBuild App.
     pub app: AppKey,
-    /// The Coach App.
     pub coach: Option<AppKey>,
-    /// The address of GitHub's API.
     pub api_url: String,
     /// The address of GitHub's web pages and git.
     pub web_url: String,
@@ -96,11 +92,9 @@ pub struct Blueprint {
     pub database_url: SecretString,
     /// The folder of mirrors, checkouts and agents' home folders.
     pub data_dir: PathBuf,
-    /// The agent of each role.
     pub agents: Agents,
     /// The secrets of the service that nobody may read, including the keys above.
     pub secrets: Secrets,
-    /// The engine's limits and times.
     pub settings: EngineSettings,
     /// The limits on writes, which GitHub has and a local forge does not.
     pub caps: Caps,
@@ -116,7 +110,6 @@ const CERTIFICATES_FILE: &str = "certificates.pem";
 /// The end of something that never ends.
 pub const NEVER: Millis = Millis(i64::MAX);
 
-/// Returns the current time.
 #[allow(clippy::disallowed_methods, reason = "the one clock of the service")]
 pub fn clock() -> Millis {
     Millis(chrono::Utc::now().timestamp_millis())

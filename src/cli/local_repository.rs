@@ -15,7 +15,6 @@ use std::{
 /// The characters of a shortened commit id.
 const SHORT_SHA: usize = 8;
 
-/// A repository and the folders beside it.
 pub struct LocalRepository {
     pub own: OwnRepository,
     /// The folder of lasting data: the forge, the database, the Features. It is in git's folder, which linked work
@@ -62,7 +61,6 @@ impl LocalRepository {
         std::fs::metadata(self.folder.join(DATABASE)).is_ok_and(|file| file.len() > 0)
     }
 
-    /// Returns the database's address.
     pub fn database(&self) -> String {
         format!("sqlite:{}", self.folder.join(DATABASE).display())
     }
@@ -89,7 +87,6 @@ pub fn own_file() -> OpenOptions {
     options
 }
 
-/// Returns the folder of caches for the repository with this git folder.
 fn cache(git_folder: &Path) -> anyhow::Result<PathBuf> {
     let set = |name: &str| {
         std::env::var_os(name)

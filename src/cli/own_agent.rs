@@ -29,7 +29,6 @@ pub(super) fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
     }
 }
 
-/// Returns the agent that is named, else set in the environment.
 pub(super) fn chosen(named: Option<&str>) -> anyhow::Result<Option<AgentCommand>> {
     let set = std::env::var(VARIABLE).ok().filter(|agent| !agent.trim().is_empty());
     let agent: AgentCommand = match (named, &set) {

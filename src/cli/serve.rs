@@ -90,7 +90,6 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
     }
 }
 
-/// The destination of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogOutput {
     /// Standard error, in colours if it is a terminal.
@@ -288,7 +287,6 @@ struct Open {
     failures: u32,
 }
 
-/// The next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     /// Somebody stopped the process.

@@ -8,7 +8,6 @@ use crate::{
 use sandbox::{SandboxOptions, egress::Ceiling};
 use secrecy::SecretString;
 
-/// Returns every secret in the settings.
 pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
     let app = settings.app.iter().flat_map(|app| {
         [&app.key.private_key, &app.webhook_secret]
@@ -25,7 +24,6 @@ pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
     all
 }
 
-/// Returns the agents of all roles.
 pub(super) fn agents(settings: &ServerSettings) -> Agents {
     Agents {
         by_role: settings.agents.clone(),
@@ -44,7 +42,6 @@ pub(super) fn sandbox(settings: &ServerSettings) -> SandboxOptions {
     }
 }
 
-/// Returns the ceiling of a service's settings.
 pub(super) fn ceiling(settings: &NetworkCeiling) -> Ceiling {
     Ceiling {
         hosts: settings.allow.clone(),

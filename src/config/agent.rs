@@ -22,7 +22,6 @@ pub enum AgentCommand {
     Scripted(PathBuf),
 }
 
-/// The strength of the model that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {

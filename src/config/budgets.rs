@@ -8,15 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
-    /// US dollars for one Task.
     pub usd_per_task: f64,
-    /// US dollars for one Feature.
     pub usd_per_feature: f64,
-    /// Tokens of every kind for one Task.
     pub tokens_per_task: u64,
-    /// Tokens of every kind for one Feature.
     pub tokens_per_feature: u64,
-    /// Hours of agent run time for one Task.
     pub hours_per_task: f64,
     /// Hours of agent run time for one Feature.
     pub hours_per_feature: f64,
@@ -36,12 +31,10 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Returns the limits of one Task.
     pub fn of_task(&self) -> Limits {
         limits(self.usd_per_task, self.tokens_per_task, self.hours_per_task)
     }
 
-    /// Returns the limits of one Feature.
     pub fn of_feature(&self) -> Limits {
         limits(self.usd_per_feature, self.tokens_per_feature, self.hours_per_feature)
     }
@@ -50,9 +43,7 @@ impl Budget {
 /// The server's spending limits for a calendar month in UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MonthlyBudget {
-    /// The limits for all work together.
     pub server: Limits,
-    /// The limits for each installation's work.
     pub installation: Limits,
 }
 

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// The credentials of the AutoBuild App.
 #[derive(Clone, Debug)]
 pub struct App {
-    /// The App's id and private key.
     pub key: AppKey,
     /// The secret that signs the App's webhooks.
     pub webhook_secret: SecretString,
@@ -15,10 +14,8 @@ pub struct App {
     pub previous_webhook_secret: Option<SecretString>,
 }
 
-/// An App's id and private key.
 #[derive(Clone, Debug)]
 pub struct AppKey {
-    /// The App's id.
     pub id: AppId,
     /// The App's private key, as PEM.
     pub private_key: SecretString,
@@ -28,9 +25,7 @@ pub struct AppKey {
 /// Apps alone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OAuthClient {
-    /// The client id.
     pub id: String,
-    /// The client secret.
     #[serde(with = "shown")]
     pub secret: SecretString,
 }

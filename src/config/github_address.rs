@@ -7,7 +7,6 @@ use url::{Host, Url};
 /// The addresses of one GitHub server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GithubAddress {
-    /// The address of the REST API.
     pub api: Url,
     /// The address of web pages and repositories.
     pub web: Url,

@@ -23,34 +23,24 @@ pub const KEPT_APPS_FILE: &str = "apps.json";
 /// The content of the file: the addresses and the Apps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptApps {
-    /// The address of GitHub's API.
     api: Url,
-    /// The address of GitHub's web pages.
     web: Url,
     /// The address at which GitHub and browsers reach the service.
     pub public_url: Url,
-    /// The AutoBuild App.
     pub autobuild: Option<KeptApp>,
-    /// The Coach App.
     pub coach: Option<KeptApp>,
 }
 
-/// An App with its credentials.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KeptApp {
-    /// The App's id.
     pub id: u64,
-    /// The App's name in URLs.
     pub slug: String,
-    /// The App's page on GitHub.
     pub page: String,
-    /// The App's private key, as PEM.
     #[serde(with = "shown")]
     pub private_key: SecretString,
     /// The secret that signs the App's webhooks; the Coach App has none.
     #[serde(with = "shown_if_any")]
     pub webhook_secret: Option<SecretString>,
-    /// The OAuth client with which people sign in.
     pub oauth: Option<OAuthClient>,
 }
 
@@ -77,7 +67,6 @@ pub enum NotKept {
     /// The operating system refused to read or write the file.
     #[error("{path} cannot be read or written ({problem}): it must be a file of the service's user, or missing")]
     Io {
-        /// The file.
         path: PathBuf,
         /// The operating system's error.
         problem: io::Error,
@@ -86,12 +75,7 @@ pub enum NotKept {
     #[error(
         "{path} is damaged ({problem}): restore it from a backup, or move it away, and the set-up asks again for what it held"
     )]
-    NotOurs {
-        /// The file.
-        path: PathBuf,
-        /// The parser's error.
-        problem: serde_json::Error,
-    },
+    NotOurs { path: PathBuf, problem: serde_json::Error },
 }
 
 impl KeptApps {
@@ -152,7 +136,6 @@ impl KeptApps {
         self.autobuild.as_ref()?.oauth.clone()
     }
 
-    /// Returns every secret in the file.
     pub fn secrets(&self) -> impl Iterator<Item = &SecretString> {
         let apps = self.autobuild.iter().chain(&self.coach);
         apps.flat_map(|app| {

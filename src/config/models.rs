@@ -11,12 +11,9 @@ use url::Url;
 
 const MAX_NAME: usize = 100;
 
-/// The models that the server offers.
 #[derive(Clone, Debug, Default)]
 pub struct ModelSettings {
-    /// The API that Claude Code uses.
     pub anthropic: ModelApi,
-    /// The API that Codex uses.
     pub openai: ModelApi,
     /// The models that `fast` stands for.
     pub fast: ModelNames,
@@ -28,12 +25,10 @@ pub struct ModelSettings {
     pub allowed: Vec<String>,
 }
 
-/// One provider's API.
 #[derive(Clone, Debug, Default)]
 pub struct ModelApi {
     /// The API's address; `None` for the provider's own.
     pub url: Option<Url>,
-    /// The API's key.
     pub key: Option<SecretString>,
 }
 

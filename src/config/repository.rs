@@ -54,13 +54,11 @@ const RECORDS: &str = "/.autobuild";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RepositorySettings {
-    /// The label that starts a Feature.
     pub label: String,
     /// The rule for when a plan waits for a person's approval.
     pub plan_approval: Approval,
     /// The turns of a Task before it is blocked.
     pub max_turns: u32,
-    /// The most tasks in a plan.
     pub max_tasks: u32,
     /// The most Tasks of a Feature that run at the same time.
     pub max_parallel_tasks: u32,
@@ -96,7 +94,6 @@ pub struct RepositorySettings {
     pub test_timeout: u64,
     /// The form of the titles of pull requests and commits.
     pub titles: TitleForm,
-    /// The measurement of coverage.
     pub coverage: Coverage,
     /// The agents by role; `None` for the server's choice.
     pub agent: ByRole<Option<String>>,
@@ -106,7 +103,6 @@ pub struct RepositorySettings {
     pub agent_turns: u32,
     /// The time limit of an agent's run by role.
     pub timeouts: RoleTimeouts,
-    /// The spending limits.
     pub budget: Budget,
     /// Patterns of paths that no Player may change, besides those that are always protected.
     pub protected_paths: Vec<String>,

@@ -9,9 +9,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
-    /// A plan never waits.
     Never,
-    /// Every plan waits.
     Always,
     /// A plan of at least this complexity waits.
     From(u8),
@@ -33,7 +31,6 @@ pub enum Merge {
 pub enum PreLoop {
     /// Tasks of those Features whose kind requires it.
     Auto,
-    /// Every Task.
     Always,
     /// No Task.
     Never,
@@ -95,20 +92,16 @@ pub struct Checks {
 pub enum Depth {
     /// A fifth of the test run's time.
     Quick,
-    /// As long as the test run.
     #[default]
     Standard,
     /// Ten times as long as the test run.
     Thorough,
 }
 
-/// The measurement of coverage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Coverage {
-    /// The command that measures coverage.
     pub command: Option<ShellCommand>,
-    /// The file that the command writes.
     pub file: Option<String>,
     /// The least share of changed lines that must be covered, in percent.
     pub threshold: f64,
@@ -128,13 +121,9 @@ impl Default for Coverage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RoleTimeouts {
-    /// The Planner's limit.
     pub planner: u64,
-    /// The Designer's limit.
     pub designer: u64,
-    /// The Player's limit.
     pub player: u64,
-    /// The Coach's limit.
     pub coach: u64,
 }
 
@@ -173,7 +162,6 @@ pub struct Commands {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
-    /// May push.
     #[default]
     Write,
     /// May push and manage.

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The role of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -23,22 +22,16 @@ domain::words!(Role {
     Coach = "coach",
 });
 
-/// A value for each role.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ByRole<T> {
-    /// The Planner's value.
     pub planner: T,
-    /// The Designer's value.
     pub designer: T,
-    /// The Player's value.
     pub player: T,
-    /// The Coach's value.
     pub coach: T,
 }
 
 impl<T> ByRole<T> {
-    /// Makes a value for each role.
     pub fn each(mut make: impl FnMut(Role) -> T) -> Self {
         Self {
             planner: make(Role::Planner),

@@ -20,7 +20,6 @@ use url::Url;
 /// The server's settings, complete and checked.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
-    /// The address on which the HTTP server listens.
     pub listen: SocketAddr,
     /// The database's address, `sqlite:…` or `postgres://…`; it may hold a password.
     pub database_url: SecretString,
@@ -30,9 +29,7 @@ pub struct ServerSettings {
     pub github: GithubAddress,
     /// The AutoBuild App; `None` if it does not exist yet.
     pub app: Option<App>,
-    /// The Coach App.
     pub coach_app: Option<AppKey>,
-    /// The source of the Apps' credentials.
     pub apps_from: AppsFrom,
     /// The OAuth client with which people sign in with the AutoBuild App.
     pub oauth: Option<OAuthClient>,
@@ -50,7 +47,6 @@ pub struct ServerSettings {
     pub admin_token: Option<SecretString>,
     /// The filter of the log, in the syntax of `tracing`.
     pub log: String,
-    /// The format of log lines.
     pub log_format: LogFormat,
     /// The isolation of agents and Gates, and their resource limits.
     pub sandbox: SandboxSettings,
@@ -58,13 +54,11 @@ pub struct ServerSettings {
     pub agent_environment: Vec<String>,
     /// The models' APIs, keys and names.
     pub models: ModelSettings,
-    /// The agent of each role.
     pub(crate) agents: ByRole<AgentCommand>,
     /// The agents that repositories may name.
     pub(crate) named_agents: BTreeMap<String, AgentCommand>,
 }
 
-/// The source of the Apps' credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppsFrom {
     /// Flags, the environment or the settings file.
@@ -73,7 +67,6 @@ pub enum AppsFrom {
     SetUp,
 }
 
-/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
     /// Text for people.
@@ -83,7 +76,6 @@ pub enum LogFormat {
 }
 
 impl ServerSettings {
-    /// Builds the settings from all layers.
     pub(crate) fn load(given: &Given<'_>) -> Result<Self, Vec<ServerMistake>> {
         Parser::new(Found::gather(given)).settings(given.environment)
     }

@@ -3,7 +3,6 @@
 use crate::config::server_parse::Parser;
 use domain::isolation::{Bounds, Level, Limits};
 
-/// The settings of the sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SandboxSettings {
     /// The least and the highest level of isolation.

@@ -28,7 +28,6 @@ pub(crate) enum Shape {
     Text(usize),
     /// A command: one line for a shell.
     Command,
-    /// A whole number within bounds.
     Whole(i64, i64),
     /// A number within bounds.
     Number(f64, f64),
@@ -50,13 +49,11 @@ pub(crate) enum Shape {
     Paths,
     /// A list of host names.
     Hosts,
-    /// A table with these keys.
     Table(&'static [Key]),
     /// One value for all of these keys, or a table with them.
     Each(&'static [Key]),
 }
 
-/// A mistake in one value.
 struct Problem {
     place: Position,
     text: String,
@@ -110,7 +107,6 @@ fn valid(shape: &Shape, offered: &Offer) -> String {
     }
 }
 
-/// Returns the JSON Schema of one value.
 pub(crate) fn schema(shape: &Shape) -> Json {
     match shape {
         Shape::Text(max) => json!({ "type": "string", "minLength": 1, "maxLength": max }),
@@ -287,7 +283,6 @@ fn or(words: &[&str]) -> String {
     }
 }
 
-/// One key of a settings file.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
@@ -379,7 +374,6 @@ fn names(keys: &[Key]) -> String {
 /// The names of agents and models that the server offers to repositories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// The agents' names.
     pub agents: Vec<String>,
     /// The models' names, besides `fast` and `strong`.
     pub models: Vec<String>,

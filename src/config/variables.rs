@@ -7,13 +7,11 @@ use std::{collections::BTreeMap, fmt, io, path::Path};
 /// The prefix of every setting's name in the environment.
 pub const PREFIX: &str = "AUTOBUILD_";
 
-/// One setting of the server.
 pub struct Variable {
     /// The setting's name without the prefix. In the file it is written in lower case, with or without the prefix.
     pub name: &'static str,
     /// Whether the value is secret.
     pub kind: Kind,
-    /// The default.
     pub usual: Usual,
     /// The setting's description on the page of settings.
     pub about: &'static str,
@@ -22,13 +20,11 @@ pub struct Variable {
 /// The way a value is treated: it also decides whether the value may be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A value that may be shown.
     Plain,
     /// A value that is never shown; it may also be given as `<NAME>_FILE`, the path of a file that holds it.
     Secret,
 }
 
-/// The default of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usual {
     /// The setting has no default.
@@ -115,12 +111,10 @@ pub static VARIABLES: &[Variable] = variables! {
 /// inherits them; they are no settings.
 const SET_FOR_AGENTS: [&str; 5] = ["ROLE", "TASK", "TURN", "SCHEMA_FILE", "RUN_ID"];
 
-/// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The command line.
     Flag,
-    /// The environment.
     Environment,
     /// A line of the settings file.
     File {
@@ -157,7 +151,6 @@ impl fmt::Display for ServerMistake {
     }
 }
 
-/// A value and its origin.
 #[derive(Clone)]
 pub(crate) struct Value {
     pub(crate) text: String,

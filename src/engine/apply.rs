@@ -15,7 +15,6 @@ const RACES: usize = 64;
 /// Something that happened, with an id that recognizes a repeat.
 #[derive(Clone, Debug)]
 pub struct Fact {
-    /// The event.
     pub event: Event,
     /// The fact's own id, made from a comment, a review or an effect, such as `comment/12`.
     pub cause: String,
@@ -68,7 +67,6 @@ pub enum ApplyError {
 }
 
 impl Engine {
-    /// Reads a Feature from the store.
     pub async fn feature(&self, key: &FeatureKey) -> Result<Option<Feature>, ApplyError> {
         let stored = self.store.feature(key).await?;
         Ok(stored.as_ref().map(persist::read).transpose()?)

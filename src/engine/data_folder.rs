@@ -33,7 +33,6 @@ pub enum NoDataFolder {
     Io {
         /// The folder, or a file in it.
         path: PathBuf,
-        /// The system's error.
         source: io::Error,
     },
 }

@@ -25,7 +25,6 @@ const MOST: u32 = 200;
 /// The spending of this month and the success of the last Features.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figures {
-    /// The current month.
     pub month: Month,
     /// The spending of the month, by day and repository.
     pub spent: Vec<DaySpent>,
@@ -41,24 +40,17 @@ pub struct Figures {
     pub today: Millis,
 }
 
-/// Counts of how Features ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Success {
-    /// Features that ended.
     pub ended: u32,
-    /// Those of them that were merged.
     pub completed: u32,
     /// Those of them that were merged without any help from people between the label and the merge.
     pub alone: u32,
-    /// Tasks that were merged.
     pub tasks: u32,
-    /// The turns that these tasks took.
     pub turns: u32,
-    /// Turns that the Coach approved.
     pub approvals: u32,
     /// Those of them after which the task needed another turn.
     pub overturned: u32,
-    /// Turns that ended with feedback.
     pub refusals: u32,
     /// Waivers: approvals by a person of a turn that ended with feedback.
     pub waived: u32,

@@ -31,7 +31,6 @@ impl Held {
     }
 }
 
-/// The end of a task.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     /// It stored the end of its effect, or logged why it could not.
@@ -45,7 +44,6 @@ pub(super) enum Ended {
 pub(super) struct Crash {
     /// The proof that this worker may give the effect back.
     pub(super) hold: Hold,
-    /// The number of earlier crashes.
     pub(super) earlier: u32,
     /// The panic's message, only for the log.
     pub(super) message: String,
@@ -67,7 +65,6 @@ impl InFlight {
         self.held.values().filter(|held| held.lane == lane).count()
     }
 
-    /// Returns the ids of the effects that are performed.
     pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
         self.held.values().map(|held| held.hold.effect.as_str())
     }

@@ -21,11 +21,8 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// An effect that this worker holds.
 pub struct Job {
-    /// The effect as it was claimed.
     pub effect: StoredEffect,
-    /// The proof of the claim.
     pub hold: Hold,
     /// A token that is cancelled if the effect is no longer wanted or no longer held.
     pub cancel: CancellationToken,
@@ -38,7 +35,6 @@ pub struct Job {
 /// The result of an effect that was performed.
 #[derive(Debug)]
 pub enum Done {
-    /// A fact for its Feature.
     Fact(FeatureKey, Box<Fact>),
     /// Nothing follows.
     Nothing,
@@ -52,7 +48,6 @@ pub enum EffectError {
     /// It may succeed later. Counts as a try, unless the fault is one that is waited out (GitHub cannot be reached).
     #[error("{fault}")]
     Later {
-        /// What failed.
         fault: Fault,
         /// The earliest time of the next try.
         not_before: Option<Millis>,
@@ -60,11 +55,9 @@ pub enum EffectError {
     /// A limit was reached. Counts as no try.
     #[error("limited until {} (ms): {why}", until.0)]
     Limited {
-        /// The owner of a limit.
         by: LimitedBy,
         /// The earliest time of the next try.
         until: Millis,
-        /// The reason, for operators.
         why: String,
     },
     /// What it waits for is not there yet. Counts as no try.
@@ -87,12 +80,7 @@ pub enum EffectError {
     Hopeless(FailedRun),
     /// The model's API does not serve us. Counts as no try.
     #[error("waits for the model's API until {} (ms): {why}", wait.until.0)]
-    Parked {
-        /// The API that it waits for, and until when.
-        wait: ApiWait,
-        /// The reason, for operators.
-        why: String,
-    },
+    Parked { wait: ApiWait, why: String },
     /// The budget is used up.
     #[error("the budget of `{}` is spent", .0.setting())]
     Spent(Spent),
@@ -104,7 +92,6 @@ pub enum EffectError {
 /// A failure of an agent, with the output of its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedRun {
-    /// The kind of failure.
     pub failure: AgentFailure,
     /// The last output, masked and shortened; empty if it would not help people.
     pub printed: String,
@@ -122,10 +109,8 @@ impl From<AgentFailure> for FailedRun {
     }
 }
 
-/// A wait for a model's API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiWait {
-    /// The provider of the API.
     pub provider: String,
     /// The cause of the refusal and the start of the refused run. `None` if other runs were refused and this one did
     /// not ask.
@@ -135,7 +120,6 @@ pub struct ApiWait {
 }
 
 impl EffectError {
-    /// Names the role of the agent that failed.
     pub(super) fn by(self, role: Role) -> Self {
         let named = |failed: FailedRun| FailedRun {
             role: Some(role),
@@ -197,7 +181,6 @@ impl EffectError {
     }
 }
 
-/// The owner of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedBy {
     /// GitHub: all effects of this installation wait.
@@ -218,7 +201,6 @@ impl Job {
         }
     }
 
-    /// Records that the lease was renewed now.
     pub(super) fn renewed(&self, lease: Duration) {
         *self.may_speak.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Instant::now() + lease * 2 / 3;
     }
@@ -253,7 +235,6 @@ impl Job {
         }
     }
 
-    /// Returns the installation that the effect belongs to.
     pub fn installation(&self) -> InstallationId {
         self.effect.installation
     }

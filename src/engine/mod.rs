@@ -48,25 +48,19 @@ use sandbox::{Sandbox, egress::Door};
 
 /// Everything that the work needs. There is one per process.
 pub struct Engine {
-    /// The database.
     pub store: Store,
-    /// The client of the AutoBuild App.
     pub autobuild: Client,
     /// The client of the Coach App, if it exists.
     pub coach: Option<Client>,
-    /// The mirrors of repositories on disk.
     pub mirrors: Mirrors,
     /// The sandbox, which starts every foreign program except git.
     pub sandbox: Sandbox,
-    /// The agents and their roles.
     pub agents: Roster,
     /// The times at which the next writes to GitHub may be made.
     pub spacing: WriteSpacing,
-    /// The limits and times.
     pub settings: EngineSettings,
     /// Every secret that the server knows. They are masked in commits and texts.
     pub secrets: Secrets,
-    /// The installation of the Coach App for each repository.
     pub coach_installations: CoachInstallations,
     /// The effects that this process performs now.
     pub running: Running,
@@ -81,7 +75,6 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Returns the current time.
     pub fn now(&self) -> Millis {
         (self.settings.clock)()
     }

@@ -45,7 +45,6 @@ struct Account {
     discrepancies: Vec<Discrepancy>,
 }
 
-/// Reads a Feature with its tasks and turns.
 pub fn read(stored: &StoredFeature) -> Result<Feature, Unreadable> {
     let mut feature: Feature = serde_json::from_str(&stored.row.data).map_err(unreadable("Feature"))?;
     let mut rows: Vec<&TaskRow> = stored.tasks.iter().collect();
@@ -86,15 +85,11 @@ fn read_turn(row: &TurnRow) -> Result<Turn, Unreadable> {
     })
 }
 
-/// The rows that a step changed.
 pub struct Rows {
-    /// The Feature itself.
     pub feature: FeatureRow,
-    /// The new and changed tasks.
     pub tasks: Vec<TaskRow>,
     /// Tasks that a new plan no longer has.
     pub removed: Vec<TaskId>,
-    /// The new and changed turns.
     pub turns: Vec<TurnRow>,
 }
 

@@ -26,7 +26,6 @@ pub struct Queue {
 /// The reason why a step does not run now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It runs.
     Runs,
     /// The API of its model does not serve it.
     Model(String),
@@ -93,7 +92,6 @@ pub fn can_be_tried_again(effect: &StoredEffect) -> bool {
 }
 
 impl Queue {
-    /// Reads the current queue from a store.
     pub async fn of(store: &Store, now: Millis) -> Result<Self, StoreError> {
         // Ages are shown in minutes, so reads within a minute are equal as long as nothing changes.
         const MINUTE: i64 = 60_000;

@@ -16,13 +16,9 @@ use domain::{
 };
 use git::{BranchName, GitError, Mirror, Remote};
 
-/// The default branch, just fetched.
 pub struct DefaultBranch {
-    /// The repository's mirror.
     pub mirror: Mirror,
-    /// Its name.
     pub name: String,
-    /// Its head.
     pub head: Sha,
     pub(super) installation: InstallationId,
     pub(super) repo: RepoId,
@@ -92,7 +88,6 @@ impl Engine {
     }
 }
 
-/// Returns the tip of a branch in the mirror.
 pub async fn tip(mirror: &Mirror, branch: &str) -> Result<Sha, EffectError> {
     let name: BranchName = branch.parse().map_err(GitError::from)?;
     let tip = mirror.rev_parse(&name).await?;

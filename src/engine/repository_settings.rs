@@ -36,7 +36,6 @@ const CERTAIN_MS: i64 = 24 * 3_600_000;
 enum SettingsFile {
     /// Nothing is there.
     Missing,
-    /// A file with this text.
     Text(String),
     /// A file larger than [`MAX_SETTINGS`].
     TooLarge,
@@ -70,7 +69,6 @@ pub fn same_label(one: &str, other: &str) -> bool {
 
 /// A repository's settings, just read.
 pub struct Settings {
-    /// The settings.
     pub settings: RepositorySettings,
     /// The message about hosts that the settings ask for and this server does not allow, if any.
     pub refused_hosts: Option<String>,

@@ -29,7 +29,6 @@ impl Roster {
         }
     }
 
-    /// Returns the agent of a role for a repository with these settings.
     pub(super) fn agent(&self, role: Role, settings: &RepositorySettings) -> Result<&Backend, EffectError> {
         let Some(name) = settings.agent.of(role) else {
             return Ok(self.defaults.of(role));
@@ -38,7 +37,6 @@ impl Roster {
         self.named.get(name).ok_or_else(unknown)
     }
 
-    /// Returns the prompt and contract of a role.
     pub(super) fn definition(&self, role: Role) -> &Definition {
         self.definitions.of(role)
     }

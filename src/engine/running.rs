@@ -21,7 +21,6 @@ pub struct Running {
 /// The kind of work in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worker {
-    /// An agent.
     Agent(Role),
     /// The Gates of a turn.
     Gates,
@@ -31,18 +30,13 @@ pub enum Worker {
     WaveGate,
 }
 
-/// Work in this process now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// The Feature.
     pub feature: FeatureKey,
-    /// The kind of work.
     pub worker: Worker,
     /// The task; `None` for work of the Feature itself.
     pub task: Option<TaskId>,
-    /// The turn.
     pub turn: TurnNumber,
-    /// The time at which it began.
     pub since: Millis,
     /// What the agent was seen to do so far.
     pub activity: Activity,
@@ -67,14 +61,12 @@ impl Drop for OnBoard<'_> {
 }
 
 impl Running {
-    /// Adds an effect that begins. Returns the token that stops it.
     pub(super) fn begin(&self, effect: &str) -> CancellationToken {
         let token = CancellationToken::new();
         self.tokens().insert(effect.to_owned(), token.clone());
         token
     }
 
-    /// Removes an effect that ended.
     pub(super) fn end(&self, effect: &str) {
         self.tokens().remove(effect);
     }

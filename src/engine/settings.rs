@@ -21,7 +21,6 @@ use std::{
 pub struct EngineSettings {
     /// The name of this worker, fresh at every start.
     pub worker: String,
-    /// The clock of the whole engine.
     pub clock: Clock,
     /// The folder for checkouts and mirrors.
     pub data_dir: PathBuf,
@@ -31,9 +30,7 @@ pub struct EngineSettings {
     pub slots: Slots,
     /// The most agent effects of one installation that may run at once.
     pub agents_per_installation: u32,
-    /// How long a claim holds.
     pub lease: Duration,
-    /// How often a claim is renewed.
     pub renew: Duration,
     /// How often effects with an ended lease are taken back.
     pub reap: Duration,
@@ -43,7 +40,6 @@ pub struct EngineSettings {
     pub backoff: Backoff,
     /// The pauses before a failed read is repeated within its effect.
     pub read_pauses: [Duration; 2],
-    /// How long to wait for the repository's own CI.
     pub ci: CiTimes,
     /// How long work waits for a model's API.
     pub waits: Waits,
@@ -51,7 +47,6 @@ pub struct EngineSettings {
     pub progress: Duration,
     /// The longest times that a repository may give its commands.
     pub longest: Deadlines,
-    /// The budget for a calendar month.
     pub budget: MonthlyBudget,
     /// The hosts that foreign programs may reach at most.
     pub network: Ceiling,
@@ -117,11 +112,9 @@ impl Others {
 /// The number of effects that this process runs at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots {
-    /// Deliveries that are processed.
     pub control: usize,
     /// Calls to GitHub.
     pub forge: usize,
-    /// Agents and Gates.
     pub agent: usize,
 }
 
@@ -138,7 +131,6 @@ impl Slots {
 pub struct Backoff {
     /// The wait after the first failure.
     pub first: Duration,
-    /// The longest wait.
     pub most: Duration,
 }
 

@@ -19,19 +19,13 @@ use domain::{
 /// An agent run that ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Ran<'a> {
-    /// The Feature.
     pub feature: &'a FeatureKey,
     /// The task; `None` for the planner.
     pub task: Option<TaskId>,
-    /// The turn.
     pub turn: TurnNumber,
-    /// The role of the agent.
     pub role: Role,
-    /// The key of the run.
     pub run: &'a str,
-    /// The time at which it began.
     pub from: Millis,
-    /// The time at which it ended.
     pub to: Millis,
     /// The usage, model and log of the run.
     pub record: &'a Record,
@@ -80,7 +74,6 @@ pub fn run(ran: &Ran<'_>) -> Span {
     }
 }
 
-/// Returns the span of the Gates of a turn.
 pub fn gates(
     feature: &FeatureKey,
     task: TaskId,

@@ -24,10 +24,8 @@ const MOST_ENDED: u32 = 30;
 /// How long GitHub may take to return a repository's name.
 const NAME_PATIENCE: Duration = Duration::from_secs(2);
 
-/// A Feature with its costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeatureView {
-    /// The Feature.
     pub feature: Feature,
     /// Its cost so far, its running agents, and its waits.
     pub spending: Spending,
@@ -37,7 +35,6 @@ pub struct FeatureView {
     pub name: Option<RepoName>,
 }
 
-/// The agent runs and effects of a Feature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkView {
     /// Its agent runs, oldest first.
@@ -48,25 +45,20 @@ pub struct WorkView {
     pub effects: Vec<StoredEffect>,
 }
 
-/// A Feature in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedView {
-    /// The Feature's key.
     pub key: FeatureKey,
     /// The installation that gives access to its repository.
     pub installation: InstallationId,
     /// The Feature; `None` if the stored data cannot be read.
     pub feature: Option<Arc<Feature>>,
-    /// Its cost so far.
     pub cost: Cost,
     /// The name of its repository, if it is known.
     pub name: Option<RepoName>,
 }
 
-/// All work at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overview {
-    /// The unfinished Features.
     pub unfinished: Vec<ListedView>,
     /// The Features that ended last, the newest first.
     pub ended: Vec<ListedView>,
@@ -210,7 +202,6 @@ impl Engine {
         Ok(sum)
     }
 
-    /// Returns one Feature with its costs.
     pub async fn feature_to_show(&self, key: &FeatureKey) -> Result<Option<FeatureView>, ViewError> {
         let Some(stored) = self.store.feature(key).await? else {
             return Ok(None);
@@ -246,7 +237,6 @@ impl Engine {
         })
     }
 
-    /// Returns the agent runs and effects of a Feature.
     pub async fn work_to_show(&self, key: &FeatureKey) -> Result<WorkView, ViewError> {
         let mut effects = self.store.effects_of(key).await?;
         effects.retain(|effect| match effect.state {

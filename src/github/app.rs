@@ -14,9 +14,7 @@ pub(super) const PER_PAGE: usize = 100;
 /// The most pages of a list that are read.
 pub(super) const MAX_PAGES: usize = 100;
 
-/// The credentials of an App.
 pub struct App {
-    /// The App's id.
     pub id: AppId,
     key: EncodingKey,
 }
@@ -26,16 +24,10 @@ pub struct App {
 pub enum SetupError {
     /// The key is not a private RSA key in PEM.
     #[error("the private key of App {app} is not an RSA key in PEM")]
-    BadKey {
-        /// The App with this key.
-        app: AppId,
-    },
+    BadKey { app: AppId },
     /// The connection cannot be prepared, for example because there are no root certificates.
     #[error("no connection to GitHub can be prepared: {source}")]
-    Connection {
-        /// The cause.
-        source: Cause,
-    },
+    Connection { source: Cause },
 }
 
 impl App {
@@ -55,17 +47,14 @@ impl App {
 /// GitHub's data about the App.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Identity {
-    /// The App's id.
     pub id: AppId,
     /// The name in URLs. The App's bot user is `<slug>[bot]`.
     pub slug: String,
     /// The App's public page, if GitHub names it.
     #[serde(default)]
     pub html_url: Option<String>,
-    /// The permissions that it requests now.
     #[serde(default)]
     pub permissions: BTreeMap<String, String>,
-    /// The events that it subscribes to.
     #[serde(default)]
     pub events: Vec<String>,
 }

@@ -10,10 +10,8 @@ use serde_json::{Value, json};
 /// The most annotations that GitHub accepts in one request.
 pub const MOST_ANNOTATIONS: usize = 50;
 
-/// The conclusion of a check run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckConclusion {
-    /// Green.
     Success,
     /// Neither green nor red; a required check passes with it.
     Neutral,
@@ -34,10 +32,8 @@ impl CheckConclusion {
     }
 }
 
-/// The text of a check run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckOutput {
-    /// One line.
     pub title: String,
     /// Markdown, at most 65,535 characters.
     pub summary: String,
@@ -50,15 +46,12 @@ pub struct CheckAnnotation {
     pub path: String,
     /// The line, from 1.
     pub line: u32,
-    /// The level.
     pub level: AnnotationLevel,
-    /// At most 255 characters.
     pub title: String,
     /// Plain text, at most 64 KB.
     pub message: String,
 }
 
-/// The level of an annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnnotationLevel {
     /// Red.
@@ -82,28 +75,21 @@ impl AnnotationLevel {
 /// A button of a finished check run. GitHub shows at most three.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckAction {
-    /// At most 20 characters.
     pub label: String,
-    /// At most 40 characters.
     pub description: String,
     /// The text that GitHub sends back after a click, at most 20 characters.
     pub identifier: String,
 }
 
-/// A finished check run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckReport<'a> {
     /// The name: `AutoBuild`.
     pub name: &'a str,
-    /// The commit that it belongs to.
     pub head: &'a Sha,
     /// An id for its subject, by which it is found again.
     pub external_id: &'a str,
-    /// The conclusion.
     pub conclusion: CheckConclusion,
-    /// The text.
     pub output: CheckOutput,
-    /// The buttons.
     pub actions: Vec<CheckAction>,
 }
 
@@ -155,7 +141,6 @@ impl Repo<'_> {
             .map(drop)
     }
 
-    /// Returns the number of annotations of a check run.
     pub async fn annotations_of_check(&self, id: CheckRunId) -> Result<usize, GithubError> {
         let tail = format!("/check-runs/{id}");
         let run: AnnotatedWire = self.get(Rights::Checks, &tail).await?;

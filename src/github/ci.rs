@@ -10,18 +10,15 @@ use super::{
 use domain::ids::{Millis, Sha};
 use serde::Deserialize;
 
-/// A check run of any App.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct SeenCheck {
     /// The numeric id. A later run has a higher one.
     pub id: u64,
-    /// The App that made it.
     #[serde(default)]
     pub app: Option<SeenApp>,
     /// The suite that it belongs to. Two workflows may have jobs of the same name.
     #[serde(rename = "check_suite", default)]
     pub suite: Option<Suite>,
-    /// The name.
     pub name: String,
     /// `completed`, or the present state.
     #[serde(default, deserialize_with = "text")]
@@ -29,13 +26,10 @@ pub struct SeenCheck {
     /// The conclusion; empty until it has ended.
     #[serde(default, deserialize_with = "text")]
     pub conclusion: String,
-    /// The text.
     #[serde(default)]
     pub output: Option<SeenOutput>,
-    /// The page with details.
     #[serde(default, deserialize_with = "text")]
     pub details_url: String,
-    /// The time of its end.
     #[serde(default, deserialize_with = "time")]
     pub completed_at: Option<Millis>,
 }
@@ -43,10 +37,8 @@ pub struct SeenCheck {
 /// The App that made a check run.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct SeenApp {
-    /// The numeric id.
     #[serde(default)]
     pub id: u64,
-    /// The name in its address.
     #[serde(default, deserialize_with = "text")]
     pub slug: String,
 }
@@ -59,26 +51,20 @@ impl SeenApp {
     }
 }
 
-/// A check suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub struct Suite {
-    /// The numeric id.
     pub id: u64,
 }
 
 /// The text of a check run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct SeenOutput {
-    /// The title in one line.
     #[serde(default, deserialize_with = "text")]
     pub title: String,
-    /// The summary in Markdown.
     #[serde(default, deserialize_with = "text")]
     pub summary: String,
-    /// The details in Markdown.
     #[serde(default, deserialize_with = "text")]
     pub text: String,
-    /// The number of annotations, each on a file.
     #[serde(default)]
     pub annotations_count: Option<u64>,
 }
@@ -91,10 +77,8 @@ pub struct SeenStatus {
     /// `success`, `failure`, `error` or `pending`.
     #[serde(default, deserialize_with = "text")]
     pub state: String,
-    /// The description in one line.
     #[serde(default, deserialize_with = "text")]
     pub description: String,
-    /// The page with details.
     #[serde(default, deserialize_with = "text")]
     pub target_url: String,
     /// The time at which it was set.

@@ -86,7 +86,6 @@ impl Client {
         self
     }
 
-    /// Returns the App's id.
     pub fn app_id(&self) -> AppId {
         self.id
     }
@@ -227,7 +226,6 @@ impl Client {
         known.map(|known| known.name.clone())
     }
 
-    /// Remembers the name of a repository.
     pub(super) fn remember_name(&self, repo: RepoId, name: RepoName) {
         let good_until = self.now().plus(NAME_MS);
         self.names().insert(repo, KnownName { name, good_until });

@@ -16,7 +16,6 @@ impl Repo<'_> {
         self.post(Rights::Converse, &tail, &body).await?.json()
     }
 
-    /// Returns the number of pages for this number of comments.
     pub fn comment_pages(&self, comments: u64) -> u64 {
         comments.div_ceil(u64::try_from(PER_PAGE).unwrap_or(u64::MAX))
     }

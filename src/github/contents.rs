@@ -7,7 +7,6 @@ use http::Method;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::json;
 
-/// The content of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// There is nothing at the path.

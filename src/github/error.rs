@@ -19,13 +19,11 @@ const LONGEST_LIMIT_MS: i64 = 2 * 3_600_000;
 /// The longest text from GitHub that an error repeats, in characters.
 const MAX_TEXT: usize = 1_000;
 
-/// A call that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GithubError {
     /// GitHub could not be reached or had an internal error; nothing was done. Try again.
     #[error("GitHub could not be asked: {}", Causes(&**source))]
     Transient {
-        /// The cause.
         source: Cause,
         /// The time until which GitHub asks to wait.
         retry_after: Option<Millis>,
@@ -33,17 +31,13 @@ pub enum GithubError {
     /// The reply to a write was lost, so it may have been done. Look for its result before you try again.
     #[error("GitHub may or may not have obeyed: {}", Causes(&**source))]
     Uncertain {
-        /// The cause.
         source: Cause,
         /// The time until which GitHub asks to wait.
         retry_after: Option<Millis>,
     },
     /// There were too many requests; nothing was done.
     #[error("GitHub limits us until {} (ms)", until.0)]
-    RateLimited {
-        /// The time until which to wait.
-        until: Millis,
-    },
+    RateLimited { until: Millis },
     /// GitHub does not accept the App's key or a new token.
     #[error("GitHub does not accept our credentials")]
     Unauthorized,
@@ -68,17 +62,13 @@ pub enum GithubError {
     /// GitHub understood the request and refused it.
     #[error("GitHub refused ({status}): {text}")]
     Refused {
-        /// The HTTP status.
         status: u16,
         /// GitHub's message.
         text: String,
     },
     /// The answer cannot be parsed.
     #[error("GitHub's answer cannot be read: {source}")]
-    Malformed {
-        /// The cause.
-        source: Cause,
-    },
+    Malformed { source: Cause },
 }
 
 impl GithubError {
@@ -163,7 +153,6 @@ pub(super) fn contains(text: &str, words: &str) -> bool {
     text.to_ascii_lowercase().contains(&words.to_ascii_lowercase())
 }
 
-/// Returns the error for an unsuccessful answer.
 pub(super) fn refusal(reply: &Reply, intent: Intent, now: Millis) -> GithubError {
     let text = words(&reply.body);
     let status = reply.status.as_u16();

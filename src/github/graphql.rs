@@ -26,7 +26,6 @@ const PASSING: [&str; 2] = [
 /// The last edit of an issue's title or body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssueEdit {
-    /// The time of the edit.
     pub at: Millis,
     /// The editor's login; `None` for a deleted account.
     pub editor: Option<String>,

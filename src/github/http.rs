@@ -81,7 +81,6 @@ impl<'a> Call<'a> {
 /// The path of GraphQL, whose base differs from that of the REST API. The caller interprets its answers.
 pub(super) const GRAPHQL: &str = "/graphql";
 
-/// The sender of a request.
 pub(super) enum Credential<'a> {
     /// The App itself, with a fresh JWT.
     App,
@@ -89,7 +88,6 @@ pub(super) enum Credential<'a> {
     Token(&'a SecretString),
 }
 
-/// A successful answer.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: StatusCode,
@@ -118,7 +116,6 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Prepares the connections.
     pub(super) fn new(urls: &GithubUrls, app: &App, clock: Clock) -> Result<Self, NoAuthorities> {
         let rest = Api::new(urls.api(), urls.uplink())?;
         let graphql = Api {
@@ -215,7 +212,6 @@ pub(super) async fn anonymous(
     }
 }
 
-/// The connections to one API.
 #[derive(Clone)]
 struct Api {
     /// The address that paths follow, without a slash at the end.
@@ -336,7 +332,6 @@ fn without_token(reply: Reply, who: &Credential<'_>) -> Reply {
     }
 }
 
-/// Escapes one segment of a path.
 pub(super) fn segment(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {

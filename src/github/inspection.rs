@@ -12,18 +12,13 @@ use domain::ids::{InstallationId, Millis};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The App on one account.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Installation {
-    /// The installation's id.
     pub id: InstallationId,
-    /// The account's login.
     #[serde(deserialize_with = "login")]
     pub account: String,
-    /// The permissions that the account granted.
     #[serde(default)]
     pub permissions: BTreeMap<String, String>,
-    /// The events that the account allows.
     #[serde(default)]
     pub events: Vec<String>,
     /// The page on which an owner of the account accepts the App's requested permissions.
@@ -34,14 +29,11 @@ pub struct Installation {
     pub suspended_at: Option<Millis>,
 }
 
-/// One delivery attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct HookDelivery {
-    /// The attempt's id.
     pub id: u64,
     /// The id of the event; all attempts to deliver it share it.
     pub guid: String,
-    /// The event's name.
     pub event: String,
     /// The time at which it was sent.
     #[serde(default, deserialize_with = "time")]

@@ -10,12 +10,10 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-/// The way in which the commits are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeMethod {
     /// One commit with all changes.
     Squash,
-    /// A merge commit.
     Merge,
     /// The single commits, replayed on the base.
     Rebase,
@@ -31,10 +29,8 @@ impl MergeMethod {
     }
 }
 
-/// The result of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Merge {
-    /// It is merged.
     Merged {
         /// The commit that the merge made.
         sha: Sha,

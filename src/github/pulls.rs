@@ -14,11 +14,8 @@ use serde_json::{Map, Value, json};
 /// A pull request to open, as a draft if the repository supports drafts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewPull<'a> {
-    /// The title.
     pub title: &'a str,
-    /// The body.
     pub body: &'a str,
-    /// The branch to merge.
     pub head: &'a str,
     /// The branch to merge into.
     pub base: &'a str,
@@ -26,7 +23,6 @@ pub struct NewPull<'a> {
     pub ready: bool,
 }
 
-/// The result of opening a pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenedPull {
     /// It is now open.
@@ -42,9 +38,7 @@ pub enum OpenedPull {
 pub struct PullChange<'a> {
     /// Whether to open or close it.
     pub state: Option<OpenState>,
-    /// The new title.
     pub title: Option<&'a str>,
-    /// The new body.
     pub body: Option<&'a str>,
 }
 

@@ -11,25 +11,20 @@ pub struct Registered {
     /// The App's data and permissions.
     #[serde(flatten)]
     pub identity: Identity,
-    /// The owner.
     pub owner: Owner,
     /// The App's page on GitHub.
     #[serde(rename = "html_url")]
     pub page: String,
-    /// The private key, as PEM.
     #[serde(rename = "pem", deserialize_with = "secret")]
     pub private_key: SecretString,
     /// The secret that signs its webhooks, if it has any.
     #[serde(default, deserialize_with = "secret_if_any")]
     pub webhook_secret: Option<SecretString>,
-    /// The client id for signing in.
     pub client_id: String,
-    /// The client secret for signing in.
     #[serde(deserialize_with = "secret")]
     pub client_secret: SecretString,
 }
 
-/// The owner of an App.
 #[derive(Debug, Deserialize)]
 pub struct Owner {
     /// The account's name.

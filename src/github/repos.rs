@@ -14,7 +14,6 @@ use serde_json::Value;
 pub enum AccessLevel {
     /// Nothing.
     None,
-    /// Read.
     Read,
     /// Label and close issues.
     Triage,
@@ -26,16 +25,13 @@ pub enum AccessLevel {
     Admin,
 }
 
-/// One rule that applies to a branch.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Rule {
     /// GitHub's name of it: `creation`, `pull_request`, `required_status_checks`, …
     #[serde(rename = "type")]
     pub kind: String,
-    /// The parameters, unparsed.
     #[serde(default)]
     pub parameters: Value,
-    /// The ruleset that it belongs to.
     #[serde(default, rename = "ruleset_id")]
     pub ruleset: Option<u64>,
 }
@@ -74,7 +70,6 @@ impl Rule {
         found != negate.unwrap_or(false)
     }
 
-    /// Returns the number of approvals that it requires.
     pub fn approvals(&self) -> u64 {
         let count = self.parameters.get("required_approving_review_count");
         count.and_then(Value::as_u64).unwrap_or(0)

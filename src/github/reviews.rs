@@ -11,7 +11,6 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The verdict of a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewEvent {
     /// The change may be merged.
@@ -35,28 +34,19 @@ impl ReviewEvent {
 /// A comment on a line that the diff shows, on its right side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlineComment {
-    /// Path within the repository.
     pub path: String,
-    /// The line.
     pub line: u32,
-    /// The text.
     pub body: String,
 }
 
-/// A review to post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewReview<'a> {
-    /// The verdict.
     pub event: ReviewEvent,
-    /// The commit that was reviewed.
     pub commit: &'a Sha,
-    /// The text.
     pub body: &'a str,
-    /// The comments on lines.
     pub inline: &'a [InlineComment],
 }
 
-/// The result of posting a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PostedReview {
     /// It was posted.
@@ -139,7 +129,6 @@ fn is_about_lines(text: &str) -> bool {
     SIGNS.iter().any(|sign| contains(text, sign))
 }
 
-/// The result of asking for a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReviewRequest {
     /// The person is asked now, and notified.

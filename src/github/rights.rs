@@ -33,7 +33,6 @@ pub enum Rights {
     Metadata,
     /// Reading issues, pull requests and rules.
     Read,
-    /// Fetching with git.
     Fetch,
     /// Pushing with git, and making and deleting branches.
     Push,

@@ -24,13 +24,10 @@ const TOKEN_MS: i64 = 8 * 3_600_000;
 /// The App's credentials for signing in.
 #[derive(Clone, Debug)]
 pub struct OAuthApp {
-    /// The client id.
     pub id: String,
-    /// The client secret.
     pub secret: SecretString,
 }
 
-/// Why the sign-in failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
     /// GitHub does not accept the code: it was used, is too old, or belongs to another browser.

@@ -20,14 +20,11 @@ const MARGIN_MS: i64 = 5 * 60_000;
 /// The number of tokens from which expired ones are removed.
 const SWEEP_AT: usize = 1024;
 
-/// The limits of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TokenKey {
-    /// The installation that it acts for.
     pub installation: InstallationId,
     /// The only repository that it covers; `None` only for calls that are about no repository.
     pub repo: Option<RepoId>,
-    /// The permissions.
     pub rights: Rights,
 }
 

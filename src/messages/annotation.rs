@@ -22,11 +22,8 @@ pub struct Annotation {
     pub path: String,
     /// The line, from 1.
     pub line: u32,
-    /// The severity of the finding.
     pub severity: Severity,
-    /// The title, in one line.
     pub title: String,
-    /// The message, in plain text.
     pub message: String,
 }
 

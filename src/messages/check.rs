@@ -21,18 +21,15 @@ use domain::{
 /// The most characters of a title; GitHub accepts 255.
 const TITLE: usize = 200;
 
-/// The content of a completed check run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckRun {
     /// One line, without Markdown.
     pub title: String,
     /// Markdown: the decision, criteria, Gates, items.
     pub summary: String,
-    /// The conclusion.
     pub conclusion: Conclusion,
 }
 
-/// The conclusion of a check run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conclusion {
     /// The verdict approves.

@@ -79,7 +79,6 @@ pub fn records_out_commit(feature: &Feature) -> String {
     own_subject(feature, &format!("Take the records of {} out", feature.key.shown()))
 }
 
-/// Returns the message of the commit that merges the default branch into the integration branch.
 pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {
     let into = feature.key.integration_branch();
     match feature.rules.titles.has_type() {

@@ -15,7 +15,6 @@ const NAMED: usize = 10;
 /// The longest name in a sentence, in characters.
 const LONGEST: usize = 200;
 
-/// Words each fact and each item of a report.
 pub fn word_report(report: &mut GateReport) {
     let runs = report.setup.iter_mut().chain(std::iter::once(&mut report.tests));
     runs.for_each(word_evidence);

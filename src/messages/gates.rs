@@ -70,7 +70,6 @@ fn other_row(result: &GateResult) -> String {
     row(&result.gate.name(), weight, &result.evidence, tests)
 }
 
-/// Whether a Gate runs tests.
 #[derive(Clone, Copy)]
 enum Tests {
     /// The Gate runs tests, so an unknown number of them is mentioned.

@@ -10,7 +10,6 @@ use domain::{
 /// The most causes of tasks in a Feature's headline.
 const MOST_CAUSES: usize = 3;
 
-/// Returns the verb for a blocked task's block, with the cause.
 pub(super) fn is_blocked(task: &Task) -> String {
     let verb = words::is_blocked(task);
     match task.inquiries() {
@@ -51,7 +50,6 @@ fn of_feature(feature: &Feature) -> String {
     causes.join(", ")
 }
 
-/// Returns a cause in a few words.
 pub(super) fn cause(reason: &BlockReason) -> String {
     match reason {
         BlockReason::OutOfTurns { .. } => "out of turns".to_owned(),

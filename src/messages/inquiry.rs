@@ -15,7 +15,6 @@ use domain::{
 /// The line that answers, to be copied.
 const ANSWER: &str = "/autobuild resume 'your answer'";
 
-/// Returns who asks, and the questions.
 pub(super) fn asks(by: Inquirer, inquiries: &Inquiries, measure: &Measure) -> String {
     format!("{} asks:\n\n{}", agent(by), questions(inquiries, measure))
 }
@@ -28,7 +27,6 @@ fn agent(by: Inquirer) -> &'static str {
     }
 }
 
-/// Returns the numbered questions with their defaults.
 fn questions(inquiries: &Inquiries, measure: &Measure) -> String {
     let max = measure.text.min(1_200);
     let line = |(number, inquiry): (usize, &Inquiry)| {

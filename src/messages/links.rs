@@ -3,7 +3,6 @@
 use crate::messages::untrusted;
 use domain::ids::{CommentId, IssueNumber, PullNumber, RepoName, Sha};
 
-/// Makes links within one repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Links {
     /// The repository's page, for example `https://github.com/acme/shop`.
@@ -18,12 +17,10 @@ impl Links {
         }
     }
 
-    /// Returns a link to an issue.
     pub fn issue(&self, number: IssueNumber) -> String {
         format!("[#{number}]({}/issues/{number})", self.repo_url)
     }
 
-    /// Returns a link to a pull request.
     pub fn pull(&self, number: PullNumber) -> String {
         format!("[#{number}]({}/pull/{number})", self.repo_url)
     }

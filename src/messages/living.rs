@@ -24,7 +24,6 @@ use domain::{
     wave,
 };
 
-/// Returns the current living comment of a Feature.
 pub fn living(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| comment(feature, spending, links, measure))
 }
@@ -105,7 +104,6 @@ fn with_plan(
     ]
 }
 
-/// Returns one line with the state and its details.
 pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
     let word = words::feature_state(feature);
     let more = match &feature.state {
@@ -488,9 +486,7 @@ pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> 
 
 /// A filter that attributes name and that does not run.
 pub struct UnusedFilter {
-    /// Its name.
     pub name: String,
-    /// The lines that name it.
     pub rules: Vec<String>,
     /// The first files that it concerns.
     pub files: Vec<String>,

@@ -9,9 +9,7 @@ pub const MAX_CHARS: usize = 60_000;
 /// The sizes to which the parts of a text are limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Measure {
-    /// The most characters of one piece of prose.
     pub(super) text: usize,
-    /// The most characters of one output.
     pub(super) output: usize,
     /// The most rows of one table, or entries of one list.
     pub(super) rows: usize,
@@ -47,7 +45,6 @@ impl Measure {
     }
 }
 
-/// Returns the fullest rendering that fits.
 pub(super) fn fitting(render: impl Fn(&Measure) -> String) -> String {
     let mut last = String::new();
     for measure in &MEASURES {

@@ -20,11 +20,8 @@ pub const LABELS: [(&str, &str, &str); 2] = [
 /// The path of the proposed issue form, and its text.
 pub const ISSUE_FORM: (&str, &str) = (".github/ISSUE_TEMPLATE/autobuild.yml", include_str!("issue_form.yml"));
 
-/// The findings in a repository.
 pub struct Detected<'a> {
-    /// The command that prepares a checkout.
     pub setup: Option<&'a str>,
-    /// The command that runs the tests.
     pub test: Option<&'a str>,
     /// The files from which the commands were found, or what was looked for.
     pub why: &'a str,
@@ -69,13 +66,11 @@ fn one_line(text: &str) -> String {
     untrusted::shorten(&text.replace(char::is_control, " "), 200)
 }
 
-/// Returns a text as a double-quoted YAML string.
 fn quoted(text: &str) -> String {
     // Without control characters, a JSON string means the same in YAML.
     serde_json::Value::from(text.replace(char::is_control, " ")).to_string()
 }
 
-/// Returns the pull request.
 pub fn onboarding_pull(found: &Detected<'_>) -> PullText {
     let mut body = String::from(
         "This adds the settings of AutoBuild, and a form for its issues. Look at them, change them, and merge.\n\n",

@@ -165,7 +165,6 @@ fn named(by: &User) -> String {
     code(&by.login, 60)
 }
 
-/// Returns the name for people of a kind of step.
 pub fn step(kind: &str) -> String {
     work(&Doing::of_kind(kind), 100)
 }

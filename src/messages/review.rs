@@ -21,12 +21,10 @@ use domain::{
 };
 use std::collections::BTreeMap;
 
-/// A review to be posted on one commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Review {
     /// Whether it approves or requests changes.
     pub outcome: Outcome,
-    /// The review's body.
     pub body: String,
     /// Comments on lines of the diff.
     pub inline: Vec<Inline>,
@@ -35,7 +33,6 @@ pub struct Review {
 /// A comment on one line of the new version of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inline {
-    /// The file's path.
     pub path: String,
     /// The line, from 1.
     pub line: u32,
@@ -48,7 +45,6 @@ pub struct Inline {
 pub struct Shown<'a> {
     /// Whether the diff shows a line of the new version of a file.
     pub in_diff: &'a dyn Fn(&str, u32) -> bool,
-    /// The files that this turn changed.
     pub files: &'a [String],
 }
 
@@ -82,7 +78,6 @@ pub fn review(
     })
 }
 
-/// The subject of a review.
 pub(super) struct Told<'a> {
     pub(super) feature: &'a Feature,
     pub(super) task: &'a Task,
@@ -145,7 +140,6 @@ impl Told<'_> {
     }
 }
 
-/// Returns the turn, the commit, and the consequence of the decision.
 pub(super) fn facts(told: &Told<'_>) -> String {
     let commit = match &told.turn.head {
         Some(head) => format!(", commit {}", told.links.commit(head)),

@@ -167,7 +167,6 @@ fn shown(what: &Detail) -> String {
     }
 }
 
-/// Returns ranges of lines as text, such as "lines 3, 7–9".
 fn lines(ranges: &[(u32, u32)]) -> String {
     let one = |(first, last): &(u32, u32)| match first == last {
         true => first.to_string(),

@@ -25,7 +25,6 @@ pub(super) const TITLE: usize = 120;
 pub struct PullText {
     /// The title: one line, without Markdown.
     pub title: String,
-    /// The body, in Markdown.
     pub body: String,
 }
 

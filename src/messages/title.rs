@@ -7,7 +7,6 @@ use domain::{
     titles::{Titled, commit_type},
 };
 
-/// Returns the title of a task.
 pub(super) fn of_task(feature: &Feature, task: &Task) -> String {
     filled(
         feature,

@@ -157,12 +157,10 @@ pub fn feature_name(feature: &Feature) -> &str {
     }
 }
 
-/// Returns a task's id and name.
 pub(super) fn task_name(task: &Task) -> String {
     format!("{} {}", task.id, untrusted::inline(&task.plan.name, 200))
 }
 
-/// Returns the verb for a blocked task's block.
 pub(super) fn is_blocked(task: &Task) -> &'static str {
     match task.inquiries() {
         Some(_) => ASKS,
@@ -173,7 +171,6 @@ pub(super) fn is_blocked(task: &Task) -> &'static str {
 /// The word for what is blocked only because an agent asks a person.
 const ASKS: &str = "asks";
 
-/// Returns a Feature's state in words.
 pub fn feature_state(feature: &Feature) -> &'static str {
     match &feature.state {
         feature::State::Planning { .. } => "planning",

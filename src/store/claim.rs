@@ -69,7 +69,6 @@ statements! {
 /// One lane and its limits. Running effects are counted over all workers of the database.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneLimits {
-    /// The lane.
     pub lane: Lane,
     /// The most effects of the lane that may run at once for one installation.
     pub per_installation: Option<u32>,
@@ -91,7 +90,6 @@ impl LaneLimits {
     }
 }
 
-/// A worker's request for an effect to perform.
 #[derive(Clone, Debug)]
 pub struct ClaimRequest<'a> {
     /// The worker's name, fresh at every start.
@@ -100,13 +98,11 @@ pub struct ClaimRequest<'a> {
     pub lanes: &'a [LaneLimits],
     /// The repositories whose agents are left to another process.
     pub others: &'a [RepoId],
-    /// The time.
     pub now: Millis,
     /// How long the claim lasts unless it is renewed, in milliseconds.
     pub lease_ms: i64,
 }
 
-/// An effect and the right to perform it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claimed {
     /// The proof that every write about the effect must carry.

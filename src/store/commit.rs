@@ -19,12 +19,10 @@ use crate::store::{
 };
 use domain::ids::TaskId;
 
-/// One step of a Feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// The version that was read; `None` if the Feature is new.
     pub expected: Option<i64>,
-    /// The event.
     pub event: NewEvent,
     /// The Feature after the event.
     pub feature: FeatureRow,
@@ -36,13 +34,11 @@ pub struct Commit {
     pub turns: Vec<TurnRow>,
     /// Rules for effects of the Feature that are no longer wanted. They do not apply to the effects of this commit.
     pub cancel: Vec<CancelRule>,
-    /// The effects that the step asks for.
     pub effects: Vec<NewEffect>,
     /// The end of the effect whose result is the event.
     pub finish: Option<Finish>,
 }
 
-/// The result of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Committed {
     /// Everything is stored.

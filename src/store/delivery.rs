@@ -48,10 +48,8 @@ domain::words!(Source {
     Sweep = "sweep",
 });
 
-/// A delivery as it came in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewDelivery {
-    /// The App that received it.
     pub app: AppId,
     /// GitHub's id of the delivery. A repeat has the same id.
     pub id: String,
@@ -61,9 +59,7 @@ pub struct NewDelivery {
     pub installation: Option<InstallationId>,
     /// The repository, if the payload names one.
     pub repo: Option<RepoId>,
-    /// The body.
     pub payload: String,
-    /// The time at which it arrived.
     pub received_at: Millis,
     /// The way in which it reached us.
     pub source: Source,
@@ -80,14 +76,12 @@ pub enum Accepted {
     Again,
 }
 
-/// A stored delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredDelivery {
     /// The name of the event, such as `issues`.
     pub event: String,
     /// The body; `None` once it is blanked.
     pub payload: Option<String>,
-    /// The time at which it arrived.
     pub received_at: Millis,
     /// The outcome, once the delivery was processed.
     pub outcome: Option<String>,
@@ -113,7 +107,6 @@ impl Store {
         row.map(|row| read(&row)).transpose()
     }
 
-    /// Records the outcome of a delivery.
     pub async fn finish_delivery(&self, app: AppId, id: &str, outcome: &str) -> Result<(), StoreError> {
         let outcome = explained(outcome);
         self.db.run(CONCLUDE, args![stored(app.0)?, id, &outcome]).await?;

@@ -47,7 +47,6 @@ pub enum Ordered {
     Free,
 }
 
-/// The state of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EffectState {
     /// It waits for its time and a worker.
@@ -76,7 +75,6 @@ pub const MAX_EFFECT_PAYLOAD: usize = 4 << 20;
 /// An effect to be stored. If its id is known, it is the same effect and is not stored again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEffect {
-    /// The id. Two effects with the same id are one effect.
     pub id: String,
     /// The kind of effect, such as `ingest`.
     pub kind: String,
@@ -85,7 +83,6 @@ pub struct NewEffect {
     /// The subject that it is about. Effects of one subject are ordered (forge lane) or exclude each other (agent
     /// lane).
     pub subject: String,
-    /// The Feature that asked for it.
     pub feature: Option<FeatureKey>,
     /// The most effects of this lane that may run at once for the Feature.
     pub feature_limit: Option<u32>,
@@ -95,9 +92,7 @@ pub struct NewEffect {
     pub waits: bool,
     /// The installation it is charged to; 0 if there is none.
     pub installation: InstallationId,
-    /// The repository it is about.
     pub repo: Option<RepoId>,
-    /// Its details, as JSON.
     pub payload: String,
     /// The priority; lower goes first.
     pub priority: i64,
@@ -105,12 +100,10 @@ pub struct NewEffect {
     pub run_at: Millis,
 }
 
-/// A stored effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEffect {
     /// Its number in the order in which effects were stored.
     pub seq: i64,
-    /// The id. Two effects with the same id are one effect.
     pub id: String,
     /// The kind of effect, such as `ingest`.
     pub kind: String,
@@ -118,15 +111,10 @@ pub struct StoredEffect {
     pub lane: Lane,
     /// The subject; see [`NewEffect::subject`].
     pub subject: String,
-    /// The Feature that asked for it.
     pub feature: Option<FeatureKey>,
-    /// The installation it is charged to.
     pub installation: InstallationId,
-    /// The repository it is about.
     pub repo: Option<RepoId>,
-    /// Its details, as JSON.
     pub payload: String,
-    /// Its state.
     pub state: EffectState,
     /// The earliest time at which it may run.
     pub run_at: Millis,
@@ -136,7 +124,6 @@ pub struct StoredEffect {
     pub crashes: u32,
     /// A number that every claim raises, so that writes under an older claim are recognized.
     pub fence: i64,
-    /// The name of the worker that holds it.
     pub worker: Option<String>,
     /// The end of the lease, unless it is renewed.
     pub lease_until: Option<Millis>,
@@ -153,7 +140,6 @@ pub struct StoredEffect {
 }
 
 impl Store {
-    /// Returns the effect with this id.
     pub async fn effect(&self, id: &str) -> Result<Option<StoredEffect>, StoreError> {
         let row = self.db.row(ONE, args![id]).await?;
         row.map(|row| read(&row)).transpose()

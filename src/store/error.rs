@@ -21,7 +21,6 @@ pub enum StoreError {
     /// A stored value does not have the form that its column should have.
     #[error("a stored value of {column} cannot be read: {problem}")]
     Unreadable {
-        /// The column.
         column: &'static str,
         /// What is wrong with the value.
         problem: String,
@@ -32,7 +31,6 @@ pub enum StoreError {
     /// A text is longer than the store allows.
     #[error("{what} has {bytes} bytes, at most {limit} are stored")]
     TooLong {
-        /// The text, in words.
         what: &'static str,
         /// Its length in bytes.
         bytes: usize,
@@ -44,7 +42,6 @@ pub enum StoreError {
     Closed,
 }
 
-/// The cause of a store failure, for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreFailure {
     /// The disk of the database is full.
@@ -176,16 +173,13 @@ pub enum OpenError {
     /// The file or its lock file cannot be created or opened.
     #[error("the database file {} cannot be opened", .path.display())]
     File {
-        /// The file.
         path: PathBuf,
-        /// The cause.
         #[source]
         source: std::io::Error,
     },
     /// The database was written by a newer AutoBuild.
     #[error("the database is at version {found}, this program knows versions up to {known}; use a newer AutoBuild")]
     Newer {
-        /// The version of the database.
         found: i64,
         /// The newest version that this program knows.
         known: i64,
@@ -193,7 +187,6 @@ pub enum OpenError {
     /// The database was written by an older AutoBuild, and this call may not migrate it.
     #[error("the database is at version {found}, this program reads version {known}; start `autobuild serve` once")]
     Older {
-        /// The version of the database.
         found: i64,
         /// The version that this program reads.
         known: i64,

@@ -18,12 +18,9 @@ statements! {
             ('labelled', 'pull_merged', 'default_pushed', 'default_conflicts', 'suspended', 'unsuspended')";
 }
 
-/// An event to be recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEvent {
-    /// The event's kind.
     pub kind: String,
-    /// The event as JSON.
     pub body: String,
     /// The id of the fact behind it. One fact changes a Feature only once.
     pub cause: String,
@@ -33,12 +30,10 @@ pub struct NewEvent {
     pub at: Millis,
 }
 
-/// A stored event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
     /// The version of the Feature that it led to.
     pub seq: i64,
-    /// The event.
     pub event: NewEvent,
 }
 

@@ -29,11 +29,9 @@ statements! {
 /// The row of a Feature, without its Tasks and Turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureRow {
-    /// The Feature's key.
     pub key: FeatureKey,
     /// The installation that gives access to its repository.
     pub installation: InstallationId,
-    /// The word for its state.
     pub state: String,
     /// The integration branch, once it exists.
     pub branch: Option<String>,
@@ -48,7 +46,6 @@ pub struct FeatureRow {
 /// A Feature with its Tasks and Turns, all read from one snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFeature {
-    /// The Feature itself.
     pub row: FeatureRow,
     /// The version. A change must name it, or is refused.
     pub version: i64,

@@ -63,12 +63,9 @@ statements! {
                          " id LIMIT $1");
 }
 
-/// The Features to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// All Features.
     All,
-    /// Features of one installation.
     Installation(InstallationId),
     /// Features of one repository.
     Repo(RepoId),
@@ -77,20 +74,16 @@ pub enum Scope {
 /// A Feature found by a branch or a pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFeature {
-    /// The Feature.
     pub feature: FeatureRow,
     /// The Task whose branch or pull request it is; `None` if it is the Feature's own.
     pub task: Option<TaskId>,
 }
 
-/// A Feature in a list, with its stored version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedFeature {
-    /// The Feature.
     pub key: FeatureKey,
     /// The installation that gives access to its repository.
     pub installation: InstallationId,
-    /// The version, which every change raises.
     pub version: i64,
 }
 
@@ -105,17 +98,14 @@ impl Store {
         self.one(UNFINISHED_RUN, args![stored(repo.0)?, stored(issue.0)?]).await
     }
 
-    /// Returns the Feature to which a branch belongs.
     pub async fn by_branch(&self, repo: RepoId, branch: &str) -> Result<Option<FoundFeature>, StoreError> {
         self.found(BY_BRANCH, args![stored(repo.0)?, branch]).await
     }
 
-    /// Returns the Feature to which a pull request belongs.
     pub async fn by_pull(&self, repo: RepoId, pull: PullNumber) -> Result<Option<FoundFeature>, StoreError> {
         self.found(BY_PULL, args![stored(repo.0)?, stored(pull.0)?]).await
     }
 
-    /// Returns the unfinished Features.
     pub async fn unfinished(&self, scope: Scope) -> Result<Vec<FeatureRow>, StoreError> {
         self.many(UNFINISHED, scope).await
     }

@@ -42,15 +42,11 @@ statements! {
 /// The proof of a claim: the effect, the worker, and the fence that the claim raised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hold {
-    /// The effect's id.
     pub effect: String,
-    /// The worker that claimed it.
     pub worker: String,
-    /// The number of the claim.
     pub fence: i64,
 }
 
-/// The result of a write under a hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fenced {
     /// The hold was valid and the write is stored.
@@ -62,7 +58,6 @@ pub enum Fenced {
 /// The state of a hold, as a look or a renewal finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lease {
-    /// The effect is still held and wanted.
     Mine,
     /// The effect is still held but no longer wanted: stop, then finish it as cancelled.
     CancelRequested,
@@ -76,10 +71,7 @@ pub enum Outcome {
     /// It was performed.
     Done,
     /// It was given up.
-    Failed {
-        /// The reason.
-        error: String,
-    },
+    Failed { error: String },
     /// It was no longer wanted.
     Cancelled,
 }
@@ -89,7 +81,6 @@ pub enum Outcome {
 pub struct Finish {
     /// The proof that this worker may end it.
     pub hold: Hold,
-    /// How it ended.
     pub outcome: Outcome,
 }
 

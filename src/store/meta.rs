@@ -22,7 +22,6 @@ const PROBE: &str = "probe";
 /// Whether a name was used up before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spent {
-    /// This call used it up.
     Now,
     /// An earlier call used it up.
     Before,

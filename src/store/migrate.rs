@@ -5,14 +5,11 @@ use crate::store::{
     sql::{Db, Pools, args, statements},
 };
 
-/// One migration.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
     /// Its number, from 1, without gaps.
     pub number: i64,
-    /// Its name, as in the file name.
     pub name: &'static str,
-    /// Its SQL for SQLite.
     pub sqlite: &'static str,
     /// Its SQL for PostgreSQL.
     pub postgres: &'static str,

@@ -17,7 +17,6 @@ use sqlx::{
 use std::{path::Path, sync::Arc, time::Duration};
 use tokio::time::timeout;
 
-/// The options with which a store is opened.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
     /// The number of reading connections (SQLite) or of all connections (PostgreSQL).

@@ -65,11 +65,9 @@ domain::words!(Trouble {
 pub struct ProviderTrouble {
     /// The kind of agent, and the model if one is named: `claude/sonnet`.
     pub name: String,
-    /// The reason.
     pub cause: Trouble,
     /// The provider's message, for operators.
     pub said: String,
-    /// The number of failures in a row.
     pub failures: u32,
     /// The time of the first of these failures.
     pub since: Millis,
@@ -82,13 +80,11 @@ pub struct ProviderTrouble {
 pub struct Parked {
     /// The subject: a task or a Feature.
     pub subject: String,
-    /// The service that it waits for.
     pub on: WaitsOn,
     /// The time at which it is tried again.
     pub until: Millis,
 }
 
-/// The service that an effect waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitsOn {
     /// A provider of models.
@@ -125,7 +121,6 @@ impl StoredEffect {
 pub enum ParkCause<'a> {
     /// The effect asked the provider and was refused.
     Refused {
-        /// The reason.
         cause: Trouble,
         /// The provider's message.
         said: &'a str,
@@ -134,10 +129,8 @@ pub enum ParkCause<'a> {
     Closed,
 }
 
-/// The times of a wait for a provider.
 #[derive(Clone, Copy, Debug)]
 pub struct ParkTimes {
-    /// The current time.
     pub now: Millis,
     /// The time before which nobody asks the provider.
     pub until: Millis,

@@ -54,25 +54,20 @@ domain::words!(HeldBy {
 /// An effect that is ready or running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuedEffect {
-    /// The id of the effect.
     pub id: String,
     /// The kind of effect, such as `ingest`.
     pub kind: String,
     /// The subject: a task, a Feature or something else that it is about.
     pub subject: String,
-    /// The Feature that asked for it.
     pub feature: Option<FeatureKey>,
     /// Whether it is ready or running.
     pub state: EffectState,
-    /// The earliest time at which it may run.
     pub run_at: Millis,
     /// The time at which it first could have run.
     pub first_due: Millis,
-    /// The number of failed tries.
     pub attempt: u32,
     /// The error of the last failed try.
     pub last_error: Option<String>,
-    /// The service that it waits for.
     pub waits_on: Option<WaitsOn>,
     /// The other reason that holds it back.
     pub held_by: Option<HeldBy>,

@@ -28,7 +28,6 @@ statements! {
 pub struct KnownSettings {
     /// The commit of the default branch; `None` if the repository has no commits.
     pub commit: Option<Sha>,
-    /// The result of the read, as JSON.
     pub file: String,
     /// The organisation's `.github` repository, if it was read.
     pub shared: Option<RepoId>,

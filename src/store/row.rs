@@ -3,7 +3,6 @@
 use crate::store::error::StoreError;
 use sqlx::{Row as _, postgres::PgRow, sqlite::SqliteRow};
 
-/// One row of a result.
 pub(super) enum Row {
     Sqlite(SqliteRow),
     Postgres(PgRow),

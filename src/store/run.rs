@@ -75,22 +75,15 @@ statements! {
                          AND e.fence = run.fence)");
 }
 
-/// A run that is about to begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRun {
-    /// The installation it is charged to.
     pub installation: InstallationId,
-    /// The Feature it belongs to.
     pub feature: FeatureKey,
     /// The task; `None` for the planner.
     pub task: Option<TaskId>,
-    /// The turn.
     pub turn: TurnNumber,
-    /// The word for the role.
     pub role: String,
-    /// The kind of agent.
     pub agent: String,
-    /// The requested model.
     pub model: Option<String>,
     /// The length of its prompt, in characters.
     pub prompt_chars: u64,
@@ -98,20 +91,13 @@ pub struct NewRun {
     pub provider: String,
     /// How long the first run to ask a provider in trouble keeps the others away, in milliseconds.
     pub spacing: i64,
-    /// The current time.
     pub at: Millis,
 }
 
-/// Whether a run may begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Started {
     /// It may begin, and is recorded with its share.
-    Run {
-        /// Its id in the ledger.
-        id: String,
-        /// The share that was reserved for it.
-        share: Share,
-    },
+    Run { id: String, share: Share },
     /// A budget is used up.
     Spent(Spent),
     /// The rest of a budget is reserved for other runs.
@@ -125,16 +111,13 @@ pub enum Started {
     Lost,
 }
 
-/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedRun {
-    /// Its id in the ledger.
     pub id: String,
     /// The model that worked, if it is known.
     pub model: Option<String>,
     /// The isolation level under which it ran.
     pub level: Option<Level>,
-    /// What it used.
     pub usage: Usage,
     /// The number of programs that were started: 2 if a bad answer was asked for again.
     pub runs: u32,
@@ -142,7 +125,6 @@ pub struct EndedRun {
     pub failure: Option<String>,
     /// Its events as JSON lines. Those beyond [`MAX_RUN_EVENTS`] are dropped.
     pub events: Option<String>,
-    /// The current time.
     pub at: Millis,
 }
 

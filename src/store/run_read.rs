@@ -63,7 +63,6 @@ statements! {
               ORDER BY 3 DESC, 1, 2 LIMIT 1000";
 }
 
-/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
     /// It began and has not ended.
@@ -83,25 +82,17 @@ domain::words!(RunState {
 /// A stored run, without its events; see [`Store::run_events`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRun {
-    /// Its id in the ledger.
     pub id: String,
-    /// The effect that asked for it.
     pub effect: String,
-    /// The Feature.
     pub feature: FeatureKey,
     /// The task; `None` for the planner.
     pub task: Option<TaskId>,
-    /// The turn.
     pub turn: TurnNumber,
-    /// The word for the role.
     pub role: String,
-    /// The kind of agent.
     pub agent: String,
-    /// The model.
     pub model: Option<String>,
     /// The isolation level under which it ran.
     pub level: Option<Level>,
-    /// Its state.
     pub state: RunState,
     /// What it used; for a lost run, its reserved share of money.
     pub usage: Usage,
@@ -111,39 +102,31 @@ pub struct StoredRun {
     pub runs: u32,
     /// The word for its failure; `None` if it answered or has not ended.
     pub failure: Option<String>,
-    /// The time at which it began.
     pub started_at: Millis,
-    /// The time at which it ended.
     pub ended_at: Option<Millis>,
 }
 
 /// The sum over all runs with the same role, agent, model and outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunTotal {
-    /// The word for the role.
     pub role: String,
-    /// The kind of agent.
     pub agent: String,
     /// The model; empty if it is not known.
     pub model: String,
     /// `ok`, the word for a failure, `running` or `lost`.
     pub outcome: String,
-    /// Their cost.
     pub cost: Cost,
 }
 
 /// The cost of one day's runs in a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DaySpent {
-    /// The installation that pays.
     pub installation: InstallationId,
-    /// The repository.
     pub repo: RepoId,
     /// The beginning of the day, UTC.
     pub day: Millis,
     /// The known cost, in millionths of a US dollar.
     pub usd_micros: u64,
-    /// The number of runs that began.
     pub runs: u32,
     /// The number of runs that are over and whose cost is unknown.
     pub unknown: u32,
@@ -176,7 +159,6 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Returns the events of a run, as JSON lines.
     pub async fn run_events(&self, id: &str) -> Result<Option<String>, StoreError> {
         let row = self.db.row(EVENTS, args![id]).await?;
         Ok(row.map(|row| row.opt_text("events")).transpose()?.flatten())

@@ -16,7 +16,6 @@ macro_rules! statements {
 }
 pub(super) use statements;
 
-/// One argument of a statement.
 #[derive(Clone, Copy)]
 pub(super) enum Arg<'a> {
     Int(Option<i64>),
@@ -102,13 +101,11 @@ impl Bulk {
         texts.find(|(rows, _)| *rows <= left)
     }
 
-    /// Returns all texts, for the test that prepares them.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(|(_, text)| text.as_str())
     }
 }
 
-/// The connections of an open database.
 #[derive(Clone, Debug)]
 pub(super) enum Pools {
     /// One connection for writing, several for reading.
@@ -192,7 +189,6 @@ impl Db {
         Ok(begun?)
     }
 
-    /// Reads the rows of one statement.
     pub(super) async fn rows(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError> {
         Ok(match &self.pools {
             Pools::Sqlite { read, .. } => wrapped(bound!(sql, args).fetch_all(read).await?, Row::Sqlite),
@@ -240,7 +236,6 @@ impl Tx {
         })
     }
 
-    /// Runs a statement and returns its rows.
     pub(super) async fn rows(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError> {
         Ok(match self {
             Self::Sqlite(tx) => wrapped(bound!(sql, args).fetch_all(&mut **tx).await?, Row::Sqlite),

@@ -31,14 +31,11 @@ statements! {
                 evidence = excluded.evidence, started_at = excluded.started_at, ended_at = excluded.ended_at";
 }
 
-/// The row of a Task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskRow {
     /// The Task's id within its Feature.
     pub id: TaskId,
-    /// The wave it runs in.
     pub wave: u32,
-    /// The word for its state.
     pub state: String,
     /// Its branch, once it exists.
     pub branch: Option<String>,
@@ -46,34 +43,25 @@ pub struct TaskRow {
     pub head: Option<Sha>,
     /// Its pull request, once it exists.
     pub pull: Option<PullNumber>,
-    /// The rest of the Task, as JSON.
     pub data: String,
     /// The Tasks that must be done before it.
     pub needs: Vec<TaskId>,
 }
 
-/// The row of a Turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnRow {
-    /// The Task it belongs to.
     pub task: TaskId,
-    /// Its number.
     pub number: TurnNumber,
-    /// The word for its state.
     pub state: String,
-    /// The commit that the Player started from.
     pub base: Option<Sha>,
     /// The commit that was pushed.
     pub head: Option<Sha>,
     /// The Player's report and the rest of the Turn, as JSON.
     pub report: Option<String>,
-    /// The verdict, as JSON.
     pub decision: Option<String>,
     /// The results of the Gates, as JSON.
     pub evidence: Option<String>,
-    /// The time at which it began.
     pub started_at: Option<Millis>,
-    /// The time at which it ended.
     pub ended_at: Option<Millis>,
 }
 

@@ -4,7 +4,6 @@ use crate::store::error::OpenError;
 use sqlx::postgres::PgConnectOptions;
 use std::{path::PathBuf, str::FromStr};
 
-/// The parsed address of a database.
 pub(super) enum Address {
     File(PathBuf),
     Server(Box<PgConnectOptions>),

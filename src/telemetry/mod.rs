@@ -55,13 +55,11 @@ pub struct Span {
     pub path: Vec<String>,
     /// The name shown in lists of spans.
     pub name: String,
-    /// The time at which it began.
     pub from: Millis,
     /// The time at which it ended; a time before `from` is sent as `from`.
     pub to: Millis,
     /// The kind of failure, as AutoBuild names it; `None` if it succeeded.
     pub failure: Option<String>,
-    /// Its attributes.
     pub facts: Vec<(&'static str, Fact)>,
 }
 
@@ -70,7 +68,6 @@ pub struct Span {
 pub enum Fact {
     /// A word or name of AutoBuild's own, never text written by others.
     Text(String),
-    /// A count.
     Count(u64),
     /// A sum of money.
     Money(f64),
@@ -99,14 +96,12 @@ impl Span {
         self
     }
 
-    /// Adds a count attribute.
     #[must_use]
     pub fn count(mut self, key: &'static str, count: u64) -> Self {
         self.facts.push((key, Fact::Count(count)));
         self
     }
 
-    /// Marks the span as failed.
     #[must_use]
     pub fn failed(mut self, word: &str) -> Self {
         self.failure = Some(word.to_owned());
@@ -175,7 +170,6 @@ fn trace_id(feature: &str) -> String {
     digits(&["trace", feature], 16)
 }
 
-/// Returns the id of the span with this path.
 fn span_id(path: &[String]) -> String {
     let parts: Vec<&str> = std::iter::once("span").chain(path.iter().map(String::as_str)).collect();
     digits(&parts, 8)

@@ -11,7 +11,6 @@ const INTERNAL: u8 = 1;
 const OK: u8 = 1;
 const ERROR: u8 = 2;
 
-/// Builds one request with these spans.
 pub(super) fn request(service: &str, instance: &str, spans: &[Span]) -> Value {
     let resource = [
         ("service.name", service),

@@ -20,10 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_secs(1);
 const TRIES: u32 = 2;
 
-/// A message to the sending task.
 #[derive(Debug)]
 pub(super) enum Order {
-    /// Send this span.
     Span(Box<Span>),
     /// Send everything, then answer.
     Flush(oneshot::Sender<()>),

@@ -17,11 +17,9 @@ pub struct TelemetrySettings {
     pub(super) service: String,
 }
 
-/// A variable with an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{variable}: {problem}")]
 pub struct TelemetryMistake {
-    /// The name of the variable.
     pub variable: &'static str,
     /// What is wrong, without the value, which may be secret.
     pub problem: &'static str,

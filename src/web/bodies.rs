@@ -16,7 +16,6 @@ pub(super) const FREE: usize = 64 << 10;
 /// The bytes that all bodies may use together beyond [`FREE`] each.
 const BUDGET: usize = 64 << 20;
 
-/// The remaining budget for bodies.
 #[derive(Clone)]
 pub(super) struct Bodies(Arc<Semaphore>);
 

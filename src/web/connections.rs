@@ -7,7 +7,6 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// The open connections.
 pub(super) struct Connections {
     most: usize,
     open: Mutex<Open>,
@@ -25,7 +24,6 @@ struct Connection {
     cut: CancellationToken,
 }
 
-/// The side that has to act next.
 #[derive(Clone, Copy)]
 enum State {
     /// The sender has to act, since that moment.

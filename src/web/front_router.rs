@@ -40,7 +40,6 @@ impl FrontRouter {
         self.service.send_replace(service);
     }
 
-    /// Returns the router for everything that is served.
     pub fn router(&self) -> Router {
         let behind = Router::new().fallback(forward).with_state(self.clone());
         match &self.setup {

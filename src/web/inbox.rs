@@ -76,7 +76,6 @@ impl Admin {
 /// The people who may see the dashboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Viewers {
-    /// People who signed in.
     SignedIn,
     /// People on this machine who have the key of this run.
     WithKey,

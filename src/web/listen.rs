@@ -70,7 +70,6 @@ impl Listener {
         })
     }
 
-    /// Returns the bound address.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.socket.local_addr()
     }

@@ -18,16 +18,13 @@ use std::{fmt::Write, sync::Arc};
 /// The exposition format of Prometheus.
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// A metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
-    /// The metric's name.
     pub name: &'static str,
     /// The metric's type: `counter` if it only grows, else `gauge`.
     pub kind: &'static str,
     /// The metric's description.
     pub about: &'static str,
-    /// Returns its lines, each with labels and a value.
     lines: fn(&Figures) -> Vec<(String, String)>,
 }
 
@@ -149,7 +146,6 @@ impl Figures {
         self.totals.iter().filter(|total| !is_open(total))
     }
 
-    /// Returns a figure of the ended runs.
     fn of_ended(&self, figure: fn(&Cost) -> String) -> Vec<(String, String)> {
         let line = |total: &RunTotal| (labels(total), figure(&total.cost));
         self.ended().map(line).collect()
@@ -205,7 +201,6 @@ fn tokens(total: &RunTotal) -> Vec<(String, String)> {
         .to_vec()
 }
 
-/// Returns a number with this many decimals.
 fn decimal(number: u64, decimals: u32) -> String {
     let one = 10_u64.pow(decimals);
     let width = usize::try_from(decimals).unwrap_or_default();

@@ -31,7 +31,6 @@ use axum::{
 };
 use std::sync::Arc;
 
-/// Returns all routes.
 pub fn router(inbox: Arc<Inbox>) -> Router {
     Router::new()
         .route("/webhook", post(inbox::webhook).layer(DefaultBodyLimit::disable()))

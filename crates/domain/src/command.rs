@@ -185,7 +185,6 @@ fn malformed(reason: CommandMistake, nearest: &str) -> Parsed {
     }
 }
 
-/// A wrong word, shortened for the reply.
 fn cut(word: &str) -> String {
     shorten::start(word, 40)
 }

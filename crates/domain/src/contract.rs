@@ -219,7 +219,6 @@ fn open_questions<'a>(decision: &CoachDecision, facts: &TurnFacts<'a>) -> Vec<(O
     open.filter_map(with_question).collect()
 }
 
-/// Returns the item for the Player about a question that is open.
 fn open_item(open: &OpenQuestion, question: &Question) -> Issue {
     let title = question.title();
     let words = match (&open.why, question.topic.quote_source()) {

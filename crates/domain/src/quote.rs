@@ -17,7 +17,6 @@ const AROUND: [char; 16] = [
 /// Punctuation that ends a sentence.
 const ENDS: [char; 7] = ['.', '!', '?', ':', '。', '！', '？'];
 
-/// A word of a text.
 #[derive(Debug)]
 struct Word {
     text: String,
@@ -25,7 +24,6 @@ struct Word {
     ends: Position,
 }
 
-/// A side of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Position {
     Inside,

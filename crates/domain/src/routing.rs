@@ -124,7 +124,6 @@ fn doubled(first: i64, times: u32) -> i64 {
     first.saturating_mul(2_i64.saturating_pow(times.min(16)))
 }
 
-/// Returns up to a fifth of a wait.
 fn fifth(wait: i64, jitter: f64) -> i64 {
     let thousandths = format!("{:.0}", jitter.clamp(0.0, 1.0) * 1_000.0)
         .parse::<i64>()

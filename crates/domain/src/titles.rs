@@ -17,7 +17,6 @@ enum Part {
     Value(Value),
 }
 
-/// A value that a title holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Type,

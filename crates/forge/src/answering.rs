@@ -91,7 +91,6 @@ async fn of_pages(
     Ok(response)
 }
 
-/// Returns the kind of call of a path.
 fn kind_of(parts: &[&str]) -> CallKind {
     match parts {
         ["graphql"] | ["api", "graphql"] => CallKind::GraphQl,

@@ -32,7 +32,6 @@ pub(super) enum Caller {
     Person(u64),
 }
 
-/// The scope of an installation token.
 #[derive(Clone, Debug)]
 pub(super) struct Narrowed {
     pub(super) installation: u64,

@@ -11,7 +11,6 @@ use git::bare::BareRepo;
 use serde_json::Value;
 use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
-/// One request to the API.
 pub(super) struct Call {
     pub(super) site: Arc<Site>,
     pub(super) method: String,
@@ -23,7 +22,6 @@ pub(super) struct Call {
     pub(super) caller: Caller,
 }
 
-/// The answer to an API request.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -50,7 +48,6 @@ impl Answer {
         Self { status, body, link }
     }
 
-    /// Returns the same answer with status 201.
     pub(super) fn into_created(self) -> Self {
         Self { status: 201, ..self }
     }
@@ -84,7 +81,6 @@ impl Call {
         }
     }
 
-    /// Returns a text field of the body.
     pub(super) fn text(&self, field: &str) -> Option<String> {
         self.body.get(field).and_then(Value::as_str).map(str::to_owned)
     }
@@ -101,12 +97,10 @@ impl Call {
         Some(texts.map(str::to_owned).collect())
     }
 
-    /// Returns a parameter of the query.
     pub(super) fn asked(&self, name: &str) -> Option<&str> {
         self.query.get(name).map(String::as_str)
     }
 
-    /// Returns a parameter of the query as a number.
     pub(super) fn asked_number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.asked(name)?.parse().ok()
     }
@@ -122,7 +116,6 @@ impl Call {
         self.asked_number("per_page").unwrap_or(PAGE).clamp(1, 100)
     }
 
-    /// Answers with one page of a list, with links to the other pages.
     pub(super) fn page(&self, list: Vec<Value>) -> Answer {
         let (page, link) = self.cut(list);
         let answer = Answer::ok(Value::Array(page));
@@ -187,7 +180,6 @@ impl Deref for Entered<'_> {
 }
 
 impl Entered<'_> {
-    /// Reads the repository.
     pub(super) fn read<T>(&self, look: impl FnOnce(&State, &Repo) -> Result<T>) -> Result<T> {
         self.site.read(|state| look(state, state.repo(self.at.repo)?))
     }
@@ -202,7 +194,6 @@ impl Entered<'_> {
         self.read(look).map(|rows| self.page(rows))
     }
 
-    /// Changes the state.
     pub(super) fn change<T>(&self, alter: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
         self.site.change(alter)
     }

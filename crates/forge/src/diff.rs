@@ -2,7 +2,6 @@
 
 use super::state::Side;
 
-/// One line of a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DiffLine {
     /// The index of its hunk in the file, from 0.

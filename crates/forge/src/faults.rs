@@ -211,7 +211,6 @@ impl Hold {
     }
 }
 
-/// All orders given.
 #[derive(Debug, Default)]
 pub(super) struct Faults(Mutex<Vec<FaultOrder>>);
 

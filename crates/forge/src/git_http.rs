@@ -18,7 +18,6 @@ const UPDATE_HOOK: &str = include_str!("update-hook.sh");
 /// The most bytes of git's capability advertisement; more is an error.
 const MOST_ABILITIES: usize = 64 << 10;
 
-/// A request of a git client.
 #[derive(Debug)]
 pub(super) struct GitRequest {
     owner: String,

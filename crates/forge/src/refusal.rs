@@ -62,7 +62,6 @@ impl Refusal {
         Self::new(403, "Resource not accessible by integration")
     }
 
-    /// Returns the 403 for a person who lacks the role.
     pub(super) fn lacks_role(role: &str) -> Self {
         Self::new(403, format!("Must have {role} rights to Repository."))
     }
@@ -73,12 +72,10 @@ impl Refusal {
         self
     }
 
-    /// Returns a 422 with one structured error.
     pub(super) fn invalid(resource: &str, field: &str, code: &str) -> Self {
         Self::new(422, "Validation Failed").because(json!({"resource": resource, "field": field, "code": code}))
     }
 
-    /// Returns a 422 with one structured error that carries a sentence.
     pub(super) fn custom(resource: &str, field: &str, sentence: &str) -> Self {
         let error = json!({"resource": resource, "field": field, "code": "custom", "message": sentence});
         Self::new(422, "Validation Failed").because(error)

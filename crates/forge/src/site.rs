@@ -35,7 +35,6 @@ const REMEMBERED: usize = 256;
 
 type Pair = (u64, String, String);
 
-/// The running forge.
 #[derive(Debug)]
 pub(super) struct Site {
     state: Mutex<State>,
@@ -50,7 +49,6 @@ pub(super) struct Site {
     saving: Saving,
     /// The number of changes so far; raised under the lock of the state.
     changes: AtomicU64,
-    /// The number of changes that are in the file.
     in_file: watch::Sender<u64>,
     /// Held while one call changes several things, so that the file never holds half of them.
     whole: RwLock<()>,
@@ -99,7 +97,6 @@ impl Site {
         }
     }
 
-    /// Reads the state.
     pub(super) fn read<T>(&self, look: impl FnOnce(&State) -> T) -> T {
         look(&lock(&self.state))
     }
@@ -121,7 +118,6 @@ impl Site {
         result
     }
 
-    /// Returns the number of changes so far.
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
@@ -141,7 +137,6 @@ impl Site {
         }
     }
 
-    /// Returns the path of the state file.
     pub(super) fn file(folder: &Path) -> PathBuf {
         folder.join("forge.json")
     }

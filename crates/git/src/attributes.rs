@@ -22,7 +22,6 @@ pub(crate) struct Attributes {
     /// Whether git writes CR LF on the way out.
     writes_crlf: bool,
     ident: bool,
-    /// The encoding in a work tree.
     pub(crate) encoding: Option<String>,
     /// The program that stores the file's content in its own form.
     pub(crate) filter: Option<String>,

@@ -22,7 +22,6 @@ const PACKED: &str = "# pack-refs with: peeled fully-peeled sorted \n";
 /// The start of a tag's ref.
 const SPACE: &str = "refs/tags/";
 
-/// A tag of the remote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Tag {
     object: Sha,
@@ -80,7 +79,6 @@ impl Mirror {
         }
     }
 
-    /// Returns which of these objects the mirror has.
     async fn held(&self, objects: impl Iterator<Item = &Sha>) -> Result<BTreeSet<Sha>, GitError> {
         let lines: String = objects.flat_map(|object| [object.as_str(), "\n"]).collect();
         if lines.is_empty() {
@@ -143,7 +141,6 @@ impl Mirror {
     }
 }
 
-/// The refs of a checkout.
 pub(crate) struct CloneRefs {
     head: Sha,
     default: BranchName,

@@ -156,7 +156,6 @@ impl Drop for Prepared {
     }
 }
 
-/// Returns the tree of a commit.
 async fn tree_of(repository: &Path, commit: &Sha) -> Result<Sha, GitError> {
     let call = GitCall::new(repository, "rev-parse").args(["--verify", "--end-of-options"]);
     let output = call.arg(format!("{commit}^{{tree}}")).ok().await?;

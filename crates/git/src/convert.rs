@@ -52,7 +52,6 @@ pub(crate) enum Stored {
     Refused(Vec<NotEncoded>),
 }
 
-/// One file to convert.
 struct File {
     change: RawChange,
     attributes: Attributes,
@@ -180,7 +179,6 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Lets git store these files.
     async fn add(&self, files: &[&File]) -> Result<crate::process::GitOutput, GitError> {
         let paths = files
             .iter()
@@ -212,7 +210,6 @@ impl Place<'_> {
     }
 }
 
-/// Replaces the files of a folder of ours.
 async fn write_files(folder: &Path, files: Vec<(RepoPath, Vec<u8>, u32)>) -> Result<(), GitError> {
     let (folder, failed) = (folder.to_path_buf(), || GitError::io("writing files to convert"));
     let writing = blocking(move || {
@@ -236,7 +233,6 @@ async fn index<'a>(
     call.stdin(lines).ok().await.map(drop)
 }
 
-/// Returns the object id of each path in the index.
 async fn indexed(repository: &Path) -> Result<HashMap<RepoPath, String>, GitError> {
     let output = GitCall::new(repository, "ls-files").args(["-s", "-z"]).ok().await?;
     let lines = output.stdout.split(|byte| *byte == 0).filter(|line| !line.is_empty());

@@ -29,7 +29,6 @@ type Key = (Arc<Path>, Sha);
 /// A mirror's folder, the most bytes that are wanted, and a subcommand of git with its arguments.
 type Question = (Arc<Path>, Option<usize>, Vec<String>);
 
-/// The cached answers.
 #[derive(Default)]
 pub(crate) struct Memory {
     lists: Mutex<HashMap<Key, Arc<[TreeEntry]>>>,

@@ -26,7 +26,6 @@ pub(crate) const NETWORK_DEADLINE: Duration = Duration::from_secs(900);
 const DEFAULT_CAP: usize = 64 << 20;
 /// The time that git gets to remove its lock files before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
-/// The output and exit code of one git call.
 #[derive(Debug)]
 pub(crate) struct GitOutput {
     /// The exit code; −1 after a signal.
@@ -82,7 +81,6 @@ pub(crate) struct GitCall {
     protocol: &'static str,
 }
 
-/// Returns an option with a folder as its value.
 fn named(option: &str, folder: &Path) -> OsString {
     let mut whole = OsString::from(option);
     whole.push(folder);
@@ -150,14 +148,12 @@ impl GitCall {
         }
     }
 
-    /// Adds one argument.
     #[must_use]
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
         self
     }
 
-    /// Adds arguments.
     #[must_use]
     pub(crate) fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.command.args(args);

@@ -23,7 +23,6 @@ pub struct ForgeAccess {
     base: Url,
     /// The proxy's address, which may hold a token.
     proxy: Option<SecretString>,
-    /// A file of all certificates to trust.
     certificates: Option<PathBuf>,
 }
 

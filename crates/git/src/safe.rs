@@ -94,7 +94,6 @@ pub(crate) fn git_on_path() -> Option<&'static Path> {
     found.as_deref()
 }
 
-/// Returns the program to start as git.
 pub(crate) fn git_program() -> &'static Path {
     git_on_path().unwrap_or(Path::new("git"))
 }

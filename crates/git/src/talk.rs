@@ -11,7 +11,6 @@ use tokio::{
 /// The number of bytes of standard error that are kept.
 const STDERR_CAP: usize = 16 << 10;
 
-/// The standard input of a call.
 pub(crate) enum Input {
     Nothing,
     Bytes(Vec<u8>),

@@ -92,7 +92,6 @@ impl Mirrors {
     }
 }
 
-/// Returns a name as that of one file.
 fn file_name(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     name.chars().map(plain).take(200).collect()
@@ -104,13 +103,11 @@ fn open(shared: &Arc<Shared>, file: PathBuf) -> io::Result<Checkout> {
     Checkout::reopened(shared, home, mark, file)
 }
 
-/// The content of a mark.
 pub(crate) struct Mark {
     /// The name of the folder around the working copy.
     home: OsString,
     pub(crate) head: Sha,
     pub(crate) tree: Option<Sha>,
-    /// The inode of the working copy.
     pub(crate) inode: u64,
     pub(crate) record: TreeRecord,
 }

@@ -129,7 +129,6 @@ pub(crate) enum Odd {
     TooDeep,
 }
 
-/// The result of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
     pub(crate) files: BTreeMap<RepoPath, Stamp>,

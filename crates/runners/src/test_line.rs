@@ -133,7 +133,6 @@ struct Call {
     has_usual_binaries: bool,
 }
 
-/// The way in which arguments reach the runner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Way {
     /// Directly; the runner's own words begin at this index in the command.

@@ -55,7 +55,6 @@ pub(crate) struct Element<'a> {
 }
 
 impl Element<'_> {
-    /// Returns the name.
     pub(crate) fn name(&self) -> &str {
         self.start.local_name().into_inner()
     }

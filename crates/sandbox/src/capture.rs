@@ -66,7 +66,6 @@ impl Output {
     }
 }
 
-/// Collects one stream.
 #[derive(Debug)]
 pub(crate) struct Capture {
     cap: OutputCap,

@@ -89,7 +89,6 @@ impl Groups {
         }
     }
 
-    /// Makes a new group with these limits.
     pub(crate) fn make(&self, limits: Limits) -> io::Result<Group> {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let folder = self.home.join(format!("run-{}-{number}", std::process::id()));
@@ -151,7 +150,6 @@ impl Group {
         figure(&events, "oom_kill").is_some_and(|count| count > 0)
     }
 
-    /// Kills every process in the group.
     pub(crate) fn kill(&self) {
         // Exists since Linux 5.14. On older kernels the launcher's own sweep kills them.
         let _ = self.set("cgroup.kill", 1);
@@ -182,7 +180,6 @@ impl Drop for Group {
     }
 }
 
-/// Returns the mount point of version 2.
 fn mounted(mounts: &str) -> Option<PathBuf> {
     let mut fields = mounts.lines().map(|line| line.split(' '));
     fields.find_map(|mut fields| {

@@ -15,7 +15,6 @@ use std::{
 /// The flag of a process that is ending (`PF_EXITING`).
 const EXITING: u64 = 4;
 
-/// One process in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) pid: i32,
@@ -53,7 +52,6 @@ impl Process {
         })
     }
 
-    /// Returns the process with this id.
     pub(crate) fn of(pid: i32) -> Option<Self> {
         Self::read(pid).ok().flatten()
     }

@@ -57,12 +57,7 @@ pub(crate) enum Way {
     /// This port of the machine.
     Port(u16),
     /// This port inside the sandbox, forwarded to a socket of the machine.
-    Bridge {
-        /// The socket's path.
-        socket: OsString,
-        /// The port.
-        port: u16,
-    },
+    Bridge { socket: OsString, port: u16 },
 }
 
 impl Way {
@@ -124,7 +119,6 @@ pub(crate) enum Said {
 }
 
 impl Said {
-    /// Reads the next message.
     pub(crate) fn read(source: &mut impl Read) -> std::io::Result<Self> {
         let (mut kind, mut length) = ([0; 1], [0; 4]);
         source.read_exact(&mut kind)?;
@@ -143,7 +137,6 @@ impl Said {
     }
 }
 
-/// One report from the launcher, which is one line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Report {
     /// There is no such program.

@@ -156,7 +156,6 @@ fn ungrouped(error: std::io::Error) -> std::io::Error {
     std::io::Error::new(error.kind(), format!("its control group: {error}"))
 }
 
-/// One running launcher.
 struct Running {
     since: u64,
     launcher: i32,

@@ -50,7 +50,6 @@ pub(crate) fn unfit(result: &Value, journal: &Journal) -> Option<AgentFailure> {
     })
 }
 
-/// Returns the name and version that the agent reports.
 pub(crate) fn name(result: &Value) -> String {
     let agent = result.get("agentInfo").unwrap_or(&Value::Null);
     let name = format!("{} {}", word(agent, "name"), word(agent, "version"));

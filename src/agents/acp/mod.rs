@@ -47,16 +47,13 @@ const LAST: Duration = Duration::from_secs(2);
 pub(crate) struct Script {
     /// The agent's role in the loop.
     pub(crate) role: Role,
-    /// The parameters of the session.
     pub(crate) session: Value,
     pub(crate) prompt: String,
     /// The folder that it may read.
     pub(crate) checkout: PathBuf,
-    /// The isolation level.
     pub(crate) level: Level,
 }
 
-/// A configured agent.
 #[derive(Clone, Debug)]
 pub(crate) struct AcpAgent {
     command: CommandLine,

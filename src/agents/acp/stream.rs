@@ -33,11 +33,8 @@ pub(crate) struct Stream {
     pub(crate) text: String,
     /// The answer with the id of the call that submitted it, if the agent has a tool for that.
     structured: Option<(String, Value)>,
-    /// Why the agent stopped.
     pub(crate) stop_reason: Option<String>,
-    /// Why the conversation failed.
     pub(crate) failed: Option<String>,
-    /// The tokens of the turn.
     pub(crate) tokens: Tokens,
     /// The cost in millionths of a dollar, if it was reported.
     pub(crate) usd_micros: Option<u64>,
@@ -142,7 +139,6 @@ impl Stream {
         self.ask(PROMPT, "session/prompt", params)
     }
 
-    /// Answers a request of the agent.
     fn asked(&self, id: &Value, method: &str, params: &Value, journal: &mut Journal) -> Next {
         if method != "session/request_permission" {
             return Next::Say(wire::not_offered(id));

@@ -3,14 +3,12 @@
 use crate::agents::acp::greeting::PROTOCOL;
 use serde_json::{Value, json};
 
-/// Returns one message as a line.
 pub(crate) fn line(message: &Value) -> Vec<u8> {
     let mut line = message.to_string().into_bytes();
     line.push(b'\n');
     line
 }
 
-/// Returns a request of ours.
 pub(crate) fn request(id: u64, method: &str, params: Value) -> Vec<u8> {
     line(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
 }

@@ -9,9 +9,7 @@ pub(crate) const ANSWER_TOOL: &str = "StructuredOutput";
 /// The mode and tools that a role's program is started with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
-    /// The permission mode.
     pub(crate) mode: &'static str,
-    /// The tools: exactly these.
     pub(crate) tools: &'static [&'static str],
 }
 

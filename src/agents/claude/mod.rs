@@ -40,7 +40,6 @@ impl ClaudeAgent {
         }
     }
 
-    /// Checks that the program can be run.
     pub(crate) async fn check(&self) -> Result<(), AgentFailure> {
         self.program.check(&self.context.sandbox, &self.context.runs).await?;
         self.context.access.check(Provider::Anthropic)

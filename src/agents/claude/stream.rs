@@ -31,7 +31,6 @@ pub(crate) struct Stream {
     pub(crate) login: Login,
     /// Whether the program reported its mode and tools and they are the requested ones.
     pub(crate) as_asked: bool,
-    /// The model, as the program names it.
     pub(crate) model: Option<String>,
     /// The error code of the last failure of the model's API.
     pub(crate) error: Option<String>,
@@ -47,7 +46,6 @@ pub(crate) struct Stream {
     pub(crate) taken: Option<Value>,
     /// Why the last submitted answer did not fit.
     pub(crate) refused_answer: Option<String>,
-    /// The tokens of all results.
     pub(crate) tokens: Tokens,
     /// The input tokens and the estimated output tokens by message, for a run without a result.
     messages: BTreeMap<String, Tokens>,

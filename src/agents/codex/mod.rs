@@ -35,7 +35,6 @@ const NO_DOCUMENTS: &str = "project_doc_max_bytes=0";
 /// The variable from which it reads its key.
 const KEY: &str = "AUTOBUILD_MODEL_KEY";
 
-/// The Codex command line.
 #[derive(Clone, Debug)]
 pub(crate) struct CodexAgent {
     program: Program,
@@ -50,7 +49,6 @@ impl CodexAgent {
         }
     }
 
-    /// Checks that the program can be run.
     pub(crate) async fn check(&self) -> Result<(), AgentFailure> {
         self.program.check(&self.context.sandbox, &self.context.runs).await?;
         self.context.access.check(Provider::OpenAi)
@@ -112,7 +110,6 @@ impl CodexAgent {
     }
 }
 
-/// Returns the variables that point to a home.
 pub(crate) fn variables(home: PathBuf) -> [(OsString, OsString); 2] {
     [
         ("CODEX_HOME".into(), home.into_os_string()),

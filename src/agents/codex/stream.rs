@@ -18,11 +18,8 @@ const MAX_REMEMBERED: usize = 10_000;
 pub(crate) struct Stream {
     /// The agent's last message.
     pub(crate) last_message: Option<String>,
-    /// Whether its turn was completed.
     pub(crate) completed: bool,
-    /// Why its turn failed.
     pub(crate) failed: Option<String>,
-    /// The tokens of all turns.
     pub(crate) tokens: Tokens,
     reconnects: u32,
     open: BTreeSet<String>,

@@ -20,18 +20,13 @@ const MAX_CLAIMS: usize = 12_000;
 const MAX_DISCREPANCIES: usize = 50;
 const MAX_REMARKS: usize = 20;
 
-/// The input for the Coach's prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct CoachInput<'a> {
-    /// The issue.
     pub issue: Snapshot<'a>,
-    /// The task.
     pub task: &'a PlannedTask,
-    /// The turn to judge.
     pub turn: TurnNumber,
     /// The whole change of the task, as a diff against the branch it will be merged into.
     pub diff: &'a str,
-    /// The Gates' results for this commit.
     pub gates: &'a GateReport,
     /// The Player's report; `None` if a person pushed the commit.
     pub report: Option<&'a PlayerReport>,

@@ -10,27 +10,20 @@ use crate::agents::{
 };
 use domain::{check_boxes::CheckBox, plan::PlannedTask};
 
-/// The input for the designer's prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct DesignerInput<'a> {
-    /// The issue.
     pub issue: Snapshot<'a>,
-    /// The subject of the design.
     pub what: ToDesign<'a>,
     /// The texts that people added, newest last.
     pub words: &'a [String],
-    /// All paths of the repository.
     pub files: &'a [String],
     /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
-    /// How to run its tests.
     pub tests: Tests<'a>,
 }
 
-/// The subject of a design.
 #[derive(Clone, Copy, Debug)]
 pub enum ToDesign<'a> {
-    /// A task with its criteria.
     Task(&'a PlannedTask),
     /// The whole issue as one task. Its criteria are these check boxes; without any, they must still be written.
     Issue(&'a [CheckBox]),

@@ -30,9 +30,7 @@ const MAX_OUTPUT: usize = 20_000;
 /// The issue as it was when the Feature started.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
-    /// The title.
     pub title: &'a str,
-    /// The body.
     pub body: &'a str,
     /// The comments below it by people with write access, newest first.
     pub comments: &'a [EarlierComment],
@@ -41,9 +39,7 @@ pub struct Snapshot<'a> {
 /// A file of the repository's default branch that tells agents how to work there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionFile {
-    /// The path.
     pub path: String,
-    /// The content.
     pub text: String,
 }
 
@@ -52,7 +48,6 @@ pub struct InstructionFile {
 pub enum Left {
     /// Changes in the working copy.
     Changes,
-    /// Nothing.
     Nothing,
 }
 

@@ -26,7 +26,6 @@ const MAX_FILES_TEXT: usize = 60_000;
 /// How to run a repository's tests.
 #[derive(Clone, Copy, Debug)]
 pub enum Tests<'a> {
-    /// With this command.
     By(&'a str),
     /// No command is known; these runners are installed.
     Unknown(&'a [&'a str]),

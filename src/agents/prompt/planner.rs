@@ -5,18 +5,14 @@ use crate::agents::{
     prompt::{InstructionFile, Prompt, Snapshot, parts::Tests},
 };
 
-/// The input for the planner's prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct PlannerInput<'a> {
-    /// The issue.
     pub issue: Snapshot<'a>,
     /// The texts that people added with `/autobuild plan`, newest last.
     pub words: &'a [String],
-    /// All paths of the repository.
     pub files: &'a [String],
     /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
-    /// How to run its tests.
     pub tests: Tests<'a>,
     /// The most tasks that the plan may have.
     pub max_tasks: u32,

@@ -26,22 +26,15 @@ const MAX_SUMMARY: usize = 1_000;
 /// A merged task whose work is in the branch that this one starts from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivered {
-    /// The task.
     pub task: TaskId,
-    /// Its name.
     pub name: String,
-    /// Its Player's summary.
     pub summary: String,
 }
 
-/// The input for the Player's prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayerInput<'a> {
-    /// The issue.
     pub issue: Snapshot<'a>,
-    /// The task.
     pub task: &'a PlannedTask,
-    /// The turn.
     pub turn: TurnNumber,
     /// The findings that the last verdict asked the Player to fix.
     pub items: &'a [Issue],
@@ -53,7 +46,6 @@ pub struct PlayerInput<'a> {
     pub delivered: &'a [Delivered],
     /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
-    /// How to run its tests.
     pub tests: Tests<'a>,
     /// The command that prepares a checkout for the tests, if there is one.
     pub setup_command: Option<&'a str>,
@@ -63,7 +55,6 @@ pub struct PlayerInput<'a> {
     pub conflicts: &'a [String],
     /// The task's design, if there is one.
     pub design: Option<&'a Design>,
-    /// The requirements of the Gates.
     pub demands: Demands<'a>,
 }
 

@@ -126,7 +126,6 @@ pub(super) fn with_questions<'a>(
     found.collect()
 }
 
-/// Returns the question that a topic asks.
 fn sentence(topic: Topic) -> String {
     let sentence = match topic {
         Topic::Outcome(outcome) => of_outcome(outcome),

@@ -16,17 +16,11 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// The files and pages of a demo.
 pub(super) struct DemoFiles {
-    /// The folder of all files.
     folder: PathBuf,
-    /// The forge's copy of the repository.
     repository: PathBuf,
-    /// The address of the repository's page.
     page: String,
-    /// The address of the dashboard.
     dashboard: String,
-    /// The path of the transcript.
     pub transcript: PathBuf,
     /// The imported repository, if it is a person's own.
     own: Option<PathBuf>,
@@ -35,12 +29,10 @@ pub(super) struct DemoFiles {
     pub staying: Staying,
 }
 
-/// The time for which the files remain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Staying {
     /// They remain after the demo.
     Kept,
-    /// They are deleted when the demo ends.
     Until,
     /// They are deleted when the demo ends, since there is no work yet.
     Empty,
@@ -80,7 +72,6 @@ impl DemoFiles {
         })
     }
 
-    /// Prints the addresses of the pages.
     pub(super) fn announce_pages(&self, terminal: &Terminal) {
         terminal.exact("");
         terminal.line("", "", "Open these pages; Ctrl-C ends them:", Tone::Plain);

@@ -29,13 +29,10 @@ const REPOSITORY: &[(&str, &str)] = &[
 const ISSUE: &str = include_str!("sample/issue.md");
 const AGENTS: &str = include_str!("sample/agents.yml");
 
-/// The input of the demo.
 pub(super) struct Material {
     /// The repository to import; `None` for the sample's.
     pub repository: Option<PathBuf>,
-    /// The issue's title.
     pub title: String,
-    /// The issue's body.
     pub body: String,
     /// The agent of all roles; `None` for the sample's script.
     pub agent: Option<AgentCommand>,
@@ -100,14 +97,12 @@ impl Material {
         }
     }
 
-    /// Returns the repository's name on the forge.
     pub(super) fn name(&self) -> String {
         self.repository
             .as_deref()
             .map_or_else(|| "tally".to_owned(), repository_name)
     }
 
-    /// Returns the source of the forge's repository.
     pub(super) fn source(&self) -> RepoSource<'_> {
         self.repository
             .as_deref()

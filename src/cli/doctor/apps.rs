@@ -72,7 +72,6 @@ pub(super) async fn autobuild(client: &Client, coach: Option<&Client>) -> Vec<Ro
     rows
 }
 
-/// Returns the rows of the Coach App.
 pub(super) async fn coach(client: &Client) -> Vec<Row> {
     let (known, installations) = tokio::join!(asked(client.identity_now()), asked(client.installations()));
     let mut rows = vec![identity(COACH, client.app_id(), &known)];
@@ -314,7 +313,6 @@ fn installation(needs: Needs, known: &Identity, one: &Installation) -> Row {
     .of(name)
 }
 
-/// Returns a row for each account on which the Coach App is missing.
 fn without_coach(own: &[Installation], coachs: &[Installation]) -> Vec<Row> {
     let missing = own
         .iter()

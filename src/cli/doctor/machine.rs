@@ -131,7 +131,6 @@ fn database(found: &anyhow::Result<FoundDatabase>, remedy: &str) -> Row {
 
 const NEWER: &str = "start the newer version, or restore a backup of this one (docs/restore.md)";
 
-/// Returns the rows of the isolation, and of the agents, which are tried in it.
 pub(super) async fn foreign_programs(look: &Look<'_>) -> Vec<Row> {
     let agents = service::agents(look.settings);
     let probed_now;

@@ -206,7 +206,6 @@ fn merge_methods(repository: &Repository) -> Row {
     }
 }
 
-/// The files of the default branch.
 struct Files {
     head: Sha,
     paths: Vec<String>,
@@ -313,7 +312,6 @@ fn workflows_row(started: &[Started]) -> Row {
     }
 }
 
-/// Returns the row of the settings, and the settings in force.
 fn settings_file(text: Option<Result<String, SettingsMistake>>, offer: &Offer) -> (Row, RepositorySettings) {
     let read = match text {
         None => {

@@ -24,7 +24,6 @@ use std::{
 /// The time between two looks at the report and the lock.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// The way in which following ended.
 pub enum Followed {
     /// The order rests.
     Rests(Box<Report>),

@@ -12,10 +12,8 @@ use std::{
 /// The longest description of the holder that is read, in bytes.
 const LONGEST: u64 = 1 << 16;
 
-/// The process that works on a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// The process's id.
     pub process: u32,
     pub command: String,
     pub agent: String,
@@ -27,7 +25,6 @@ pub struct Lock {
     _file: File,
 }
 
-/// The answer to a request for the lock.
 #[derive(Debug)]
 pub enum Asked {
     Taken(Lock),
@@ -58,7 +55,6 @@ impl Lock {
         Ok(Asked::Taken(Self { _file: file }))
     }
 
-    /// Returns the current holder.
     pub fn holder(folder: &Path) -> Option<Holder> {
         let mut file = own_file().read(true).open(folder.join("lock")).ok()?;
         match file.try_lock_shared() {

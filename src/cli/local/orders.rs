@@ -16,18 +16,14 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-/// A Feature that a person ordered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// The Feature's number, as in `FEAT-<number>`.
     pub number: u64,
-    /// The title.
     pub title: String,
-    /// The body.
     pub body: String,
     /// The stage up to which the Feature is to be built.
     pub wish: Wish,
-    /// The way in which the Feature is planned.
     pub kind: Kind,
     /// The commit from which the Feature starts.
     pub base: Base,
@@ -35,7 +31,6 @@ pub struct Order {
     pub repository: String,
     /// The branch that the result should get.
     pub branch: String,
-    /// The name of the agent of all roles.
     pub agent: String,
     /// Whether the agent uses the person's own log-in.
     pub own_login: bool,
@@ -96,7 +91,6 @@ pub enum Kind {
     OneTask,
 }
 
-/// A commit of the person's repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
     /// The commit's id.
@@ -159,13 +153,11 @@ impl Order {
         }
     }
 
-    /// Returns the Feature's name.
     pub fn name(&self) -> String {
         format!("FEAT-{}", self.number)
     }
 }
 
-/// The folder of all orders.
 #[derive(Clone, Debug)]
 pub struct Orders {
     folder: PathBuf,
@@ -217,7 +209,6 @@ impl Orders {
         }
     }
 
-    /// Saves a changed order.
     pub fn keep(&self, order: &Order) -> anyhow::Result<()> {
         self.replace(order, &self.path(order.number, "order"))
     }
@@ -232,7 +223,6 @@ impl Orders {
         self.replace(report, &self.path(number, "report"))
     }
 
-    /// Returns the path of a Feature's transcript.
     pub fn transcript(&self, number: u64) -> PathBuf {
         self.folder.join(format!("{number}.txt"))
     }
@@ -312,7 +302,6 @@ pub fn without_folder(branch: &str) -> String {
     branch.replace('/', "-")
 }
 
-/// Returns the branch with a number appended, from 2 on.
 pub fn numbered(branch: &str, number: u32) -> String {
     match number {
         ..=1 => branch.to_owned(),

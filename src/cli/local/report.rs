@@ -31,7 +31,6 @@ const NAMED_FROM: usize = 12;
 /// The git pathspec that leaves out AutoBuild's records, which people do not need to review.
 const WITHOUT_RECORDS: &str = "':(exclude).autobuild'";
 
-/// The progress of a Feature.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Report {
@@ -39,19 +38,15 @@ pub struct Report {
     pub rests: bool,
     /// Whether everything that was asked for is approved.
     pub ok: bool,
-    /// The Feature's state.
     pub state: Standing,
     /// The cause of a block, in brackets and after a blank.
     pub cause: String,
-    /// The state in a sentence.
     pub sentence: String,
     /// The error that ended the last attempt to work on it.
     pub error: Option<String>,
     /// The reason why the work stopped and what a person can do, in Markdown.
     pub why: Vec<String>,
-    /// The row of each task.
     pub tasks: Vec<Row>,
-    /// The plan, as YAML.
     pub plan: Option<String>,
     /// The total, including the cost of planning.
     pub all: Row,
@@ -71,14 +66,10 @@ pub struct Report {
     pub said: usize,
 }
 
-/// The state and cost of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// The task's id.
     pub task: String,
-    /// The task's name.
     pub name: String,
-    /// The number of turns so far.
     pub turns: usize,
     /// The Coach's verdict, or the task's state.
     pub verdict: Verdict,
@@ -88,7 +79,6 @@ pub struct Row {
     /// The time during which a turn of the task was under way, in milliseconds.
     #[serde(default)]
     pub wall_ms: u64,
-    /// The cost of the task.
     #[serde(flatten)]
     pub cost: Cost,
 }
@@ -149,7 +139,6 @@ impl Report {
         (self.why, self.unfinished, self.repository) = (Vec::new(), Vec::new(), None);
     }
 
-    /// Returns the number of approved tasks, in words.
     pub fn approved(&self) -> String {
         let approved = self.tasks.iter().filter(|row| row.verdict == Verdict::Approved).count();
         match self.tasks.len() {
@@ -159,7 +148,6 @@ impl Report {
         }
     }
 
-    /// Returns the number of tasks, in words.
     pub fn tasks_in_words(&self) -> String {
         match self.tasks.len() {
             1 => "1 task".to_owned(),
@@ -167,7 +155,6 @@ impl Report {
         }
     }
 
-    /// Returns the report as JSON for programs.
     pub fn json(&self, order: &Order) -> serde_json::Value {
         let row = |row: &Row| {
             serde_json::json!({
@@ -228,7 +215,6 @@ impl Report {
         self.print_commands(order, terminal);
     }
 
-    /// Prints the commands that are possible now.
     pub fn print_commands(&self, order: &Order, terminal: &Terminal) {
         let commands = self.commands(order);
         let longest = commands
@@ -421,7 +407,6 @@ fn cells(row: &Row) -> [String; 6] {
     ]
 }
 
-/// Returns the cost in few characters.
 pub fn money(cost: &Cost) -> String {
     match (cost.usd_micros, cost.estimated_runs) {
         _ if cost.agent_runs == cost.open_runs => "–".to_owned(),

@@ -10,7 +10,6 @@ use domain::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The state of a Feature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
@@ -54,7 +53,6 @@ impl From<&Feature> for Standing {
     }
 }
 
-/// The state of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {

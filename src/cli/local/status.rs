@@ -25,7 +25,6 @@ pub struct Status {
     /// One Feature, as FEAT-1; without it, all.
     #[arg(value_name = "FEAT")]
     feature: Option<String>,
-    /// Prints JSON.
     #[arg(long)]
     json: bool,
 }

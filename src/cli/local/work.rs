@@ -54,9 +54,7 @@ const LONGEST_PORT: u64 = 8;
 /// The output that a person sees.
 pub struct Screen {
     pub terminal: Terminal,
-    /// Whether the output is JSON for programs.
     pub json: bool,
-    /// Whether everything is shown in full.
     pub verbose: bool,
     /// Whether events are not shown.
     pub quiet: bool,
@@ -66,7 +64,6 @@ pub struct Screen {
 pub struct Job<'a> {
     pub repository: &'a LocalRepository,
     pub orders: &'a Orders,
-    /// The order that is shown.
     pub number: u64,
     pub agent: AgentCommand,
     /// The way in which the agent's program reaches a model.
@@ -77,7 +74,6 @@ pub struct Job<'a> {
     pub left_out: Vec<String>,
 }
 
-/// The way in which the work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worked {
     Rests,
@@ -251,7 +247,6 @@ impl Job<'_> {
 }
 
 impl Screen {
-    /// Prints an order's report.
     pub fn tell(&self, order: &Order, report: &Report) {
         self.terminal.clear();
         if self.quiet {
@@ -299,7 +294,6 @@ impl Screen {
     }
 }
 
-/// An order that is worked on.
 struct Player {
     order: Order,
     report: Report,
@@ -478,7 +472,6 @@ impl Player {
         Ok(())
     }
 
-    /// Returns the path of the forge's copy of the repository.
     fn copy(&self, stage: &Stage) -> anyhow::Result<PathBuf> {
         Ok(stage.forge.repository_dir(&self.filed.repository)?)
     }

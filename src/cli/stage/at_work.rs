@@ -29,7 +29,6 @@ pub fn calls(work: &Work) -> String {
     }
 }
 
-/// Returns the turn, for work that belongs to a turn.
 pub fn turn(work: &Work) -> Option<TurnNumber> {
     match work.worker {
         Worker::Agent(Role::Player | Role::Coach) | Worker::Gates => work.task.map(|_| work.turn),
@@ -48,7 +47,6 @@ pub fn seconds(work: &Work, now: Millis) -> i64 {
     now.0.saturating_sub(work.since.0).max(0) / 1_000
 }
 
-/// Returns the worker's name.
 pub fn name(worker: Worker) -> &'static str {
     match worker {
         Worker::Agent(Role::Planner) => "Planner",

@@ -139,13 +139,11 @@ fn fence(lines: &[String]) -> Vec<String> {
 pub struct Change {
     /// The new sentence in bold at the start of a line: the current state.
     pub state: Option<String>,
-    /// The rows of tables that changed.
     pub rows: Vec<Row>,
     /// The other new sentences in bold at the start of a line, each with the new items of the list below it.
     pub notes: Vec<String>,
 }
 
-/// A row of a table that changed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Row {
     /// The first cell.
@@ -221,7 +219,6 @@ impl Edited {
         })
     }
 
-    /// Returns a task's row with its state.
     fn task(&self, name: &str, rest: &[String]) -> Option<Row> {
         name.split(' ').next()?.parse::<TaskId>().ok()?;
         let at = self.head.iter().position(|heading| heading == "state")?;
@@ -367,7 +364,6 @@ fn without_marks(text: &str) -> String {
     text.replace("**", "").replace('\\', "")
 }
 
-/// Returns the code at the beginning of a text, and the rest.
 fn code(text: &str) -> Option<(&str, &str)> {
     let ticks = text.len() - text.trim_start_matches('`').len();
     let (fence, inside) = text.split_at_checked(ticks).filter(|(fence, _)| !fence.is_empty())?;

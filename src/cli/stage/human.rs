@@ -10,7 +10,6 @@ use domain::{
 /// The guidance that the sample's person gives to a stuck Player.
 const GUIDANCE: &str = "sort takes a key of its own for each column: -k1,1nr for the count, then -k2,2 for the word.";
 
-/// A person with a script.
 pub struct Human {
     part: Part,
     helped: Vec<PullNumber>,
@@ -20,7 +19,6 @@ pub struct Human {
     approved: Vec<String>,
 }
 
-/// The actions that the scripted person takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Takes no action.
@@ -101,7 +99,6 @@ fn plan_hash(feature: &Feature) -> String {
     hash.unwrap_or_default()
 }
 
-/// Returns the pull request of a blocked task.
 fn blocked(feature: &Feature) -> Option<PullNumber> {
     let blocked = feature.tasks.iter().find(|task| task.is_blocked());
     blocked.and_then(|task| task.pull)

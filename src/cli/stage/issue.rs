@@ -14,7 +14,6 @@ const MAX_BODY: usize = 65_536;
 /// The largest issue file that is read, in bytes.
 const MAX_ISSUE: u64 = 1 << 20;
 
-/// An issue's title and body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssueText {
     title: String,
@@ -22,7 +21,6 @@ pub struct IssueText {
 }
 
 impl IssueText {
-    /// Reads a file of Markdown.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let is_missing = |error: &anyhow::Error| {
             let error = error.downcast_ref::<Errno>();
@@ -50,7 +48,6 @@ impl IssueText {
         Ok(Self { title, body })
     }
 
-    /// Returns title and body.
     pub fn parts(self) -> (String, String) {
         (self.title, self.body)
     }

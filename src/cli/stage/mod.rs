@@ -75,7 +75,6 @@ pub const DATABASE: &str = "autobuild.db";
 const APP: &str = "autobuild";
 const COACH_APP: &str = "autobuild-coach";
 
-/// The people on a stage.
 #[derive(Clone, Debug)]
 pub enum Cast {
     /// The people of the sample.
@@ -131,7 +130,6 @@ pub struct Setup<'a> {
     pub secrets: &'a Secrets,
 }
 
-/// The running forge and service.
 pub struct Stage {
     pub forge: Forge,
     pub engine: Arc<Engine>,
@@ -139,7 +137,6 @@ pub struct Stage {
     pub dashboard: String,
     /// The key that opens the pages of this run.
     pub key: SecretString,
-    /// The person's login.
     pub person: String,
     owner: &'static str,
     stop: CancellationToken,
@@ -231,12 +228,10 @@ impl Stage {
         self.engine.settings.overrides.hold(repo, held);
     }
 
-    /// Returns the full name of a repository of the stage.
     pub fn full_name(&self, name: &str) -> String {
         format!("{}/{name}", self.owner)
     }
 
-    /// Files an issue.
     pub fn file(&self, repository: &str, title: &str, body: &str) -> anyhow::Result<Filed> {
         let person = self.forge.as_user(&self.person)?;
         let number = person.open_issue(repository, title, body, &[])?;
@@ -252,7 +247,6 @@ impl Stage {
         })
     }
 
-    /// Sets a label on the issue.
     pub fn label(&self, filed: &Filed, label: &str) -> anyhow::Result<()> {
         let person = self.forge.as_user(&self.person)?;
         Ok(person.label(&filed.repository, filed.issue.0, label)?)

@@ -44,12 +44,10 @@ pub struct Span {
 /// A line.
 pub type Line = Vec<Span>;
 
-/// A Feature's progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// The open wave, counted from 1, and the number of waves.
     wave: (u32, u32),
-    /// The numbers of approved tasks and of all tasks.
     tasks: (usize, usize),
     /// The money spent and its limit, in millionths of a dollar.
     budget: Option<(u64, u64)>,
@@ -69,10 +67,8 @@ impl Progress {
     }
 }
 
-/// The content of the picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Picture<'a> {
-    /// The current work.
     pub works: &'a [Work],
     /// The watched Feature; work of another Feature shows that one's name.
     pub feature: Option<FeatureKey>,
@@ -168,7 +164,6 @@ fn bar(name: &str, (part, whole): (u64, u64), tone: Tone, (said, is_narrow): (St
     ]
 }
 
-/// Returns a piece of a line.
 pub fn span(text: String, tone: Tone) -> Span {
     Span { text, tone }
 }

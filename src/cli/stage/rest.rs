@@ -16,7 +16,6 @@ use domain::{
 use forge::FeedEvent;
 use std::process::ExitCode;
 
-/// The state in which everything rests.
 pub enum Rest {
     /// The Feature rests in this state.
     At(Box<Feature>),
@@ -29,7 +28,6 @@ pub enum Rest {
 /// The report on a Feature that rests.
 pub struct Ended {
     pub how: How,
-    /// The state in one sentence.
     pub sentence: String,
     /// The reason why the work stopped and what a person can do, in Markdown.
     pub details: Vec<String>,
@@ -145,7 +143,6 @@ async fn refused_settings(stage: &Stage, feature: &Feature) -> anyhow::Result<Op
     Ok(None)
 }
 
-/// Words the state in which a Feature rests.
 fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
     let name = feature.key.shown();
     let sentence = match &feature.state {
@@ -250,7 +247,6 @@ impl Ended {
         self.details.iter().flat_map(detail).collect()
     }
 
-    /// Returns the exit code.
     pub fn code(&self) -> ExitCode {
         match self.how {
             How::Well => ExitCode::SUCCESS,

@@ -11,7 +11,6 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Starts to listen for the signals.
     pub fn listen() -> std::io::Result<Self> {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let hangup = match ignores_hangup(&status) {

@@ -65,7 +65,6 @@ impl Tone {
     }
 }
 
-/// Whether text is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colours {
     On,
@@ -144,7 +143,6 @@ impl Area {
     }
 }
 
-/// Returns a line with its colour codes.
 pub fn painted(line: &Line, colours: Colours) -> String {
     line.iter()
         .map(|span| in_colour(&span.text, span.tone, colours))
@@ -208,12 +206,10 @@ impl Terminal {
         self.change(|area| area.picture = picture(size().0.saturating_sub(1)));
     }
 
-    /// Shows this note below everything.
     pub fn below(&self, text: &str) {
         self.change(|area| area.note = Some(text.to_owned()));
     }
 
-    /// Removes picture and note.
     pub fn clear(&self) {
         self.change(|area| (area.picture, area.note) = (Vec::new(), None));
     }

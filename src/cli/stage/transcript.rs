@@ -73,7 +73,6 @@ pub fn parts(line: &str) -> (&str, &str, &str) {
     }
 }
 
-/// Writes the transcript.
 pub struct Transcript {
     file: File,
     /// `None` if the transcript is only written to the file.
@@ -81,7 +80,6 @@ pub struct Transcript {
     /// The full name of the repository whose events are shown.
     repository: String,
     repo: RepoId,
-    /// The Feature that is shown, and its progress.
     feature: Option<(FeatureKey, Option<Progress>)>,
     engine: Arc<Engine>,
     json: bool,
@@ -355,7 +353,6 @@ impl Transcript {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// Writes a line of its own.
     fn line(&mut self, text: &str, tone: Tone) {
         self.behind("", "", text, tone);
     }
@@ -380,7 +377,6 @@ impl Transcript {
     }
 }
 
-/// A line of a paragraph.
 struct Row<'a> {
     lead: &'a str,
     gutter: &'static str,

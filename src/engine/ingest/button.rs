@@ -25,7 +25,6 @@ use domain::{
 /// A button on the check run of a blocked task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Button {
-    /// `/autobuild resume`.
     Resume,
     /// `/autobuild retry`.
     Retry,
@@ -43,12 +42,10 @@ impl Button {
         }
     }
 
-    /// Returns the button with this identifier.
     pub fn named(identifier: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.identifier() == identifier)
     }
 
-    /// Returns its label.
     pub fn label(self) -> &'static str {
         match self {
             Self::Resume => "Resume",

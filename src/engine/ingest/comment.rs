@@ -123,7 +123,6 @@ pub fn thread(issue: &Issue) -> Thread {
     }
 }
 
-/// Returns the Feature that the comment is for, and the part of it.
 async fn heard(engine: &Engine, origin: &EventOrigin, issue: &Issue) -> Result<Option<(Feature, Target)>, EffectError> {
     match issue.conversation {
         Conversation::Issue => Ok(newest(engine, origin.repo.id, issue.number)

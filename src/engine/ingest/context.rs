@@ -23,9 +23,7 @@ use domain::{
 pub(in crate::engine) struct InboundContext<'a> {
     pub(super) engine: &'a Engine,
     pub(super) origin: &'a EventOrigin,
-    /// The time at which the delivery arrived.
     pub(super) since: Millis,
-    /// The delivery's id.
     pub(super) delivery: &'a str,
 }
 
@@ -52,7 +50,6 @@ pub(super) fn one(key: FeatureKey, fact: Fact) -> Done {
     Done::Fact(key, Box::new(fact))
 }
 
-/// Returns the Feature of the newest run of an issue.
 pub(super) async fn newest(engine: &Engine, repo: RepoId, issue: IssueNumber) -> Result<Option<Feature>, EffectError> {
     let Some(row) = engine.store.latest_run(repo, issue).await? else {
         return Ok(None);

@@ -92,7 +92,6 @@ enum Asked {
     Command(Option<EarlierComment>),
 }
 
-/// The result of a request for a Feature.
 pub enum Begun {
     /// The Feature was created, now or by an earlier delivery of the same request.
     Feature,
@@ -206,7 +205,6 @@ pub async fn now_on(context: &InboundContext<'_>, issue: &Issue) -> Result<Vec<S
     Ok(context.repo().issue(issue.number).await?.labels)
 }
 
-/// Returns the key of the issue's next run.
 async fn next_run(context: &InboundContext<'_>, issue: &Issue) -> Result<FeatureKey, EffectError> {
     let repo = context.origin.repo.id;
     let latest = context.engine.store.latest_run(repo, issue.number).await?;

@@ -23,7 +23,6 @@ use domain::{
     ids::{FeatureKey, InstallationId},
 };
 
-/// Handles an event of an issue.
 pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEvent) -> Result<Done, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
     let by = &origin.sender.user;
@@ -88,7 +87,6 @@ async fn is_taken_off(
     }
 }
 
-/// Returns the label that started a Feature.
 fn label_of(feature: &Feature) -> String {
     match feature.snapshot.wanted {
         Wanted::Plan => serde_json::from_value::<RepositorySettings>(feature.settings.clone())
@@ -97,7 +95,6 @@ fn label_of(feature: &Feature) -> String {
     }
 }
 
-/// Handles an event of a repository.
 pub async fn repository(engine: &Engine, origin: &EventOrigin, event: RepositoryEvent) -> Result<Done, EffectError> {
     engine.doubt_settings(origin.repo.id, &origin.repo.name).await?;
     let why = match event {
@@ -119,7 +116,6 @@ pub async fn repository(engine: &Engine, origin: &EventOrigin, event: Repository
     all(engine, scope, &event, why, &origin.sender.user.login).await
 }
 
-/// Handles an event of an installation.
 pub async fn installation(
     engine: &Engine,
     installation: InstallationId,

@@ -38,9 +38,7 @@ pub const KIND: &str = "ingest";
 /// The payload of the effect that processes a delivery.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ingest {
-    /// The App that received it.
     pub app: AppId,
-    /// The delivery's id.
     pub delivery: String,
 }
 

@@ -41,7 +41,6 @@ const MAX_COMMENT: usize = 4_000;
 /// The most comments on lines that agents get.
 const MOST_COMMENTS: usize = 50;
 
-/// The rights of a reviewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     /// The reviewer may run commands, so an approval overrides the Coach.
@@ -80,7 +79,6 @@ pub async fn happened(
     }
 }
 
-/// A review with its context.
 struct About<'a> {
     context: &'a InboundContext<'a>,
     pull: &'a Pull,

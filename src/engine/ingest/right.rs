@@ -10,10 +10,8 @@ use domain::feature::command::{Asker, Refusal};
 /// How long a failing permission check is tried again before it counts as a no, in milliseconds.
 const PATIENCE_MS: i64 = 600_000;
 
-/// The result of a permission check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right {
-    /// The person has the permission.
     Yes,
     /// The person lacks the permission.
     No(Asker),
@@ -60,7 +58,6 @@ fn asker(context: &InboundContext<'_>, level: AccessLevel) -> Asker {
     }
 }
 
-/// Returns the refusal for a missing permission.
 pub fn no_permission(needed: Permission, asker: Asker) -> Refusal {
     Refusal::NoPermission {
         needed: needed.word().to_owned(),

@@ -24,15 +24,10 @@ use domain::{
     mistake::SettingsMistake,
 };
 
-/// A command with its context.
 pub struct Saying<'a> {
-    /// The repository and the sender.
     pub context: &'a InboundContext<'a>,
-    /// The Feature that it is for.
     pub feature: Feature,
-    /// The part of the Feature.
     pub on: Target,
-    /// The thread in which it is answered.
     pub thread: Thread,
     /// The comment or fact that is answered.
     pub to: ReplyTo,
@@ -61,7 +56,6 @@ impl Saying<'_> {
         }
     }
 
-    /// Answers why the command is refused.
     pub fn refused(self, refusal: Refusal) -> Done {
         self.answered(Reply::Refused(refusal))
     }

@@ -27,7 +27,6 @@ struct Given {
     thread: Thread,
     /// The id of the trigger. A repeat has the same id.
     cause: String,
-    /// The comment that contains it.
     comment: Option<CommentId>,
 }
 

@@ -31,18 +31,15 @@ const MAX_INSTRUCTIONS: usize = 64 * 1024;
 /// An agent that prints nothing for this long is stopped.
 const IDLE: Duration = Duration::from_secs(15 * 60);
 
-/// A request to the agent of one role.
 pub(super) struct Question<'a> {
     pub role: Role,
     /// The task; `None` for the planner.
     pub task: Option<TaskId>,
     pub turn: TurnNumber,
-    /// The folder in which it works.
     pub checkout: &'a Path,
     /// A suffix that distinguishes several requests of one effect; empty if there is only one.
     pub part: &'static str,
     pub prompt: Prompt,
-    /// The JSON Schema of its answer.
     pub schema: Value,
 }
 
@@ -81,7 +78,6 @@ impl EffectContext<'_> {
         serde_json::from_value(self.feature.settings.clone()).unwrap_or_default()
     }
 
-    /// Returns the issue as agents see it.
     pub(super) fn shown_issue(&self) -> Snapshot<'_> {
         Snapshot {
             title: &self.feature.snapshot.title,

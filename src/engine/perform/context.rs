@@ -26,7 +26,6 @@ use std::{sync::atomic::Ordering, time::Duration};
 /// stored and waits in the database.
 const FOLLOW_UP_MS: u64 = 5_000;
 
-/// The context in which an effect of a Feature is performed.
 pub(super) struct EffectContext<'a> {
     pub(super) engine: &'a Engine,
     pub(super) job: &'a Job,
@@ -35,7 +34,6 @@ pub(super) struct EffectContext<'a> {
     pub(super) refusals: Refusals,
 }
 
-/// Reads the effect from the job's payload.
 pub(super) fn read(job: &Job) -> Result<Effect, EffectError> {
     serde_json::from_str(&job.effect.payload)
         .map_err(|error| EffectError::unreadable(format!("the effect {}: {error}", job.effect.id)))
@@ -68,13 +66,11 @@ impl EffectContext<'_> {
         }))
     }
 
-    /// Fetches the default branch.
     pub(super) async fn fetch_default(&self) -> Result<DefaultBranch, EffectError> {
         let (installation, repo) = (self.feature.installation, self.key().repo);
         self.engine.fetch_default(installation, repo, None).await
     }
 
-    /// Fetches the default branch together with every branch of this run.
     pub(super) async fn fetch_with_default(&self) -> Result<DefaultBranch, EffectError> {
         let folder = self.key().branch_prefix();
         self.engine
@@ -82,13 +78,11 @@ impl EffectContext<'_> {
             .await
     }
 
-    /// Returns the remote with a token that may push.
     pub(super) async fn remote_to_push(&self) -> Result<Remote, EffectError> {
         let (installation, repo) = (self.feature.installation, self.key().repo);
         self.engine.remote(installation, repo, Rights::Push).await
     }
 
-    /// Fetches every branch of this run.
     pub(super) async fn fetch_own(&self) -> Result<Mirror, EffectError> {
         let folder = format!("{}/*", self.key().branch_prefix());
         let (installation, repo) = (self.feature.installation, self.key().repo);

@@ -17,17 +17,13 @@ use domain::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The record of a run, stored with its effect.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Recorded {
     /// A finished run whose commit the mirror keeps.
     Finished(Box<Finished>),
     /// A failed run that left changes, which were pushed for the next try.
-    Partial {
-        /// The commit.
-        head: Sha,
-    },
+    Partial { head: Sha },
     /// A run that ended with inquiries.
     Inquired(Box<InquiredRun>),
 }
@@ -35,7 +31,6 @@ pub(super) enum Recorded {
 /// A run that ended with inquiries. The mirror keeps the commit of its work so far.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct InquiredRun {
-    /// The questions.
     pub inquiries: Inquiries,
     /// The commit of the work so far, if the tree had changed.
     pub partial: Option<Sha>,
@@ -44,7 +39,6 @@ pub(super) struct InquiredRun {
 }
 
 impl InquiredRun {
-    /// Returns the run that an effect recorded.
     pub(super) fn of(effect: &StoredEffect) -> Option<Self> {
         match serde_json::from_str(effect.external_id.as_deref()?).ok()? {
             Recorded::Inquired(run) => Some(*run),
@@ -56,16 +50,13 @@ impl InquiredRun {
 /// A finished run that is to be pushed. The mirror keeps its commit.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Finished {
-    /// The commit it started from.
     pub base: Sha,
-    /// The commit of its work.
     pub head: Sha,
     /// The task's branch; empty if an older version wrote the record.
     #[serde(default)]
     pub branch: String,
     /// The head of the branch on GitHub before the run; `None` if it did not exist.
     pub stood: Option<Sha>,
-    /// The Player's report.
     pub report: PlayerReport,
     /// New files that ignore rules kept out of the commit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -120,7 +111,6 @@ impl Finished {
     }
 }
 
-/// Stores the record of a run with the effect.
 pub(super) async fn write_down(context: &EffectContext<'_>, recorded: &Recorded) -> Result<(), EffectError> {
     let text = serde_json::to_string(recorded).map_err(|error| EffectError::defect(Defect::Said(error.to_string())))?;
     match context.engine.store.record_external(&context.job.hold, &text).await? {

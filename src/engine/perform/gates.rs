@@ -22,7 +22,6 @@ use domain::{
 use git::Mirror;
 use std::time::Duration;
 
-/// Returns the time limits that a repository asks for.
 pub(super) fn asked_deadlines(settings: &RepositorySettings) -> Deadlines {
     Deadlines {
         setup: Duration::from_secs(settings.setup_timeout),

@@ -131,7 +131,6 @@ fn unsaid(what: Saying, task: Option<TaskId>, error: &EffectError) -> Event {
     })
 }
 
-/// Returns the work of a role's agent.
 fn work_of(role: Role) -> Doing {
     match role {
         Role::Planner => Doing::Plan,

@@ -23,17 +23,13 @@ use std::collections::BTreeSet;
 
 /// The starting point of a Player.
 pub(super) struct Ground {
-    /// The repository's mirror.
     pub mirror: Mirror,
-    /// The working copy.
     pub checkout: Checkout,
-    /// The commit that the work starts from.
     pub start: Sha,
     /// The head of the branch on GitHub; `None` if it does not exist.
     pub stood: Option<Sha>,
     /// The other side of a merge that the Player resolves.
     pub other: Option<Sha>,
-    /// Files with conflict markers.
     pub conflicts: Vec<String>,
     /// What an earlier run of the turn left, from which this one continues.
     pub left: Left,
@@ -156,7 +152,6 @@ impl Ground {
         baseline.tests.finding().map(|_| &baseline.made)
     }
 
-    /// Returns the Player's prompt.
     pub(super) fn prompt(
         &self,
         context: &EffectContext<'_>,

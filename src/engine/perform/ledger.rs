@@ -28,15 +28,12 @@ const HISTORY_MS: i64 = 90 * 24 * 3_600_000;
 pub(super) struct Opened {
     /// The run's id in the ledger.
     pub id: String,
-    /// The share that is reserved for it.
     pub share: Share,
     cost_reporting: CostReporting,
-    /// The kind of agent.
     pub kind: &'static str,
     /// The provider whose service it needs.
     pub provider: String,
     model: Option<String>,
-    /// The time at which it began.
     pub at: Millis,
 }
 

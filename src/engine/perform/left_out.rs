@@ -48,7 +48,6 @@ fn repository_path(text: &str) -> Option<RepoPath> {
     Some(RepoPath::from(parts.join("/").as_str()))
 }
 
-/// Returns the words of the files that a commit changes.
 pub(super) async fn words(mirror: &Mirror, commit: &Prepared) -> Result<BTreeSet<String>, EffectError> {
     let changed = commit
         .changes()

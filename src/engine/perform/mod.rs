@@ -57,7 +57,6 @@ fn on_heap<'a, F: Future + Send + 'a>(
     Box::pin(start())
 }
 
-/// Performs one effect.
 pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, EffectError> {
     if job.effect.kind == ingest::KIND {
         return on_heap(|| ingest::ingest(engine, job)).await;

@@ -241,7 +241,6 @@ enum Kept {
     Ended(Played),
 }
 
-/// Keeps a finished run.
 async fn keep_patiently(
     context: &EffectContext<'_>,
     task: &Task,

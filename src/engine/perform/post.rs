@@ -19,18 +19,12 @@ use domain::{
 
 /// A review to be posted in any form.
 pub(super) struct Post<'a> {
-    /// The kind of text.
     pub(super) what: Saying,
     pub(super) task: TaskId,
-    /// The pull request.
     pub(super) pull: PullNumber,
-    /// The reviewed commit.
     pub(super) commit: &'a Sha,
-    /// The verdict.
     pub(super) event: ReviewEvent,
-    /// Its text.
     pub(super) body: &'a str,
-    /// Its comments on lines.
     pub(super) inline: &'a [InlineComment],
     /// The text with the comments on lines folded into it.
     pub(super) folded: &'a str,
@@ -80,7 +74,6 @@ fn told(context: &EffectContext<'_>, post: &Post<'_>, instead: Replacement, why:
     }))
 }
 
-/// The result of posting as the Coach App.
 enum ByCoach {
     Posted,
     /// There is no Coach App here, so the AutoBuild App posts a comment review.

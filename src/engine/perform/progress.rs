@@ -19,7 +19,6 @@ use tokio_util::sync::CancellationToken;
 /// The least time between two stored updates of the tool calls.
 const CALLS_EVERY: Duration = Duration::from_millis(700);
 
-/// The progress of one run.
 pub(super) struct Progress<'a> {
     context: &'a EffectContext<'a>,
     run: &'a str,
@@ -46,7 +45,6 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Returns a receiver of the agent's activity.
     pub(super) fn watched(&self) -> watch::Receiver<Activity> {
         self.watched.clone()
     }

@@ -40,7 +40,6 @@ struct Refusal {
     failure: AgentFailure,
 }
 
-/// A refusal, and the route that follows from it.
 struct Routed {
     refusal: Refusal,
     route: Route,

@@ -41,7 +41,6 @@ pub(super) async fn open_pull(
     Ok(context.task_event(task.id, task::Event::PullOpened { pull, branch }))
 }
 
-/// Opens the pull request of the Feature into the default branch.
 pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
     let default = context.repo().repository().await?.default_branch;
     let opened = Some(records::settle(context).await?);
@@ -117,7 +116,6 @@ pub(super) async fn close_pull(
     close(context, pull, &text).await
 }
 
-/// Closes the pull request of a cancelled Feature.
 pub(super) async fn close_feature_pull(context: &EffectContext<'_>, pull: PullNumber) -> Result<Done, EffectError> {
     let text = messages::closed_feature_pull(&context.feature);
     close(context, pull, &text).await

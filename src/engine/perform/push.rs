@@ -11,7 +11,6 @@ use domain::{
 };
 use git::{BranchName, Lease, PushError, Pushed};
 
-/// The result of a push.
 pub(super) enum Landed {
     /// The branch has this commit, which may be the one that GitHub signed.
     There(Sha),

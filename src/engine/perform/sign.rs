@@ -18,7 +18,6 @@ use std::collections::BTreeMap;
 /// The most commits at the tip of a branch that may need a signature. One push makes at most three.
 const MOST: usize = 20;
 
-/// The commit to push in place of ours.
 pub(super) enum Signed {
     /// Push this commit.
     As(Sha),

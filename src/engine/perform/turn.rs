@@ -32,7 +32,6 @@ pub(super) fn is_ours(info: &CommitInfo, us: &str) -> bool {
     info.author_email == us && info.trailer("AutoBuild-Attempt").is_some()
 }
 
-/// Returns the open turn of a task and its commit.
 pub(super) fn open(task: &Task) -> Result<(&Turn, &Sha), EffectError> {
     let gone = || EffectError::defect(Defect::NoOpenTurn { task: task.id });
     let turn = task.last_turn().ok_or_else(gone)?;

@@ -3,7 +3,6 @@
 use domain::ids::{User, UserId};
 use serde::Deserialize;
 
-/// Whether an account is a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActorKind {
     /// A person's account.
@@ -26,7 +25,6 @@ const BOT: &str = "[bot]";
 pub struct Actor {
     /// The user's id and login.
     pub user: User,
-    /// Whether it is a person.
     pub kind: ActorKind,
 }
 

@@ -8,7 +8,6 @@ use serde::{Deserialize, de::IgnoredAny};
 /// Whether an issue or pull request is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OpenState {
-    /// Open.
     #[default]
     Open,
     /// Closed or merged.
@@ -18,7 +17,6 @@ pub enum OpenState {
 /// Whether a number is an issue or a pull request. GitHub calls both issues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversation {
-    /// An issue.
     Issue,
     /// A pull request.
     Pull,
@@ -28,9 +26,7 @@ pub enum Conversation {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "IssueWire")]
 pub struct Issue {
-    /// The number within the repository.
     pub number: IssueNumber,
-    /// The title.
     pub title: String,
     /// The body; `None` if it was left empty.
     pub body: Option<String>,
@@ -38,15 +34,12 @@ pub struct Issue {
     pub author: Option<Actor>,
     /// Open or closed.
     pub state: OpenState,
-    /// The names of the labels.
     pub labels: Vec<String>,
     /// Issue or pull request.
     pub conversation: Conversation,
-    /// The number of comments.
     pub comments: u64,
     /// The time of the last change.
     pub updated_at: Option<Millis>,
-    /// The time at which it was closed.
     pub closed_at: Option<Millis>,
 }
 
@@ -109,7 +102,6 @@ impl LabelWire {
 /// A comment on an issue or pull request.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Comment {
-    /// The numeric id.
     pub id: CommentId,
     /// The text; empty if GitHub gives none.
     #[serde(default, deserialize_with = "text")]
@@ -120,7 +112,6 @@ pub struct Comment {
     /// The App that wrote it on a person's behalf.
     #[serde(rename = "performed_via_github_app", default, deserialize_with = "app_id")]
     pub via_app: Option<AppId>,
-    /// The time at which it was written.
     #[serde(default, deserialize_with = "time")]
     pub created_at: Option<Millis>,
     /// The time of the last edit.

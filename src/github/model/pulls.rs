@@ -5,23 +5,19 @@ use crate::github::model::{actor::Actor, issues::OpenState};
 use domain::ids::{Millis, PullNumber, RepoId, ReviewId, Sha};
 use serde::Deserialize;
 
-/// The head of a pull request.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct PullHead {
     /// The branch name, without `refs/heads/`.
     #[serde(rename = "ref")]
     pub branch: String,
-    /// The commit at its tip.
     pub sha: Sha,
     /// The repository that it is in; `None` for a deleted fork.
     #[serde(rename = "repo", default, deserialize_with = "repo_id")]
     pub repo: Option<RepoId>,
 }
 
-/// A pull request.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Pull {
-    /// The number within the repository.
     pub number: PullNumber,
     /// The GraphQL id; empty if GitHub gives none.
     #[serde(default, deserialize_with = "text")]
@@ -29,7 +25,6 @@ pub struct Pull {
     /// Open or closed.
     #[serde(default, deserialize_with = "open_state")]
     pub state: OpenState,
-    /// Whether it is a draft.
     #[serde(default)]
     pub draft: bool,
     /// The time of the merge; `None` if it is not merged.
@@ -38,11 +33,8 @@ pub struct Pull {
     /// The commit that the merge made; while it is open, GitHub's test merge.
     #[serde(default, deserialize_with = "sha")]
     pub merge_commit_sha: Option<Sha>,
-    /// The title.
     pub title: String,
-    /// The branch to merge.
     pub head: PullHead,
-    /// The time at which it was closed.
     #[serde(default, deserialize_with = "time")]
     pub closed_at: Option<Millis>,
 }
@@ -59,7 +51,6 @@ impl Pull {
     }
 }
 
-/// The state of a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewState {
     /// The change may be merged.
@@ -74,15 +65,11 @@ pub enum ReviewState {
     Other,
 }
 
-/// A review of a pull request.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Review {
-    /// The numeric id.
     pub id: ReviewId,
-    /// The verdict.
     #[serde(deserialize_with = "review_state")]
     pub state: ReviewState,
-    /// The commit that was reviewed.
     #[serde(rename = "commit_id", default, deserialize_with = "sha")]
     pub commit: Option<Sha>,
     /// The text; empty if GitHub gives none.
@@ -91,7 +78,6 @@ pub struct Review {
     /// The author; `None` for a deleted account.
     #[serde(rename = "user", default)]
     pub author: Option<Actor>,
-    /// The time at which it was submitted.
     #[serde(default, deserialize_with = "time")]
     pub submitted_at: Option<Millis>,
 }
@@ -99,19 +85,15 @@ pub struct Review {
 /// A comment on a line of a pull request's diff.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct LineComment {
-    /// The review that it belongs to.
     #[serde(rename = "pull_request_review_id", default)]
     pub review: Option<ReviewId>,
-    /// The path within the repository.
     #[serde(default, deserialize_with = "text")]
     pub path: String,
     /// The line in the newest version; `None` if it is outdated, or about the whole file.
     #[serde(default)]
     pub line: Option<u32>,
-    /// The line in the reviewed version.
     #[serde(default)]
     pub original_line: Option<u32>,
-    /// The text.
     #[serde(default, deserialize_with = "text")]
     pub body: String,
 }

@@ -7,12 +7,9 @@ use serde::Deserialize;
 /// A repository as in webhooks and API answers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Repository {
-    /// The numeric id.
     pub id: RepoId,
-    /// The current name.
     #[serde(rename = "full_name", deserialize_with = "fields::repo_name")]
     pub name: RepoName,
-    /// The name of the default branch.
     pub default_branch: String,
     /// Whether only invited people can see it.
     #[serde(default)]
@@ -34,9 +31,7 @@ pub struct Repository {
 /// A repository in an installation event: only its id and name.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct RepositoryRef {
-    /// The numeric id.
     pub id: RepoId,
-    /// The name at the time of the event.
     #[serde(rename = "full_name", deserialize_with = "fields::repo_name")]
     pub name: RepoName,
 }

@@ -16,9 +16,7 @@ const COMMAND: &[u8] = b"/autobuild";
 /// Our own Apps, whose actions also come back as deliveries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnApps {
-    /// The Apps' ids.
     pub apps: Vec<AppId>,
-    /// Their bot users.
     pub users: Vec<User>,
 }
 
@@ -47,7 +45,6 @@ pub struct Summary {
     pub repo: Option<RepoId>,
     /// The issue or pull request, if the event has one.
     pub issue: Option<IssueNumber>,
-    /// The account that caused it.
     pub sender: Option<UserId>,
 }
 

@@ -6,7 +6,6 @@ use http::{HeaderMap, header::CONTENT_TYPE};
 /// The longest header value. No event name, delivery id or signature of GitHub is longer.
 const MAX_NAME: usize = 100;
 
-/// The headers of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryHeaders {
     /// `X-GitHub-Event`.

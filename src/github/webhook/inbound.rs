@@ -4,12 +4,9 @@ use crate::github::model::{Actor, Comment, Issue, Pull, Repository, RepositoryRe
 use domain::ids::{AppId, CheckRunId, InstallationId, Millis, Sha};
 use std::collections::BTreeSet;
 
-/// The installation, the repository and the sender of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventOrigin {
-    /// The installation that delivered it.
     pub installation: InstallationId,
-    /// The repository.
     pub repo: Repository,
     /// The account that caused it. Its permissions are asked from GitHub, never read from the delivery.
     pub sender: Actor,
@@ -20,63 +17,43 @@ pub struct EventOrigin {
 pub enum Inbound {
     /// Something happened to an issue or to the issue side of a pull request.
     Issue {
-        /// The repository and the sender.
         origin: Box<EventOrigin>,
         /// The issue after the event.
         issue: Issue,
-        /// The kind of event.
         event: IssueEvent,
     },
     /// Someone wrote a comment.
     CommentCreated {
-        /// The repository and the sender.
         origin: Box<EventOrigin>,
         /// The issue or pull request under which it was written.
         issue: Issue,
-        /// The comment.
         comment: Comment,
     },
     /// Something happened to a pull request.
     Pull {
-        /// The repository and the sender.
         origin: Box<EventOrigin>,
         /// The pull request after the event.
         pull: Box<Pull>,
-        /// The kind of event.
         event: PullEvent,
     },
     /// A review was submitted or dismissed.
     Review {
-        /// The repository and the sender.
         origin: Box<EventOrigin>,
-        /// The reviewed pull request.
         pull: Box<Pull>,
-        /// The review.
         review: Review,
-        /// The kind of change.
         event: ReviewChange,
     },
     /// A branch moved.
-    Push {
-        /// The repository and the sender.
-        origin: Box<EventOrigin>,
-        /// The movement.
-        push: Push,
-    },
+    Push { origin: Box<EventOrigin>, push: Push },
     /// Someone clicked a button of one of our check runs.
     CheckAction {
-        /// The repository and the sender.
         origin: Box<EventOrigin>,
-        /// The check run.
         run: PressedCheckRun,
-        /// The button's identifier.
         identifier: String,
     },
     /// Someone wants the checks of a commit again: GitHub's _Re-run_ of one check run, or of all of them.
     Rerun {
-        /// The repository and the sender.
         origin: Box<EventOrigin>,
-        /// The commit.
         head: Sha,
         /// The App whose checks are meant, if GitHub names it.
         app: Option<AppId>,
@@ -85,16 +62,12 @@ pub enum Inbound {
     Repository {
         /// The repository after the event, and the sender.
         origin: Box<EventOrigin>,
-        /// The kind of event.
         event: RepositoryEvent,
     },
     /// Something happened to an installation.
     Installation {
-        /// The installation's id.
         installation: InstallationId,
-        /// The account that caused it.
         sender: Actor,
-        /// The kind of event.
         event: InstallationEvent,
     },
     /// GitHub tests the hook.
@@ -103,22 +76,18 @@ pub enum Inbound {
     Ignored,
 }
 
-/// The kind of event on an issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IssueEvent {
     /// This label was added. `None` if the repository no longer has the label, since GitHub then does not name it.
     Labeled(Option<String>),
     /// This label was removed; `None` as above.
     Unlabeled(Option<String>),
-    /// It was closed.
     Closed,
-    /// It was deleted.
     Deleted,
     /// It was moved to another repository.
     Transferred,
 }
 
-/// The kind of event on a pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PullEvent {
     /// It was closed; [`Pull::is_merged`] shows if it was merged.
@@ -127,16 +96,13 @@ pub enum PullEvent {
     Reopened,
 }
 
-/// The kind of change to a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewChange {
-    /// It was submitted.
     Submitted,
     /// It was dismissed.
     Dismissed,
 }
 
-/// The movement of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Push {
     /// The branch, without `refs/heads/`.
@@ -158,7 +124,6 @@ impl Push {
     }
 }
 
-/// The kind of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PushKind {
     /// The branch is new.
@@ -174,13 +139,10 @@ pub enum PushKind {
 /// The check run whose button was clicked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PressedCheckRun {
-    /// The numeric id.
     pub id: CheckRunId,
-    /// The external id that we gave it.
     pub external_id: Option<String>,
 }
 
-/// The kind of event on a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepositoryEvent {
     /// It has a new name.
@@ -197,7 +159,6 @@ pub enum RepositoryEvent {
     DefaultBranchChanged,
 }
 
-/// The kind of event on an installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstallationEvent {
     /// The App was installed.

@@ -26,7 +26,6 @@ pub enum WebhookError {
     /// It is nested deeper than any payload of GitHub.
     #[error("the payload is nested deeper than {0} levels")]
     TooDeep(usize),
-    /// It is not JSON.
     #[error("the payload is not JSON: {0}")]
     NotJson(String),
     /// A field of an event that we act on is missing.

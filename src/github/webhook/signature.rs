@@ -23,7 +23,6 @@ pub enum SignatureError {
 pub struct Signature([u8; 32]);
 
 impl Signature {
-    /// Parses the header.
     pub fn read(header: Option<&str>) -> Result<Self, SignatureError> {
         let header = header.ok_or(SignatureError::Missing)?;
         let digest = header.strip_prefix("sha256=").and_then(hex32);

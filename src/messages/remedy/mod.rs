@@ -220,7 +220,6 @@ fn cures(symptoms: &Symptoms) -> Vec<String> {
     cures
 }
 
-/// Returns the setting that cures an error.
 fn cure(error: SystemError) -> &'static str {
     match error {
         SystemError::NameUnresolved => {

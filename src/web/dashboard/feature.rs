@@ -241,7 +241,6 @@ impl Shown<'_> {
         }
     }
 
-    /// Returns the Gates' findings, one per line.
     fn evidence(&self, title: &str, gates: &GateReport) -> Markup {
         let line = |evidence: &Evidence| match evidence {
             Evidence::Passed(finding) | Evidence::Failed(finding) => {

@@ -33,10 +33,8 @@ const QUIET: u32 = 15;
 /// news now and then.
 const CROWDED: &str = "retry: 15000\n\n";
 
-/// The stream of one open page.
 struct Stream {
     inbox: Arc<Inbox>,
-    /// The headers of the request that opened the stream.
     headers: HeaderMap,
     /// The signal that a newer stream takes this one's place.
     crowded: Arc<Notify>,

@@ -222,7 +222,6 @@ mod tests {
         content(&Secrets::default(), Viewers::SignedIn, (&overview, extent)).0
     }
 
-    /// Checks that the page contains the texts in this order.
     fn in_order(page: &str, texts: &[&str]) {
         let mut rest = page;
         for text in texts {

@@ -8,7 +8,6 @@ use domain::{
 };
 use maud::{Markup, html};
 
-/// Returns the address of a Feature's page.
 pub(super) fn feature_address(key: &FeatureKey) -> String {
     format!("/features/{key}")
 }
@@ -37,7 +36,6 @@ pub(super) fn repository(name: Option<&RepoName>, id: RepoId) -> String {
     name.map_or_else(|| format!("repository {id}"), ToString::to_string)
 }
 
-/// Returns the rough age of something.
 pub(super) fn age(since: Millis, now: Millis) -> String {
     const MINUTE: i64 = 60_000;
     match now.0.saturating_sub(since.0) / MINUTE {
@@ -53,7 +51,6 @@ pub(super) fn took(from: Millis, until: Millis) -> String {
     domain::budget::hours(u64::try_from(until.0.saturating_sub(from.0)).unwrap_or(0))
 }
 
-/// Returns the cost of runs, in words.
 pub(super) fn money(cost: &Cost) -> String {
     match messages::cost(cost) {
         said if cost.usd_micros.is_none() && cost.agent_runs > cost.open_runs => format!("cost {said}"),

@@ -11,7 +11,6 @@ const HEIGHT: u64 = 120;
 pub(super) struct Plot<'a> {
     /// The element's id, unique on its page and stable.
     pub(super) id: &'a str,
-    /// The plot's title.
     pub(super) title: &'a str,
     /// The times and amounts of spending, oldest first, in millionths of a US dollar.
     pub(super) spent: Vec<(Millis, u64)>,
@@ -21,7 +20,6 @@ pub(super) struct Plot<'a> {
     pub(super) edges: (Millis, Millis),
     /// The time at the right end of the line.
     pub(super) now: Millis,
-    /// The format of a time.
     pub(super) when: fn(Millis) -> String,
 }
 

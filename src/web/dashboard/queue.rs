@@ -115,7 +115,6 @@ fn until(step: &QueuedEffect, now: Millis) -> Markup {
     }
 }
 
-/// The page that shows a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
     /// The page with the steps of all Features.

@@ -28,7 +28,6 @@ const TOGETHER: Duration = Duration::from_millis(150);
 /// The time in milliseconds after which an unknown repository name is asked for again.
 const NAME_AGAIN: i64 = 10 * 60_000;
 
-/// A page that follows the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Page {
     /// The overview of all work.
@@ -44,7 +43,6 @@ pub(super) enum Page {
 /// The part of all work that an overview shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// All work.
     Everything,
     /// The work in repositories that a person may read on GitHub.
     Theirs,
@@ -248,7 +246,6 @@ fn learn_names(inbox: &Arc<Inbox>, reading: &Reading) {
 struct AskedNames(Mutex<HashMap<RepoId, Millis>>);
 
 impl AskedNames {
-    /// Returns the repositories to ask for now, and records them as asked.
     fn due(&self, shown: BTreeSet<(InstallationId, RepoId)>, now: Millis) -> Vec<(InstallationId, RepoId)> {
         let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         asked.retain(|_, at| now.0.saturating_sub(at.0) < NAME_AGAIN);

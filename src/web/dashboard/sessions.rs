@@ -43,7 +43,6 @@ impl Who {
 pub(super) struct Sessions(AtomicU64);
 
 impl Sessions {
-    /// Begins a new session.
     pub(super) fn begin(&self, admin: &SecretString, now: Millis, who: &Who) -> Session {
         let holder = match who {
             Who::Operator => None,
@@ -69,7 +68,6 @@ pub(super) async fn end(inbox: &Inbox, session: &Session) -> Result<Spent, Store
     inbox.store().spend(&ended(session), until, inbox.now()).await
 }
 
-/// The viewer of a request.
 pub(super) struct Viewer {
     pub(super) session: Session,
     pub(super) who: Who,

@@ -271,7 +271,6 @@ fn no_longer() -> String {
     set_cookie((BEGUN, ""), WITH_GITHUB, 0, Reach::Plain)
 }
 
-/// Returns the sign-in page with the error, and ends the sign-in.
 fn ended(inbox: &Inbox, status: StatusCode, told: (&str, &Goal)) -> Response {
     let mut response = sign_in_form(inbox, status, told);
     if let Ok(cookie) = HeaderValue::from_str(&no_longer()) {

@@ -15,7 +15,6 @@ pub(super) const REGISTERED: &str = "/setup/registered";
 /// The address to which GitHub sends people after a sign-in.
 pub const SIGNED_IN: &str = "/sign-in/github";
 
-/// One of the two Apps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Which {

@@ -65,13 +65,10 @@ const NEVER: Millis = Millis(i64::MAX);
 
 /// The environment of the set-up.
 pub struct SetupOptions {
-    /// The data folder.
     pub folder: PathBuf,
-    /// The clock.
     pub clock: fn() -> Millis,
     /// The generator of random texts; it returns `None` if the system has no randomness.
     pub random: fn() -> Option<String>,
-    /// The secrets that the log masks.
     pub secrets: Secrets,
     /// The GitHub server that the settings name, if they do.
     pub github: Option<GithubAddress>,
@@ -89,9 +86,7 @@ pub struct Setup {
     work: tokio::sync::Mutex<()>,
     /// The lock that allows one proof of the address at a time.
     proving: tokio::sync::Mutex<()>,
-    /// The number of changes of the credentials.
     changes: watch::Sender<u64>,
-    /// The service that uses the credentials.
     service: watch::Sender<Service>,
     /// The rows about this machine, once it was checked.
     machine: watch::Sender<Option<Vec<Row>>>,
@@ -108,7 +103,6 @@ struct Now {
     is_open: bool,
 }
 
-/// The service that uses the credentials.
 enum Service {
     /// No service runs.
     Off,
@@ -188,7 +182,6 @@ impl Setup {
         self.now().kept.as_ref().is_some_and(|kept| kept.autobuild.is_some())
     }
 
-    /// Returns a receiver of changes of the credentials.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
@@ -210,7 +203,6 @@ impl Setup {
         self.begin_proof();
     }
 
-    /// Sets the rows about this machine.
     pub fn machine(&self, rows: Vec<Row>) {
         self.machine.send_replace(Some(rows));
     }
@@ -269,7 +261,6 @@ impl Setup {
         }
     }
 
-    /// Records that the service ends.
     pub fn service_ends(&self) {
         self.service.send_replace(Service::Off);
     }

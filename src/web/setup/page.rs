@@ -27,7 +27,6 @@ use secrecy::{ExposeSecret, SecretString};
 use std::path::Path;
 use url::{Url, form_urlencoded};
 
-/// The content of the page.
 pub(super) struct Shown<'a> {
     pub(super) step: Step,
     pub(super) autobuild: Standing<'a>,
@@ -53,7 +52,6 @@ pub(super) struct Shown<'a> {
     pub(super) note: Option<Note>,
 }
 
-/// A manifest that a button posts.
 pub(super) struct Posted {
     pub(super) which: Which,
     pub(super) to: String,

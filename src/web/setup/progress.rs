@@ -18,7 +18,6 @@ const MOST_BEGUN: usize = 20;
 /// The saved progress of a set-up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Progress {
-    /// The hashes of the cookies of admitted browsers.
     pub(super) browsers: Vec<Hash>,
     /// The choice of the first step.
     pub(super) choice: Option<Choice>,
@@ -28,7 +27,6 @@ pub(super) struct Progress {
     pub(super) codes: Vec<Code>,
 }
 
-/// A hash of a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Hash(String);
 
@@ -60,7 +58,6 @@ struct Begun {
     which: Which,
     /// The hash of the `state` that GitHub repeats.
     state: Hash,
-    /// The hash of the browser's cookie.
     browser: Hash,
     at: Millis,
 }
@@ -73,7 +70,6 @@ pub(super) struct Code {
     pub(super) standing: CodeStanding,
 }
 
-/// The state of a code's exchange.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CodeStanding {
@@ -86,7 +82,6 @@ pub(super) enum CodeStanding {
     Lost,
     /// GitHub returned an App that is not the one that was asked for.
     Foreign {
-        /// The App's page.
         page: String,
         /// The reason why it is not the right App.
         why: NotOurs,
@@ -101,7 +96,6 @@ pub(super) enum NotOurs {
     TheOther,
     /// It lacks these permissions.
     Lacks(Vec<(String, String)>),
-    /// It has no webhook.
     NoWebhook,
     /// It belongs to this account instead of the chosen one.
     OwnedBy(String),
@@ -142,7 +136,6 @@ pub(super) enum Field {
 }
 
 impl NoChoice {
-    /// Returns the field that must change.
     pub(super) fn field(&self) -> Field {
         match self {
             Self::Github(_) => Field::Github,
@@ -328,7 +321,6 @@ impl Progress {
     }
 }
 
-/// The state of an App.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Standing<'a> {
     /// The App is not registered, as far as is known.
@@ -353,7 +345,6 @@ pub(super) fn standing<'a>(progress: &'a Progress, kept: Option<&KeptApps>, whic
 pub(super) enum Step {
     /// The person chooses the GitHub server, the Apps' owner and the service's address.
     Choose,
-    /// The person registers the Apps.
     Register,
     /// The person installs the AutoBuild App.
     Install,
@@ -370,7 +361,6 @@ pub(super) enum Installed {
     Somewhere,
 }
 
-/// Returns the step that waits for the person.
 pub(super) fn step(choice: Option<&Choice>, autobuild: &Standing<'_>, installed: Installed) -> Step {
     match (autobuild, choice, installed) {
         (Standing::Kept, _, Installed::Somewhere) => Step::Repositories,

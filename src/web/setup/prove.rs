@@ -30,7 +30,6 @@ pub(super) enum Proof {
     Unknown(String),
 }
 
-/// Returns the result that a delivery shows.
 fn proven(delivery: &HookDelivery) -> Proof {
     match delivery.status_code {
         200..=299 => Proof::Reached,

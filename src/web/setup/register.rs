@@ -131,7 +131,6 @@ impl From<anyhow::Error> for NotImported<anyhow::Error> {
     }
 }
 
-/// A field of the form that imports an App.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ImportField {
     Which,

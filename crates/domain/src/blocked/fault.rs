@@ -54,10 +54,7 @@ pub enum Fault {
     },
     /// The database failed.
     #[error("the database failed: {said}")]
-    Database {
-        /// Its message, for operators.
-        said: String,
-    },
+    Database { said: String },
     /// Stored data cannot be read any more.
     #[error("what is stored cannot be read: {said}")]
     Unreadable {

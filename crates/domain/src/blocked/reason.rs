@@ -41,10 +41,8 @@ pub enum PreFlightCause {
     Tests(Evidence),
     /// A criterion names a test, and the test run prints no names.
     NoNames {
-        /// The criterion's task.
         task: TaskId,
         test: String,
-        /// The result of the tests.
         tests: Evidence,
     },
     /// A task needs tests, and no command was found that runs those that there are.
@@ -70,7 +68,6 @@ pub enum BlockReason {
     BudgetSpent(SpentBudget),
     /// An agent gave no usable result in any try.
     AgentFailed {
-        /// The step in which it failed.
         #[serde(default = "unknown_step")]
         doing: Doing,
         failure: AgentFailure,
@@ -95,7 +92,6 @@ pub enum BlockReason {
     ForcePushed { by: User },
     /// GitHub refused a step that the work needs.
     ForgeRefused {
-        /// The step that GitHub refused.
         doing: Doing,
         /// GitHub's message.
         said: String,
@@ -103,18 +99,12 @@ pub enum BlockReason {
     /// A step failed for another reason: at GitHub, in the repository, or on the service's machine.
     Failed { doing: Doing, fault: Fault },
     /// A branch rule forbids the branch's name or a push.
-    BranchRule {
-        /// The rule, as the forge names it.
-        rule: String,
-    },
+    BranchRule { rule: String },
     /// Set-up or tests of the default branch cannot be run.
     PreFlightFailed {
-        /// The kind of failure.
         #[serde(default)]
         fault: PreFlightFault,
-        /// The run that failed.
         what: Box<PreFlightCause>,
-        /// Its output, shortened.
         output: String,
     },
     /// The default branch conflicts with the integration branch, and a person must merge it.
@@ -125,19 +115,13 @@ pub enum BlockReason {
         given_up: Option<TaskId>,
     },
     /// The merged result of a wave failed its Gates.
-    WaveGateRed {
-        /// Each failed Gate.
-        failures: Vec<Unmet>,
-    },
+    WaveGateRed { failures: Vec<Unmet> },
     /// Tasks of the wave wait for a person.
     TasksBlocked { tasks: Vec<TaskId> },
     /// The repository's settings cannot be read.
     BadSettings { mistakes: Vec<SettingsMistake> },
     /// The service crashed three times during the same step.
-    Crashed {
-        /// The step.
-        doing: Doing,
-    },
+    Crashed { doing: Doing },
 }
 
 impl BlockReason {

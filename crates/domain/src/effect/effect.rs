@@ -88,7 +88,6 @@ pub enum Effect {
         /// Emission of the task that waits, or of the Feature if no task waits.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The action that is waited for.
         wait: Wait,
     },
     /// Closes an open feature pull request of a cancelled Feature.

@@ -70,7 +70,6 @@ impl Unmet {
         }
     }
 
-    /// Returns the sentences of all in one line.
     pub(crate) fn sentences(all: &[Self]) -> String {
         let sentences: Vec<String> = all.iter().map(Self::sentence).collect();
         sentences.join("; ")

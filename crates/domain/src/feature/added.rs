@@ -156,7 +156,6 @@ fn bare(feature: &Feature, id: TaskId, name: &str) -> PlannedTask {
     }
 }
 
-/// Returns the next free id of this kind.
 fn next(feature: &Feature, kind: fn(u16) -> TaskId) -> TaskId {
     let mut ids = (1..u16::MAX).map(kind);
     let free = ids.find(|id| feature.task(*id).is_none());

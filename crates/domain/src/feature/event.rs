@@ -58,7 +58,6 @@ pub enum Event {
     /// The living comment was written or edited.
     LivingShown {
         comment: CommentId,
-        /// The plan version that it shows.
         version: Option<u32>,
         /// GitHub's time of the edit.
         at: Millis,
@@ -133,11 +132,7 @@ pub enum Event {
     /// A person merged the feature pull request.
     PullMerged { pull: PullNumber },
     /// The feature pull request was reopened.
-    PullReopened {
-        pull: PullNumber,
-        /// Whether the issue has a newer run.
-        newer: NewerRun,
-    },
+    PullReopened { pull: PullNumber, newer: NewerRun },
     /// A person pushed to the integration branch.
     IntegrationPushed { head: Sha },
     /// A person asked to check a commit again: GitHub's _Re-run_ of one check run or of all.
@@ -193,7 +188,6 @@ pub struct Planned {
 pub enum DefaultMerge {
     /// The default branch had nothing new.
     UpToDate {
-        /// The integration branch's head.
         head: Sha,
         /// The default branch's commit.
         other: Sha,

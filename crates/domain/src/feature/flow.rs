@@ -123,7 +123,6 @@ pub(super) fn stuck(feature: Feature, emission: Emission, reason: BlockReason, a
     blocked(step, reason, phase)
 }
 
-/// Repeats the step at which the Feature stopped.
 pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
     step.feature.state = State::Building { phase: phase.clone() };
     match phase {

@@ -34,7 +34,6 @@ pub enum StopScope {
 }
 
 impl Step {
-    /// Asks for an effect of the Feature.
     pub(super) fn ask(&mut self, effect: impl FnOnce(Emission) -> Effect) {
         let emission = emit(&mut self.feature);
         self.effects.push(effect(emission));

@@ -125,7 +125,6 @@ pub(super) fn cancelled(mut step: Step, why: CancelledWhy, at: Millis) -> Step {
     step
 }
 
-/// Asks for the feature pull request to be closed.
 pub(super) fn close_pull(mut step: Step, pull: PullNumber) -> Step {
     step.ask(|emission| Effect::CloseFeaturePull { emission, pull });
     step

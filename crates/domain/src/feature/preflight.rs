@@ -210,7 +210,6 @@ pub fn untestable(baseline: &Baseline, plan: &Plan, tests: UnrunTests) -> Option
     })
 }
 
-/// Returns every test that a criterion names, with its task.
 fn named_tests(plan: &Plan) -> impl Iterator<Item = (TaskId, &str)> {
     plan.tasks.iter().flat_map(|task| {
         let checks = task.acceptance_criteria.iter().map(|criterion| &criterion.check);

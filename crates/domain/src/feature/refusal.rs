@@ -97,11 +97,7 @@ pub enum Refusal {
     /// GitHub could not say whether the sender has the needed right.
     PermissionUnknown,
     /// The text is no valid command.
-    Malformed {
-        reason: CommandMistake,
-        /// The nearest valid form.
-        nearest: String,
-    },
+    Malformed { reason: CommandMistake, nearest: String },
     /// The issue has no run.
     NoRun,
     /// The label was given while a run is unfinished.
@@ -128,7 +124,6 @@ pub enum Refusal {
     },
     /// The given hash is not that of the plan.
     OtherPlan {
-        /// The hash that was given.
         given: String,
         /// The first eight digits of the hash of the plan in force.
         current: String,
@@ -139,11 +134,7 @@ pub enum Refusal {
         current: String,
     },
     /// The Feature has no such task.
-    NoSuchTask {
-        /// The task that was given.
-        task: TaskId,
-        known: Vec<TaskId>,
-    },
+    NoSuchTask { task: TaskId, known: Vec<TaskId> },
     /// The command needs the name of a task here.
     NameTheTask { command: String },
     /// The task's commit holds a secret, which nobody can waive.

@@ -22,7 +22,6 @@ const MAX_NAME: usize = 60;
 const LEAST: usize = 16;
 const MOST: usize = 200;
 
-/// The kind of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
     /// A file that people write, or a text of unknown kind.

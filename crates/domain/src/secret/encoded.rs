@@ -24,7 +24,6 @@ const GLANCE: usize = 28;
 /// The number of characters that are decoded then: enough for the shortest credential of each form.
 const FIRST: usize = 400;
 
-/// The encoding of a beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Code {
     /// Base64, after so many bytes of a group of three.
@@ -39,7 +38,6 @@ struct Beginnings {
     encoded: Vec<Encoded>,
 }
 
-/// A beginning in encoded form.
 #[derive(Clone, Copy)]
 struct Encoded {
     beginning: &'static str,

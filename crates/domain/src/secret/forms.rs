@@ -194,7 +194,6 @@ const FORMS: [Form; 125] = [
 
 static BEGINNINGS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(beginnings()).ok());
 
-/// Returns the beginnings of all forms.
 pub(super) fn beginnings() -> impl Iterator<Item = &'static str> {
     FORMS.iter().map(|(beginning, ..)| *beginning)
 }

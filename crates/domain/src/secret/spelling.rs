@@ -31,7 +31,6 @@ fn is_telling(part: &str) -> bool {
     part.len() >= LEAST_WORD || (part.len() >= LEAST && !part.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
-/// Returns the password of an address, as written and decoded.
 fn password(address: &str) -> Vec<String> {
     let url = url::Url::parse(address).ok();
     let password = url.as_ref().and_then(url::Url::password);
@@ -66,7 +65,6 @@ fn spelled(part: &str) -> Vec<String> {
     all
 }
 
-/// Returns the text as it is inside a JSON string.
 fn in_json(part: &str) -> String {
     let quoted = serde_json::to_string(part).unwrap_or_default();
     let inside = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));

@@ -64,7 +64,6 @@ pub enum Event {
         emission: Emission,
         /// The commit that CI ran on.
         head: Sha,
-        /// The result as evidence.
         result: Box<GateResult>,
     },
     /// The Coach ended, and the contracts were checked.
@@ -90,7 +89,6 @@ pub enum Event {
     Merged {
         #[serde(alias = "run")]
         emission: Emission,
-        /// The commit on the integration branch.
         commit: Sha,
     },
     /// A rule of the repository refused the merge.
@@ -144,7 +142,6 @@ pub enum Event {
 pub enum Played {
     /// The Player's work was pushed.
     Pushed {
-        /// The commit it started from.
         base: Sha,
         head: Sha,
         report: PlayerReport,
@@ -165,7 +162,6 @@ pub enum Played {
     },
     /// The commit must not be pushed; it is kept under a held ref.
     Held {
-        /// The commit it started from.
         base: Sha,
         report: PlayerReport,
         /// New files that ignore rules kept out of the commit.
@@ -215,7 +211,6 @@ impl Played {
 pub enum PersonDid {
     /// `/autobuild resume`.
     Resume {
-        /// Guidance for the Player.
         guidance: Option<String>,
         /// The number of turns that the task gets in addition.
         turns: u32,
@@ -252,10 +247,7 @@ pub enum PersonDid {
         turns: u32,
     },
     /// The task's pull request was merged.
-    MergePull {
-        /// The commit on the integration branch.
-        commit: Option<Sha>,
-    },
+    MergePull { commit: Option<Sha> },
     /// A push to the task's branch.
     Push {
         /// The branch's head at the time when the event is made, which may be newer than the push.

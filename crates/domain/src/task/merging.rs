@@ -54,7 +54,6 @@ fn is_due(task: &Task, emission: Emission) -> bool {
     matches!(&task.state, State::Approved { merge, .. } if *merge == (MergeState::Due { emission }))
 }
 
-/// Returns the turn whose Gates this emission runs.
 fn gated_turn(task: &Task, emission: Emission) -> Option<TurnNumber> {
     let stage = Stage::Gates;
     let turn = task.last_turn()?.number;

@@ -71,7 +71,6 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
     stops(task, effects)
 }
 
-/// Adds the next turn, and returns its number.
 pub(super) fn add_turn(task: &mut Task, kind: TurnKind, at: Millis) -> TurnNumber {
     let number = TurnNumber(task.last_number().saturating_add(1));
     let told = std::mem::take(&mut task.next);
@@ -105,7 +104,6 @@ pub(super) fn add_turn(task: &mut Task, kind: TurnKind, at: Millis) -> TurnNumbe
     number
 }
 
-/// Lets the designer work on the task.
 pub(super) fn design(task: &mut Task) -> Effect {
     let effect = ask(task, TaskWork::Design);
     let emission = task.emitted;
@@ -113,7 +111,6 @@ pub(super) fn design(task: &mut Task) -> Effect {
     effect
 }
 
-/// Lets the Player work on the turn.
 pub(super) fn play(task: &mut Task, turn: TurnNumber) -> Effect {
     let effect = ask(task, TaskWork::Play);
     let emission = task.emitted;

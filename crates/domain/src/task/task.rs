@@ -312,17 +312,12 @@ pub enum State {
     Approved {
         turn: TurnNumber,
         by: Approval,
-        /// The condition that the merge waits for.
         merge: MergeState,
     },
     /// The task waits for a person to decide.
     Blocked { reason: BlockReason },
     /// The task is merged.
-    Completed {
-        /// The commit on the integration branch.
-        commit: Option<Sha>,
-        by: MergedBy,
-    },
+    Completed { commit: Option<Sha>, by: MergedBy },
     /// The task was skipped.
     Skipped { by: User },
     /// The task was cancelled by a command, or with its pull request or its Feature.
@@ -548,11 +543,7 @@ pub enum Origin {
         other: Sha,
     },
     /// A person requested changes on the feature pull request.
-    Review {
-        id: ReviewId,
-        /// Who wrote it.
-        by: User,
-    },
+    Review { id: ReviewId, by: User },
 }
 
 impl Origin {

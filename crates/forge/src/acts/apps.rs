@@ -24,7 +24,6 @@ type Pair = (String, String);
 /// The key pairs made in this process. Generating one is slow, and only Apps of the same forge need different ones.
 static MADE: Mutex<Vec<Pair>> = Mutex::new(Vec::new());
 
-/// Returns a key pair that no App of the forge has.
 fn key_pair_unlike(state: &State) -> Result<Pair> {
     let taken = |public: &String| state.apps.values().any(|app| app.public_key == *public);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -175,7 +174,6 @@ impl State {
         Ok(())
     }
 
-    /// Deletes an App with all its installations.
     pub(crate) fn delete_app(&mut self, by: u64, app: u64) -> Result {
         if !self.administers(by, self.apps.get(&app).found()?.owner) {
             return Err(Refusal::not_found());

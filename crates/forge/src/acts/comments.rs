@@ -19,7 +19,6 @@ pub(crate) enum Target {
 }
 
 impl State {
-    /// Returns a comment and the number of its issue.
     pub(crate) fn find_comment(&self, repo: u64, id: u64) -> Result<(u64, &Comment)> {
         let issues = self.repo(repo)?.issues.values();
         let mut all = issues.flat_map(|issue| issue.comments.iter().map(|comment| (issue.number, comment)));
@@ -70,7 +69,6 @@ impl State {
         self.comment_event(at, id, "edited", "edited a comment on", changes)
     }
 
-    /// Removes a comment.
     pub(crate) fn delete_comment(&mut self, at: Access, id: u64) -> Result {
         let number = self.find_comment(at.repo, id)?.0;
         self.comment_event(at, id, "deleted", "deleted a comment on", json!({}))?;

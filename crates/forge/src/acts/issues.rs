@@ -117,7 +117,6 @@ impl State {
         self.issue_happened(at, number, action, json!({}))
     }
 
-    /// Removes an issue for good.
     pub(crate) fn delete_issue(&mut self, at: Access, number: u64) -> Result {
         self.issue_happened(at, number, "deleted", json!({}))?;
         self.repo_mut(at.repo)?.issues.remove(&number);

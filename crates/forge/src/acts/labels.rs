@@ -46,7 +46,6 @@ impl State {
         self.label_event(at, number, "labeled", &name)
     }
 
-    /// Removes a label from an issue.
     pub(crate) fn remove_label(&mut self, at: Access, number: u64, name: &str) -> Result {
         check_writable(self.repo(at.repo)?)?;
         let now = self.clock.stamp();

@@ -23,7 +23,6 @@ const NEEDS: [(&str, &str); 10] = [
     ("status", "statuses"),
 ];
 
-/// A valid manifest.
 #[derive(Clone, Debug)]
 pub(crate) struct Manifest {
     pub(crate) name: String,

@@ -22,14 +22,12 @@ const TOKEN_LASTS: i64 = 28_800;
 #[derive(Clone, Debug)]
 pub(crate) struct Authorization {
     app: u64,
-    /// The App's name.
     pub(crate) name: String,
     redirect: Url,
     state: Option<String>,
     challenge: Option<String>,
 }
 
-/// A person's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Consent {
     /// This person agreed.

@@ -14,7 +14,6 @@ use crate::{
 use git::bare::Comparison;
 use serde_json::{Value, json};
 
-/// A pull request to open.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NewPull {
     pub(crate) title: String,
@@ -25,7 +24,6 @@ pub(crate) struct NewPull {
     pub(crate) draft: bool,
 }
 
-/// Returns the size of a comparison.
 fn size(seen: &Comparison) -> Size {
     Size {
         commits: seen.ahead,

@@ -17,7 +17,6 @@ const LISTED: usize = 2_048;
 /// The most commits that a feed event names: the newest ones.
 const TOLD: usize = 20;
 
-/// A branch that moved.
 struct Moved {
     branch: String,
     before: Option<String>,

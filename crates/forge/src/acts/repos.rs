@@ -72,7 +72,6 @@ impl State {
         Ok(())
     }
 
-    /// Removes a repository from the installations that selected it.
     fn leave_installations(&mut self, at: Access) {
         let chose = |selection: &Selection| matches!(selection, Selection::Selected(ids) if ids.contains(&at.repo));
         let installations = self.installations.values().filter(|one| chose(&one.selection));
@@ -100,7 +99,6 @@ impl State {
         }
     }
 
-    /// Returns the repositories that an installation covers.
     pub(crate) fn covered(&self, installation: u64) -> Vec<&Repo> {
         let one = self.installations.get(&installation);
         let covers = |repo: &&Repo| one.is_some_and(|one| self.covers(one, repo.id));

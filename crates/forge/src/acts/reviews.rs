@@ -12,7 +12,6 @@ use crate::{
 use git::bare::FileChange;
 use serde_json::json as object;
 
-/// A new review.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NewReview {
     pub(crate) body: String,
@@ -61,7 +60,6 @@ fn hunk_until(files: &[FileChange], new: &NewInline) -> Result<String> {
     Ok(shown.map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns the review state of a review's event.
 fn decided(event: &str) -> Result<ReviewState> {
     match event {
         "APPROVE" => Ok(ReviewState::Approved),
@@ -73,7 +71,6 @@ fn decided(event: &str) -> Result<ReviewState> {
     }
 }
 
-/// Refuses a decision that GitHub refuses.
 fn check_decision(author: bool, decision: ReviewState, body: &str, remarks: bool) -> Result {
     let refused = |text: &str| Err(Refusal::sentence(text));
     match decision {

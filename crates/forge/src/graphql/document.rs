@@ -11,7 +11,6 @@ pub(super) type Literal = graphql_parser::query::Value<'static, String>;
 pub(super) type Set = SelectionSet<'static, String>;
 pub(super) type Variable = graphql_parser::query::VariableDefinition<'static, String>;
 
-/// The operation that a document asks for.
 pub(super) struct Operation<'a> {
     /// The type that has its fields: `Query` or `Mutation`.
     pub(super) root: &'static str,
@@ -54,7 +53,6 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// Returns the fields of a selection.
 pub(super) fn fields(set: &Set) -> impl Iterator<Item = &Field> {
     set.items.iter().filter_map(|item| match item {
         Selection::Field(field) => Some(field),
@@ -62,7 +60,6 @@ pub(super) fn fields(set: &Set) -> impl Iterator<Item = &Field> {
     })
 }
 
-/// Returns the name of a field in the answer.
 pub(super) fn key(field: &Field) -> &str {
     field.alias.as_ref().unwrap_or(&field.name)
 }

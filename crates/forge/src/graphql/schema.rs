@@ -10,10 +10,8 @@ pub(super) type Field = graphql_parser::schema::Field<'static, String>;
 pub(super) type Input = graphql_parser::schema::InputValue<'static, String>;
 pub(super) type Type = graphql_parser::schema::Type<'static, String>;
 
-/// The types of the excerpt.
 pub(super) struct Schema(Document<'static, String>);
 
-/// The structure of a type.
 pub(super) enum Shape<'a> {
     Fields(&'a [Field]),
     Inputs(&'a [Input]),

@@ -8,7 +8,6 @@ use crate::{
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The Apps that receive an event.
 #[derive(Clone, Copy)]
 pub(crate) enum Audience {
     /// All Apps that are subscribed to the event and whose installation covers the repository.
@@ -22,7 +21,6 @@ pub(crate) enum Audience {
 }
 
 impl Audience {
-    /// Returns the repository of the event.
     fn repo(self) -> Option<u64> {
         match self {
             Self::Subscribed { repo } | Self::App { repo, .. } => Some(repo),

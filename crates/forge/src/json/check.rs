@@ -36,7 +36,6 @@ pub(crate) fn check_run(state: &State, repo: &Repo, run: &CheckRun) -> Value {
     })
 }
 
-/// Returns the open pull requests with this head.
 fn pulls_at(state: &State, repo: &Repo, sha: &str) -> Vec<Value> {
     let at_head = repo.open_pulls().filter(|(_, pull)| pull.head_sha == sha);
     at_head
@@ -72,7 +71,6 @@ pub(crate) fn simple_check_suite(state: &State, repo: &Repo, suite: &CheckSuite)
     })
 }
 
-/// Returns a suite with all its fields.
 pub(crate) fn check_suite(state: &State, repo: &Repo, suite: &CheckSuite) -> Value {
     let mut value = simple_check_suite(state, repo, suite);
     let nobody = json!({"name": "", "email": ""});

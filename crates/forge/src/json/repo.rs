@@ -98,7 +98,6 @@ impl State {
     }
 }
 
-/// Returns the permissions of a role.
 pub(crate) fn may(role: Role) -> Value {
     json!({
         "admin": role >= Role::Admin, "maintain": role >= Role::Maintain, "push": role >= Role::Write,

@@ -36,7 +36,6 @@ impl Hand<'_> {
     }
 }
 
-/// Returns a form with one act.
 fn form(hand: &Hand<'_>, at: &str, act: &str, inner: &Markup) -> Markup {
     html! {
         form.act method="post" action=(format!("{at}/act")) {
@@ -78,7 +77,6 @@ pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue, mergeable: Optio
     }
 }
 
-/// Returns a button of a check run.
 pub(super) fn check_button(hand: &Hand<'_>, at: &str, run: u64, identifier: &str, label: &str) -> Markup {
     let inner = html! {
         input type="hidden" name="check" value=(run);
@@ -88,7 +86,6 @@ pub(super) fn check_button(hand: &Hand<'_>, at: &str, run: u64, identifier: &str
     form(hand, at, "check", &inner)
 }
 
-/// Returns a box for a comment.
 pub(super) fn comment_box(hand: &Hand<'_>, at: &str) -> Markup {
     let inner = html! {
         label for="body" { "Comment as " (hand.hands.login) }

@@ -23,7 +23,6 @@ pub(super) fn is_path(parts: &[&str]) -> bool {
     }
 }
 
-/// Answers a person who is signed in.
 pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
     let (account, rest) = match visit.parts {
         ["organizations", organization, rest @ ..] => {
@@ -61,7 +60,6 @@ impl Here<'_> {
         self.visit.site.read(look)
     }
 
-    /// Returns the path of the account's settings.
     fn settings_path(&self, state: &State) -> String {
         settings_path(state, self.person, self.account)
     }
@@ -137,7 +135,6 @@ impl Here<'_> {
         }
     }
 
-    /// Returns an App of the account.
     fn own(&self, slug: &str) -> Result<App> {
         let own = |state: &State| state.app_named(slug).filter(|app| app.owner == self.account).cloned();
         self.read(own).found()

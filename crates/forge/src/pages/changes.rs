@@ -19,7 +19,6 @@ use std::sync::Arc;
 /// The most lines of a file's diff that a page shows.
 const LONGEST_DIFF: usize = 5_000;
 
-/// Returns the page of a commit.
 pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Option<Shown> {
     if !(4..=40).contains(&sha.len()) || !sha.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;

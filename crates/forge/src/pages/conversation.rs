@@ -13,7 +13,6 @@ use super::{
 use maud::{Markup, html};
 use page_parts::{badge, boxed, markdown};
 
-/// Returns the page of an issue.
 pub(super) fn issue_page(state: &State, repo: u64, number: u64, hand: Option<&Hand<'_>>) -> Option<Shown> {
     let repo = state.repos.get(&repo)?;
     let issue = repo.issues.get(&number)?;
@@ -30,7 +29,6 @@ pub(super) fn issue_page(state: &State, repo: u64, number: u64, hand: Option<&Ha
     })
 }
 
-/// Returns title, state and labels.
 pub(super) fn heading(state: &State, repo: &Repo, issue: &Issue) -> Markup {
     let name = state.full_name(repo);
     html! {

@@ -6,11 +6,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 /// The path of the script.
 pub(super) const SCRIPT: &str = "/-/live.js";
 
-/// The content of a page.
 pub(super) struct Shown {
-    /// The window's title.
     pub(super) title: String,
-    /// The part that is updated live.
     pub(super) content: Markup,
     /// Boxes to write in, outside the updated part, so that nothing that is being written is lost.
     pub(super) boxes: Markup,
@@ -56,7 +53,6 @@ pub(super) fn page(title: &str, content: Markup) -> Markup {
     whole(&Shown::new(title, content), None)
 }
 
-/// Returns a readable time.
 pub(super) fn time(at: Moment) -> Markup {
     html! { time datetime=(at.to_rfc3339()) { (at.format("%Y-%m-%d %H:%M:%S")) } }
 }

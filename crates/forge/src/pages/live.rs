@@ -18,7 +18,6 @@ struct Stream {
     site: Arc<Site>,
     /// The page's path.
     parts: Vec<String>,
-    /// The request that opened it.
     head: Parts,
     /// The number of the forge's changes that the reader has seen.
     seen: Option<u64>,

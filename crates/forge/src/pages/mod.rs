@@ -57,7 +57,6 @@ impl Sight {
     }
 }
 
-/// A reader of a page.
 struct Reader<'a> {
     sight: Sight,
     /// As whom they act, if they may.
@@ -245,7 +244,6 @@ async fn content(site: &Arc<Site>, parts: &[&str], reader: &Reader<'_>, file: Op
     }
 }
 
-/// Answers that there is no such page.
 fn missing() -> Response<Body> {
     let body = html! { h1 { "Not found" } p { "There is no such page here." } };
     response(404, &layout::page("Not found", body))

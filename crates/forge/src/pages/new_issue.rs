@@ -19,7 +19,6 @@ pub(super) fn is_path(parts: &[&str]) -> bool {
     matches!(parts, [_, _, "issues", "new"])
 }
 
-/// Answers a person who is signed in.
 pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
     let [owner, name, ..] = visit.parts else {
         return Err(Refusal::not_found());

@@ -19,7 +19,6 @@ use std::{collections::BTreeMap, sync::Arc};
 /// The cookie of a signed-in person.
 const COOKIE_NAME: &str = "forge_session";
 
-/// A request for one of these pages.
 pub(super) struct Visit<'a> {
     pub(super) site: &'a Arc<Site>,
     pub(super) method: &'a str,
@@ -30,7 +29,6 @@ pub(super) struct Visit<'a> {
     session: Option<String>,
 }
 
-/// The answer to a request.
 pub(super) enum Shown {
     /// A page.
     Page(Markup),
@@ -126,13 +124,11 @@ fn to(address: &str) -> Response<Body> {
 }
 
 impl Visit<'_> {
-    /// Returns a field of the form.
     pub(super) fn field(&self, name: &str) -> Option<&str> {
         let mut fields = self.form.iter();
         fields.find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns all values of a field.
     pub(super) fn fields(&self, name: &str) -> Vec<&str> {
         let own = self.form.iter().filter(|(key, _)| key == name);
         own.map(|(_, value)| value.as_str()).collect()

@@ -57,7 +57,6 @@ fn installations(call: &Call) -> Answered {
     Ok(call.page(list))
 }
 
-/// Returns an installation of the App.
 fn own(state: &State, app: u64, id: u64) -> Result<&Installation> {
     state.installations.get(&id).filter(|one| one.app == app).found()
 }

@@ -101,7 +101,6 @@ async fn compare(call: &Entered<'_>, range: &str) -> Answered {
     })
 }
 
-/// Returns a commit as lists show it.
 pub(super) fn commit_json(state: &State, repo: &Repo, commit: &CommitFacts) -> Value {
     let api = format!("{}/commits/{}", state.repo_api(repo), commit.sha);
     let page = |sha: &str| format!("{}/commit/{sha}", state.repo_page(repo));

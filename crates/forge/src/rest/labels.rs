@@ -22,7 +22,6 @@ pub(super) fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     }))
 }
 
-/// Adds labels to an issue and answers with all that it has.
 fn add(call: &Entered<'_>, number: u64) -> Answered {
     let missing = || Refusal::invalid("Label", "labels", "missing_field");
     let names = call.texts("labels").ok_or_else(missing)?;

@@ -38,7 +38,6 @@ pub(super) fn is_api(parts: &[&str]) -> bool {
     parts.first().is_some_and(|root| ROOTS.contains(root))
 }
 
-/// Answers a call.
 pub(super) async fn answer(mut call: Call) -> Routed {
     if call.parts.first().is_some_and(|part| part == "api") {
         call.parts.drain(..2.min(call.parts.len()));

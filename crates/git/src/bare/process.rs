@@ -124,7 +124,6 @@ pub(super) async fn finish(mut command: Command, input: &[u8]) -> Result<Finishe
 }
 
 impl BareRepo {
-    /// Builds a command on this repository.
     pub(super) fn command(&self, args: &[&str]) -> Command {
         let mut command = git(OsStr::new("/dev/null"));
         command.arg("--git-dir").arg(self.dir()).args(args);

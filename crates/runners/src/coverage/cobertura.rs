@@ -81,7 +81,6 @@ impl Report {
         }
     }
 
-    /// Notes a line for the class around it.
     fn line(&mut self, element: &Element<'_>) {
         let class = self.open.iter().rev().find_map(|open| match open {
             Open::Class(file) => Some(file),

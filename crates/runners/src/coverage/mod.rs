@@ -22,7 +22,6 @@ pub struct Measured {
     names: Names,
 }
 
-/// The way in which files are named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Names {
     #[default]

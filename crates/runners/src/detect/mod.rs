@@ -48,7 +48,6 @@ pub struct ToolChain {
     pub name: &'static str,
     /// How its tests get names.
     pub names: NamesOfTests,
-    /// The files that identify it.
     files: &'static [&'static str],
     detect: fn(&Repository<'_>) -> Option<Found>,
 }

@@ -56,7 +56,6 @@ pub(super) fn set_up(repository: &Repository<'_>, line: &str) -> (String, String
     (setup, test)
 }
 
-/// The dependencies that a project declares.
 #[derive(Default)]
 struct Project {
     manifest: Table,
@@ -69,7 +68,6 @@ struct Project {
     needs: bool,
     /// The pip arguments that install what the tests need.
     packages: Vec<String>,
-    /// Whether pytest is one of the packages.
     has_pytest: bool,
     /// The path of the workflow that names some of the packages.
     workflow: Option<String>,
@@ -388,7 +386,6 @@ pub(super) fn telling<'p>(paths: &'p [String], folders: &[String]) -> impl Itera
         .chain(paths.iter().filter(|path| is_test(path)).take(MOST_TESTS))
 }
 
-/// Returns the innermost folder that contains all these files.
 fn common_folder<'p>(files: impl Iterator<Item = &'p str>) -> String {
     let mut folders = files.map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder));
     let first = folders.next().unwrap_or_default();

@@ -98,7 +98,6 @@ impl Repository<'_> {
         paths.iter().find(|path| self.has(path)).copied()
     }
 
-    /// Returns the paths inside the folder, relative to it.
     pub(super) fn own(&self) -> impl Iterator<Item = &str> {
         self.paths.iter().filter_map(|path| path.strip_prefix(&self.folder))
     }
@@ -123,7 +122,6 @@ impl Repository<'_> {
         Some(read.as_ref()?.below(&self.folder))
     }
 
-    /// Narrows the repository to one of its folders.
     pub(crate) fn below(&self, folder: &str) -> Repository<'_> {
         Repository {
             paths: self.paths,

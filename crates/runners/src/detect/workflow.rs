@@ -17,7 +17,6 @@ use serde_json::{Map, Value};
 pub struct Workflow {
     /// The path of its file.
     pub path: String,
-    /// The packages that it installs.
     installs: Vec<Install>,
     /// The services that it starts, which AutoBuild does not start.
     pub services: Vec<String>,
@@ -25,7 +24,6 @@ pub struct Workflow {
     pub system_packages: Vec<String>,
 }
 
-/// A command that installs packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Install {
     /// The folder in which it runs; empty for the root.
@@ -38,7 +36,6 @@ struct Install {
 #[derive(Debug, PartialEq, Eq)]
 struct Installer {
     call: &'static [&'static str],
-    /// The name of its ecosystem.
     ecosystem: &'static str,
 }
 
@@ -126,13 +123,11 @@ pub(crate) fn read(repository: &Repository<'_>) -> Option<Workflow> {
     })
 }
 
-/// A job while it is read.
 struct Job<'r> {
     repository: &'r Repository<'r>,
     /// The ecosystems whose registries set-up may reach.
     open: &'r [&'static Ecosystem],
     found: Workflow,
-    /// Whether it runs tests.
     tests: bool,
 }
 
@@ -319,7 +314,6 @@ impl Workflow {
         }
     }
 
-    /// Returns the arguments of all its calls of pip in the root.
     pub(super) fn pip_arguments(&self) -> Vec<String> {
         let of_pip = self
             .installs

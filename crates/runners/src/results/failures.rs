@@ -57,7 +57,6 @@ pub(super) fn is_text(line: &str) -> bool {
     line.contains(char::is_alphabetic) && !line.ends_with(':')
 }
 
-/// The reader's position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
     /// After a failing test's name.
@@ -111,7 +110,6 @@ pub(super) fn find(output: &str, layout: &Layout, mut take: impl FnMut(&str, &st
     }
 }
 
-/// The signs of an error in a line.
 struct Signs {
     error: SystemError,
     /// Names of constants, functions and classes, compared as whole words.
@@ -215,7 +213,6 @@ fn number_forms(number: i32) -> [String; 3] {
     ]
 }
 
-/// Returns the numbers and the system's words for errors.
 fn forms(errors: &[Errno]) -> Vec<String> {
     let of = |errno: &Errno| number_forms(errno.raw_os_error()).into_iter().chain([words_of(*errno)]);
     errors.iter().flat_map(of).collect()

@@ -74,7 +74,6 @@ pub(super) fn node(text: &str) -> Option<Tally> {
     Some(tree.add_to(tally))
 }
 
-/// Tests and groups with their indentation.
 #[derive(Default)]
 struct Tree<'a> {
     /// The titles of the open groups, outermost first.

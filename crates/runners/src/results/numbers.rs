@@ -12,7 +12,6 @@ pub(super) fn after(line: &str, word: &str) -> Option<u32> {
     numbers.find_map(|(_, number)| number.parse().ok())
 }
 
-/// Returns each word with the next one.
 fn pairs(line: &str) -> impl Iterator<Item = (&str, &str)> {
     let words = line
         .split(|c: char| !c.is_alphanumeric())

@@ -5,11 +5,9 @@ use std::{collections::BTreeSet, fmt};
 
 /// A test runner and its command line.
 pub(crate) struct Runner {
-    /// The words that call it.
     pub(crate) calls: &'static [&'static [&'static str]],
     /// A word that must occur among its arguments.
     pub(crate) with: Option<&'static str>,
-    /// The argument that makes it name every test.
     pub(crate) naming: Option<Naming>,
     /// The argument that makes it build its tests and run none.
     pub(crate) build: Option<&'static str>,
@@ -19,7 +17,6 @@ pub(crate) struct Runner {
     pub(crate) read: Option<fn(&str) -> Option<Tally>>,
     /// Reads from the output of a stopped run the test that had begun and has no result.
     pub(crate) begun: Option<fn(&str) -> Option<String>>,
-    /// The place of the failures' texts in its output.
     pub(crate) failures: Option<Layout>,
     /// Returns the file that a line of its output names as the output of the failing tests, which it does not print.
     pub(crate) log: Option<fn(&str) -> Option<&str>>,
@@ -40,10 +37,8 @@ pub(crate) struct Select {
     pub(crate) unless: &'static [&'static str],
 }
 
-/// The tests that are to run alone.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
-    /// The tests' names, as the runner spells them.
     pub(crate) names: &'a [&'a str],
     /// The files that contain the tests, relative to the folder where the runner is called; empty unless known for each
     /// test.
@@ -62,7 +57,6 @@ pub(crate) struct Arguments {
     pub(crate) replaced: Vec<usize>,
 }
 
-/// The position of added words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ArgumentPosition {
     /// After the runner's words, before `--`.

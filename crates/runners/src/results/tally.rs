@@ -44,7 +44,6 @@ pub(crate) struct Tally {
     pub(super) has_uncounted: bool,
 }
 
-/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Passed,
@@ -76,7 +75,6 @@ impl Tally {
         *of = of.saturating_add(number);
     }
 
-    /// Counts the numbers of a summary.
     pub(super) fn sum(&mut self, passed: u32, failed: u32, skipped: u32) {
         self.count(Outcome::Passed, passed);
         self.count(Outcome::Failed, failed);
@@ -107,7 +105,6 @@ impl Tally {
             && u32::try_from(named(Outcome::Failed)) == Ok(self.failed)
     }
 
-    /// Returns the names noted so far with this outcome.
     pub(super) fn named(&self, outcome: Outcome) -> impl Iterator<Item = &str> {
         let of = move |(_, found): &&(String, Outcome)| *found == outcome;
         self.tests.iter().filter(of).map(|(name, _)| name.as_str())

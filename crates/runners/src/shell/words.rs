@@ -28,12 +28,10 @@ const WORKED_OUT: [&str; 5] = [
     "arithmetic_expansion",
 ];
 
-/// A word in command position.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Named {
     /// The earlier changes in the line that affect which program the word means.
     pub(super) after: Vec<Change>,
-    /// The word as written, with its quotes.
     pub(super) written: String,
     /// The word without quotes.
     pub(super) word: String,
@@ -52,7 +50,6 @@ pub(super) enum Change {
     Unknown,
 }
 
-/// The parts of a line.
 pub(super) struct Line {
     pub(super) named: Vec<Named>,
     /// Whether it pipes the output of one command to another.
@@ -85,7 +82,6 @@ pub(super) fn names(line: &str) -> Vec<String> {
     found.unwrap_or_default().into_iter().map(|named| named.word).collect()
 }
 
-/// Parses a line.
 pub(super) fn read(line: &str) -> Line {
     let parsed = tree(line, |root| {
         let mut words = Words::default();

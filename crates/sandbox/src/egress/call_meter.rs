@@ -27,7 +27,6 @@ const BYTES_PER_TOKEN: u64 = 4;
 /// The longest answer in tokens if the request sets no limit. No model of the price table answers more.
 const MOST_OUTPUT: u64 = 128_000;
 
-/// The form of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// One JSON value.
@@ -72,7 +71,6 @@ pub(super) struct Sent {
 }
 
 impl Sent {
-    /// Records a piece that is sent.
     pub(super) fn note(&self, piece: &[u8]) {
         let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
         self.bytes.fetch_add(length, Ordering::Relaxed);
@@ -194,7 +192,6 @@ impl CallMeter {
         }
     }
 
-    /// Begins the call, now that it has a slot.
     pub(super) fn begin(&mut self, place: CallSlot) {
         self.asks = Arc::default();
         self.place = Some(place);
@@ -230,7 +227,6 @@ impl CallMeter {
         self.tally.fails();
     }
 
-    /// Begins an answer of this form.
     pub(super) fn begins(&mut self, form: Form) {
         self.form = form;
     }

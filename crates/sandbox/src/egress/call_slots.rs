@@ -11,7 +11,6 @@ const ANSWER: u64 = 800_000;
 /// dollar.
 const UNTOLD: u64 = 1 << 20;
 
-/// The calls in progress.
 #[derive(Debug, Default)]
 pub(super) struct CallSlots {
     taken: Mutex<Taken>,

@@ -15,7 +15,6 @@ use std::{
     task::{Context, Poll},
 };
 
-/// A body that is checked on its way.
 #[derive(Debug)]
 pub(super) struct CheckedBody<B> {
     body: B,

@@ -57,7 +57,6 @@ pub(super) fn refused(rules: &Rules, refusal: Refusal) -> Response<Body> {
     response
 }
 
-/// Returns a sentence with the allowed hosts.
 fn allowed(rules: &Rules) -> String {
     if rules.hosts.is_empty() {
         return "No host may be reached from here.".to_owned();

@@ -33,7 +33,6 @@ const FREE: &str = "/count_tokens";
 /// The shortest key that is masked, in bytes. A shorter one could appear in answers by chance.
 const LEAST_KEY: usize = 8;
 
-/// Answers a request in origin form.
 pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Response<Body> {
     let path = request.uri().path().to_owned();
     let mut parts = path.trim_start_matches('/').splitn(3, '/');
@@ -142,7 +141,6 @@ fn out_of_reach(why: RequestRefusal) -> Response<Body> {
     errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", &message)
 }
 
-/// Returns the answer for the program.
 fn inward(answer: Response<Incoming>, route: &ModelRoute, mut meter: CallMeter) -> Response<Body> {
     let (head, body) = answer.into_parts();
     let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());

@@ -10,7 +10,6 @@ use std::{
     task::{Context, Poll},
 };
 
-/// A body with its observer.
 #[derive(Debug)]
 pub(super) struct ObservedBody<F> {
     body: Incoming,

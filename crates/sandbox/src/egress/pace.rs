@@ -7,7 +7,6 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// The pace of one body.
 #[derive(Debug)]
 pub(super) struct Pace(Mutex<Steps>);
 

@@ -37,7 +37,6 @@ const BOUNDED: [(&str, &[&[u8]]); 7] = [
 /// The members with which a request limits the tokens of its answer.
 const MOST_OUTPUT: [&[u8]; 3] = [b"max_output_tokens", b"max_completion_tokens", b"max_tokens"];
 
-/// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum RequestRefusal {
     #[error("it is no JSON object in UTF-8")]
@@ -71,7 +70,6 @@ pub(super) struct RequestPolicy {
 /// An object or a list that has not ended.
 #[derive(Debug, Default)]
 struct Container {
-    /// The key whose value it is.
     under: Vec<u8>,
     /// The last key in it; empty in a list.
     key: Vec<u8>,

@@ -37,13 +37,11 @@ pub(super) struct Shared {
     pub(super) log: Log,
     pub(super) allowance: Arc<Allowance>,
     pub(super) flow: Arc<Flow>,
-    /// The hosts that this door refused.
     pub(super) refused: Refusals,
     pub(super) tally: Arc<Tally>,
     pub(super) places: Arc<CallSlots>,
     /// Fires when the door closes.
     pub(super) closed: CancellationToken,
-    /// The connections in service.
     pub(super) serving: TaskTracker,
 }
 

@@ -16,11 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct CanaryReport {
     /// It read a file that it was not given.
     pub(crate) read: bool,
-    /// It connected to a socket of the machine.
     pub(crate) connected: bool,
-    /// It saw a process outside the sandbox.
     pub(crate) saw: bool,
-    /// It could signal that process.
     pub(crate) signalled: bool,
     /// It could set a resource limit of that process.
     pub(crate) steered: bool,

@@ -47,7 +47,6 @@ fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_nonzero().get()
 }
 
-/// Returns every visible process below this one.
 fn below(family: &mut Family) -> Vec<Process> {
     match family.look() {
         Ok((_, below)) => below,

@@ -13,7 +13,6 @@ const UNPRIVILEGED: u32 = 1000;
 const SOURCES: &str = "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\n\
                        protocols: files\nservices: files\n";
 
-/// The ids of a user and its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ids {
     pub(super) user: u32,

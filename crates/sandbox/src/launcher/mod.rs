@@ -108,7 +108,6 @@ fn close_leaked_files() {
     }
 }
 
-/// Returns the numbers of the open file descriptors.
 fn open_numbers() -> Vec<i32> {
     let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     open.filter_map(|entry| entry.file_name().to_str()?.parse().ok())

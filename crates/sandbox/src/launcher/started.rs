@@ -15,9 +15,7 @@ use std::{
     process::Command,
 };
 
-/// A started program.
 pub(super) struct Started {
-    /// The process to wait for.
     pub(super) main: i32,
     /// The socket for the inner launcher's reports; `None` at L0.
     control: Option<UnixStream>,

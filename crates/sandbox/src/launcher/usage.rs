@@ -88,12 +88,10 @@ fn paced<T>(measure: impl FnOnce() -> T) -> (T, Duration) {
     (measured, cost.saturating_mul(SHARE))
 }
 
-/// Returns the processor time of this thread so far.
 fn processor_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
-/// The result of one measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
     /// Everything is within its limit.
