@@ -83,6 +83,7 @@ fn agent(doing: &Doing, class: FailureClass) -> String {
         FailureClass::Closed => format!("the model of {who} did not answer"),
         FailureClass::Refused => format!("the model of {who} refused the work"),
         FailureClass::Spent | FailureClass::Limit => format!("{who} reached its limit"),
+        FailureClass::Unanswered => format!("{who} gave no usable answer"),
         FailureClass::Run => format!("{who} failed"),
     }
 }

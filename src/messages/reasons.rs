@@ -102,6 +102,11 @@ fn agent_failed(doing: &Doing, failure: &AgentFailure, max: usize) -> String {
             format!("{who} waited for its model, and AutoBuild gave up: {why}. This used no turn.")
         }
         FailureClass::Limit => format!("{who} met its limit twice: {why}. This used no turn."),
+        FailureClass::Unanswered => {
+            format!(
+                "{who} gave no usable answer, also when it was asked for the answer alone: {why}. This used no turn."
+            )
+        }
         FailureClass::Spent => format!("{who} stopped: {why}. This used no turn."),
         FailureClass::NoProgram | FailureClass::Run => {
             format!("{who} failed at every try: {why}. This used no turn.")

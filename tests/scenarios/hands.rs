@@ -235,7 +235,7 @@ async fn every_head_of_a_blocked_task_says_that_a_person_decides_and_has_the_but
     world.script.plans(&Plan::one());
     for _ in 0..3 {
         world.script.step(json!({
-            "role": "player", "task": "TASK-001", "write": {"hello/1.txt": "half a hell\n"}, "fail": "exit",
+            "role": "player", "task": "TASK-001", "write": {"hello/2.txt": "half a hell\n"}, "fail": "exit",
         }));
     }
     world.start().await;

@@ -46,7 +46,7 @@ async fn blocked_by(script: &str, settings: &str, cause: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_silent_player_blocks_after_three_runs_and_uses_up_no_turn() {
+async fn a_silent_player_blocks_and_uses_up_no_turn() {
     blocked_by("exit 0", "", "JSON object").await;
 }
 
@@ -78,7 +78,7 @@ async fn words_instead_of_json_are_asked_for_once_more_and_then_block() {
         .unwrap()
         .lines()
         .count();
-    assert_eq!(runs, 6, "three runs, each asked once more");
+    assert_eq!(runs, 2, "one run, asked once more for its answer");
     world.end().await;
 }
 
@@ -161,18 +161,40 @@ async fn behind_the_default_branch(second_turn: &str) -> World {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_player_left_at_its_limit_is_kept_with_the_default_branch_that_it_merges() {
-    let world = behind_the_default_branch(&format!("{SLOW}{REPORT}").replace("-ge 2", "-ge 1")).await;
+async fn what_a_player_left_at_its_limit_is_judged_with_the_default_branch_that_it_merges() {
+    let world = behind_the_default_branch(&format!("{SLOW}{REPORT}")).await;
     world.script.approves(1);
     world.say(WRITER, ISSUE, "/autobuild resume").await;
     assert_eq!(world.state().await, "in_review");
     let branch = world.branch(1).await;
     let parts = world.file(&branch, "hello/parts.txt");
-    assert_eq!(parts.as_deref(), Some("run 0\nrun 1\n"), "each run's work is kept");
+    assert_eq!(
+        parts.as_deref(),
+        Some("run 0\n"),
+        "the Gates pass, so no second run is paid"
+    );
     assert_eq!(world.file(&branch, "theirs.txt").as_deref(), Some("theirs\n"));
-    let told = std::fs::read_to_string(world.folder().join("prompt-1")).unwrap();
-    assert!(told.contains("The working copy holds what it left."), "{told}");
     world.end().await;
+}
+
+/// The Gates pass with what it wrote, and it ends badly all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn finished_work_of_a_player_that_ends_badly_is_judged_and_not_paid_again() {
+    for ending in ["echo I am done; exit 1", "echo I am done"] {
+        let script = format!("echo run >> \"$WORLD/runs\"\nmkdir -p hello\necho hello 1 > hello/1.txt\n{ending}");
+        let world = Setup::new().command(Role::Player, &script).build().await;
+        world.script.plans(&Plan::one()).approves(1);
+        world.start().await;
+        assert_eq!(world.state().await, "in_review", "{ending}");
+        let runs = std::fs::read_to_string(world.folder().join("runs")).unwrap();
+        // An answer is asked for once more; the work is not.
+        assert_eq!(
+            runs.lines().count(),
+            if ending.contains("exit") { 1 } else { 2 },
+            "{ending}"
+        );
+        world.end().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -80,7 +80,9 @@ pub fn route(failure: &AgentFailure, before: &Before, waits: &Waits, jitter: f64
             Got::Nowhere => Route::Block,
             Got::ToWork => Route::Retry,
         },
-        FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused => Route::Block,
+        FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused | FailureClass::Unanswered => {
+            Route::Block
+        }
         FailureClass::NoProgram | FailureClass::Limit | FailureClass::Run => Route::Retry,
     }
 }
@@ -199,7 +201,8 @@ mod tests {
             (AgentFailure::NotAsAsked { what: said() }, Route::Block),
             (AgentFailure::TimedOut { seconds: 1 }, Route::Retry),
             (AgentFailure::OutOfAgentTurns { turns: 30 }, Route::Retry),
-            (AgentFailure::ReportMissing, Route::Retry),
+            (AgentFailure::ReportMissing, Route::Block),
+            (AgentFailure::OutputLimit, Route::Retry),
             (AgentFailure::OutOfMoney, Route::Retry),
         ];
         for (failure, expected) in table {

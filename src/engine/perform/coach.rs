@@ -132,7 +132,7 @@ impl Look<'_> {
         let read =
             |answer: &serde_json::Value| parse_supplement(answer, numbered).map_err(|mistakes| mistakes.to_string());
         let supplement = match self.context.ask(self.settings, question, read).await {
-            Err(EffectError::Agent(FailedRun {
+            Err(EffectError::Hopeless(FailedRun {
                 failure: AgentFailure::DecisionMissing | AgentFailure::DecisionInvalid { .. },
                 ..
             })) => Supplement::default(),

@@ -228,14 +228,10 @@ fn or_its_mistakes<T>(asked: Result<T, EffectError>) -> Result<Result<T, String>
     match asked {
         Ok(done) => Ok(Ok(done)),
         // Both answers were invalid. Asking more often would not help.
-        Err(EffectError::Agent(FailedRun {
+        Err(EffectError::Hopeless(FailedRun {
             failure: AgentFailure::ReportInvalid { problem },
             ..
         })) => Ok(Err(problem)),
-        // An answer without JSON means that the agent does not work. Feedback on the plan would not help.
-        Err(EffectError::Agent(failed)) if failed.failure == AgentFailure::ReportMissing => {
-            Err(EffectError::Hopeless(failed))
-        }
         Err(error) => Err(error),
     }
 }

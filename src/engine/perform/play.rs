@@ -94,19 +94,37 @@ async fn ended_with(
             }
         }
         Err(EffectError::Stopped) => Err(EffectError::Stopped),
-        Err(error) if error.left_work() => {
-            match save_patiently(context, task, turn, ground).await {
-                Ok(()) => ground.checkout.settle(),
-                Err(error) => {
-                    tracing::warn!(id = %context.job.effect.id, %error, "what a failed Player left could not be saved");
-                }
+        Err(error) if error.left_work() => match save_patiently(context, task, turn, ground).await {
+            Ok(saved) => {
+                ground.checkout.settle();
+                Err(after_saving(saved, error))
             }
-            Err(error)
-        }
+            Err(unsaved) => {
+                tracing::warn!(id = %context.job.effect.id, error = %unsaved, "what a failed Player left could not be saved");
+                Err(error)
+            }
+        },
         Err(error) => {
             ground.checkout.settle();
             Err(error)
         }
+    }
+}
+
+/// The unfinished work of a failed Player.
+enum Saved {
+    /// It is on the task's branch.
+    Work,
+    /// There was none, or none that may be pushed.
+    Nothing,
+}
+
+/// Returns the error of a failed run. Work that the run left is judged before anybody pays for another run: it may be
+/// finished, and if it is not, the next run learns what is missing.
+fn after_saving(saved: Saved, error: EffectError) -> EffectError {
+    match (saved, error) {
+        (Saved::Work, EffectError::Agent(failed)) => EffectError::Hopeless(failed),
+        (Saved::Work | Saved::Nothing, error) => error,
     }
 }
 
@@ -166,10 +184,13 @@ async fn ask(
 }
 
 /// Returns what cut an earlier run of this turn short and what that run left, if this run continues it. If a person
-/// resumed the turn, the effect is a new one without earlier runs, and only the commit shows that there is unfinished
-/// work.
+/// resumed the turn, only the commit shows that there is unfinished work.
 async fn before(context: &EffectContext<'_>, task: &Task, ground: &Ground) -> Result<Option<(Cut, Left)>, EffectError> {
-    let cut = context.cuts(Some(task.id)).await?.pop();
+    let cut = match task.cut_runs {
+        0 => context.cuts(Some(task.id)).await?.pop(),
+        // The run belongs to the effect before, after which the Gates failed.
+        _ => context.last_cut(task.id).await?,
+    };
     Ok(match ground.left {
         Left::Changes => Some((cut.unwrap_or(Cut::Other), Left::Changes)),
         // A run that waited for its model or failed before it changed anything starts again.
@@ -409,18 +430,18 @@ async fn publish(
     Ok(ended(context, task, emission, outcome))
 }
 
-/// Commits and pushes the unfinished work of a failed Player for the next try. If that fails, tries again.
+/// Commits and pushes the unfinished work of a failed Player. If that fails, tries again.
 async fn save_patiently(
     context: &EffectContext<'_>,
     task: &Task,
     turn: &Turn,
     ground: &Ground,
-) -> Result<(), EffectError> {
+) -> Result<Saved, EffectError> {
     let mut tries = 0;
     loop {
         let saved = save_partial(context, task, turn, ground).await;
-        if unless_later(context, saved, &mut tries).await?.is_some() {
-            return Ok(());
+        if let Some(saved) = unless_later(context, saved, &mut tries).await? {
+            return Ok(saved);
         }
     }
 }
@@ -430,14 +451,15 @@ async fn save_partial(
     task: &Task,
     turn: &Turn,
     ground: &Ground,
-) -> Result<(), EffectError> {
+) -> Result<Saved, EffectError> {
     let Some(prepared) = unfinished(context, task, turn, ground, CommitKind::Partial).await? else {
-        return Ok(());
+        return Ok(Saved::Nothing);
     };
-    if let Landed::There(head) = push(context, task, prepared.sha(), ground.stood.clone()).await? {
-        finished::write_down(context, &Recorded::Partial { head }).await?;
-    }
-    Ok(())
+    let Landed::There(head) = push(context, task, prepared.sha(), ground.stood.clone()).await? else {
+        return Ok(Saved::Nothing);
+    };
+    finished::write_down(context, &Recorded::Partial { head }).await?;
+    Ok(Saved::Work)
 }
 
 /// Commits the unfinished work in a checkout and keeps it in the mirror. Returns `None` if there is none, or none that

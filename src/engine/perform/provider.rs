@@ -3,6 +3,7 @@
 
 use crate::{
     agents::Record,
+    config::Role,
     engine::{
         job::{ApiWait, EffectError, FailedRun},
         perform::{context::EffectContext, ledger::Opened},
@@ -16,10 +17,6 @@ use domain::{
     routing::{Before, Got, Route},
     shorten,
 };
-
-/// The number of runs that may reach their own limit before a person is asked. The second one continues where the first
-/// was stopped.
-const RUNS_TO_A_LIMIT: usize = 2;
 
 /// The most characters of a failed agent's output that people see.
 const MAX_PRINTED: usize = 4_000;
@@ -63,6 +60,7 @@ fn sorted(own: Option<Refusal>, last: Refusal) -> (Refusal, Option<Refusal>) {
         | FailureClass::Unfit
         | FailureClass::Spent
         | FailureClass::Limit
+        | FailureClass::Unanswered
         | FailureClass::Run => (last, waits.then_some(own)),
     }
 }
@@ -169,13 +167,13 @@ impl EffectContext<'_> {
         record: &Record,
         task: Option<TaskId>,
     ) -> Result<EffectError, EffectError> {
-        let is_limit = failure.class() == FailureClass::Limit;
+        let class = failure.class();
         let failed = failed_run(failure, record);
-        if !is_limit {
+        if class != FailureClass::Limit {
             return Ok(EffectError::Agent(failed));
         }
         let met = self.cuts(task).await?.into_iter().filter(|cut| cut.is_limit()).count();
-        Ok(match met < RUNS_TO_A_LIMIT {
+        Ok(match u32::try_from(met).is_ok_and(|met| met < class.most_runs()) {
             true => EffectError::Agent(failed),
             false => EffectError::Hopeless(failed),
         })
@@ -188,6 +186,15 @@ impl EffectContext<'_> {
         let ours = runs.iter().filter(|run| run.effect == effect.id);
         let failures = ours.filter_map(|run| run.failure.as_deref());
         Ok(failures.map(Cut::of_word).collect())
+    }
+
+    /// Returns what cut the newest run of a task's Player short.
+    pub(super) async fn last_cut(&self, task: TaskId) -> Result<Option<Cut>, EffectError> {
+        let runs = self.engine.store.runs_of(&self.key(), Some(task)).await?;
+        let last = runs
+            .iter()
+            .rfind(|run| run.role == Role::Player.to_string() && run.failure.is_some());
+        Ok(last.and_then(|run| run.failure.as_deref()).map(Cut::of_word))
     }
 
     async fn routed_one(&self, refusal: Refusal, opened: &Opened, got: Got) -> Result<Routed, EffectError> {

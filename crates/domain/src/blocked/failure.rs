@@ -181,11 +181,12 @@ pub enum FailureClass {
     Unfit,
     /// The share of the budget is used up.
     Spent,
-    /// The run met one of its own limits: of time, silence or calls. The Player's changes so far are kept, and one more
-    /// run continues from them.
+    /// The run met one of its own limits: of time, silence or calls.
     Limit,
-    /// The run itself gave no result, but another one may. The Player's changes so far are kept, and the next run
-    /// starts from them.
+    /// The run gave no usable answer, also when it was asked for the answer alone. Another run would be paid for the
+    /// same work.
+    Unanswered,
+    /// The run itself gave no result, but another one may.
     Run,
 }
 
@@ -205,20 +206,21 @@ impl AgentFailure {
             Self::PromptTooLong | Self::RequestRefused { .. } => FailureClass::Unfit,
             Self::OutOfMoney => FailureClass::Spent,
             Self::TimedOut { .. } | Self::WentSilent { .. } | Self::OutOfAgentTurns { .. } => FailureClass::Limit,
-            Self::Failed { .. }
-            | Self::TooMuchOutput { .. }
-            | Self::OutputLimit
-            | Self::ReportMissing
-            | Self::ReportInvalid { .. }
-            | Self::DecisionMissing
-            | Self::DecisionInvalid { .. } => FailureClass::Run,
+            Self::ReportMissing | Self::ReportInvalid { .. } | Self::DecisionMissing | Self::DecisionInvalid { .. } => {
+                FailureClass::Unanswered
+            }
+            Self::Failed { .. } | Self::TooMuchOutput { .. } | Self::OutputLimit => FailureClass::Run,
         }
     }
 
     /// `true` if the program's last output helps people. An API's messages about accounts and outages are for operators
     /// only.
     pub fn shows_output(&self) -> bool {
-        matches!(self, Self::NotAsAsked { .. }) || matches!(self.class(), FailureClass::Limit | FailureClass::Run)
+        let of_run = matches!(
+            self.class(),
+            FailureClass::Limit | FailureClass::Unanswered | FailureClass::Run
+        );
+        of_run || matches!(self, Self::NotAsAsked { .. })
     }
 }
 
@@ -227,7 +229,23 @@ impl FailureClass {
     pub fn after_work(self) -> bool {
         match self {
             Self::NoProgram | Self::Unusable | Self::NoModel | Self::Closed | Self::Unfit => false,
-            Self::Refused | Self::Spent | Self::Limit | Self::Run => true,
+            Self::Refused | Self::Spent | Self::Limit | Self::Unanswered | Self::Run => true,
+        }
+    }
+
+    /// Returns how many runs in a row may fail in this way before a person is asked. A run that reached its limit goes on
+    /// once from where it was stopped: it would reach the same limit again and again.
+    pub fn most_runs(self) -> u32 {
+        match self {
+            Self::NoProgram
+            | Self::Unusable
+            | Self::NoModel
+            | Self::Closed
+            | Self::Refused
+            | Self::Spent
+            | Self::Unanswered => 1,
+            Self::Limit => 2,
+            Self::Unfit | Self::Run => 3,
         }
     }
 
@@ -235,7 +253,7 @@ impl FailureClass {
     pub fn another_model_may_help(self) -> bool {
         match self {
             Self::NoModel | Self::Closed | Self::Refused | Self::Unfit => true,
-            Self::NoProgram | Self::Unusable | Self::Spent | Self::Limit | Self::Run => false,
+            Self::NoProgram | Self::Unusable | Self::Spent | Self::Limit | Self::Unanswered | Self::Run => false,
         }
     }
 }

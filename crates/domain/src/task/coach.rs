@@ -14,6 +14,7 @@ use crate::{
     report::Discrepancy,
     task::{
         moves::{Step, adds, ask, block, start_turn, unchanged},
+        player::go_on_or_blocked,
         task::{Approval, MergePolicy, MergeState, Origin, Rules, Stage, State, Task, TurnKind},
     },
 };
@@ -24,7 +25,7 @@ pub(super) fn gated(
     head: &Sha,
     mut report: GateReport,
     discrepancies: Vec<Discrepancy>,
-    rules: &Rules,
+    (at, rules): (Millis, &Rules),
 ) -> Step {
     let Some(turn) = looked_at(&task, Stage::Gates, emission, head) else {
         return unchanged(task);
@@ -47,7 +48,7 @@ pub(super) fn gated(
     match (found, task.cut.clone()) {
         (Profile::Absent(reasons), _) => block(task, BlockReason::GatesAbsent { reasons }, Vec::new()),
         // No Coach is paid for work that a failed Player left unfinished.
-        (Profile::Failed(_), Some(reason)) => block(task, reason, Vec::new()),
+        (Profile::Failed(_), Some(reason)) => go_on_or_blocked(task, reason, at),
         (Profile::Failed(_), None) | (Profile::Passed, _) => look(task, turn, next),
     }
 }
@@ -112,10 +113,7 @@ pub(super) fn judged(
         Outcome::Approve => approved(task, turn, at, rules),
         Outcome::Feedback => {
             let effects = announce(&mut task);
-            match task.cut.clone() {
-                Some(reason) => block(task, reason, effects),
-                None => next_or_blocked(task, at, effects),
-            }
+            next_or_blocked(task, at, effects)
         }
     }
 }

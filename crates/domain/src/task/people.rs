@@ -309,6 +309,7 @@ pub(super) fn go_on(mut task: Task, turns: u32) -> Step {
         }
     };
     task.limit = used.saturating_add(turns.max(1));
+    task.cut_runs = 0;
     task.state = State::Pending;
     stops(task, None)
 }

@@ -79,6 +79,10 @@ pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis
         open.left_out = left_out.to_vec();
         open.discrepancies = claims::left_out(left_out);
     }
+    task.cut_runs = match outcome {
+        Played::Failed { .. } | Played::Stopped { .. } => task.cut_runs.saturating_add(1),
+        Played::Pushed { .. } | Played::NoChange { .. } | Played::Held { .. } | Played::Overtaken { .. } => 0,
+    };
     match outcome {
         Played::Pushed { base, head, report, .. } => pushed(task, turn, (base, head), report, at),
         Played::NoChange { base, head, report, .. } => match head.filter(|head| !task.is_judged(head)) {
@@ -154,6 +158,21 @@ pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
     task.head = Some(head);
     let again = play(&mut task, turn);
     stops(task, [again])
+}
+
+/// Lets a Player whose run did not end well go on from what it left, in the same turn, unless this happened too often in
+/// a row.
+pub(super) fn go_on_or_blocked(mut task: Task, reason: BlockReason, at: Millis) -> Step {
+    let most = match &reason {
+        BlockReason::AgentFailed { failure, .. } => failure.class().most_runs(),
+        _ => 1,
+    };
+    if task.cut_runs >= most {
+        return block(task, reason, Vec::new());
+    }
+    take_back_turn(&mut task);
+    let kind = next_kind(&task);
+    start_turn(task, kind, at, Vec::new())
 }
 
 /// Handles a failure that is no verdict on the work. What the Player left is judged, because it may be finished: the

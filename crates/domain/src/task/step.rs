@@ -36,7 +36,7 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
             head,
             report,
             discrepancies,
-        } => coach::gated(task, emission, &head, *report, discrepancies, rules),
+        } => coach::gated(task, emission, &head, *report, discrepancies, (at, rules)),
         Event::CiRead { emission, head, result } => coach::ci_read(task, emission, &head, *result),
         Event::Judged {
             emission,

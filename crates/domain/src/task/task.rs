@@ -53,8 +53,9 @@ pub struct Task {
     /// Tasks that it needed and that were given up; a person decided to continue without them.
     pub without: Vec<TaskId>,
     /// The reason why the Player of the newest turn did not end well, if the work that it left is judged all the same.
-    #[serde(default)]
     pub cut: Option<BlockReason>,
+    /// How many runs of its Player in a row did not end well and left work.
+    pub cut_runs: u32,
     /// The person who asked it to pause as soon as the running agent ends.
     pub pause: Option<User>,
     /// The number of effects that it has asked for.
@@ -84,6 +85,7 @@ impl Task {
             waived: Vec::new(),
             without: Vec::new(),
             cut: None,
+            cut_runs: 0,
             pause: None,
             emitted: Emission(0),
             turns: Vec::new(),

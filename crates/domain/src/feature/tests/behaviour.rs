@@ -210,7 +210,8 @@ fn work_that_a_failed_player_finished_is_judged_before_a_person_is_asked() {
     cut(&mut story, 20);
     story.gate(ONE, green());
     story.judge(ONE, feedback("the button is blue"));
-    assert_eq!(story.task(ONE).state, task::State::Blocked { reason: spent() });
+    assert_eq!(story.task(ONE).state.word(), "player_turn");
+    assert_eq!(story.task(ONE).turns.len(), 2);
     assert!(story.task(ONE).is_judged(&sha(20)));
 }
 
@@ -218,6 +219,10 @@ fn work_that_a_failed_player_finished_is_judged_before_a_person_is_asked() {
 fn unfinished_work_of_a_failed_player_asks_a_person_without_a_coach() {
     let mut story = one();
     cut(&mut story, 20);
+    story.gate(ONE, red());
+    assert_eq!(story.task(ONE).state.word(), "player_turn", "it goes on once");
+    assert_eq!(story.task(ONE).turns.len(), 1);
+    cut(&mut story, 21);
     story.gate(ONE, red());
     assert_eq!(story.task(ONE).state, task::State::Blocked { reason: spent() });
     let branch = story.task(ONE).branch.clone();
@@ -388,15 +393,9 @@ fn a_pull_request_that_cannot_be_opened_blocks_on_the_issue_and_is_asked_for_aga
 #[test]
 fn the_report_of_a_failed_player_waits_for_the_pull_request_of_its_partial_work() {
     let mut story = one();
-    let emission = story.emission(ONE);
-    let failure = crate::blocked::AgentFailure::TimedOut { seconds: 1 };
-    let outcome = Box::new(Played::Failed {
-        printed: String::new(),
-        failure,
-        partial: Some(sha(20)),
-    });
-    let effects = story.task_event(ONE, task::Event::Played { emission, outcome });
-    assert_eq!(kinds(&effects), ["open_pull", "gates", "living"]);
+    assert_eq!(kinds(&cut(&mut story, 20)), ["open_pull", "gates", "living"]);
+    assert_eq!(kinds(&story.gate(ONE, red())), ["play", "living"]);
+    assert_eq!(kinds(&cut(&mut story, 21)), ["gates", "living"]);
     assert_eq!(kinds(&story.gate(ONE, red())), ["publish_check", "living"]);
     let branch = story.task(ONE).branch.clone();
     let effects = story.task_event(
