@@ -107,6 +107,7 @@ impl Told<'_> {
             part(&|report| blocked::red_before(self.feature, report, measure, Form::Folded)),
             facts(self),
             without_coach(turn, blocked),
+            without_report(turn).to_owned(),
             findings::coach_words(verdict, measure),
             findings::lowered(verdict, measure),
             self.to_mend(verdict, rest, measure),
@@ -164,6 +165,14 @@ fn without_coach(turn: &Turn, blocked: Option<&BlockedReport>) -> String {
         Work::Held => "The Player's commit may not be pushed, so no Gate and no Coach ran on it.".to_owned(),
         Work::Open | Work::Pushed if !coached => "No Coach ran on this commit.".to_owned(),
         Work::Open | Work::Pushed => String::new(),
+    }
+}
+
+/// Returns the sentence about work that was judged although the run that wrote it did not end well.
+fn without_report(turn: &Turn) -> &'static str {
+    match (turn.work, &turn.report) {
+        (Work::Pushed, None) => "The Player's run did not end well and gave no report. Its work was judged as it is.",
+        (Work::Open | Work::Pushed | Work::NoChange | Work::Held, _) => "",
     }
 }
 

@@ -187,6 +187,8 @@ async fn finished_work_of_a_player_that_ends_badly_is_judged_and_not_paid_again(
         world.start().await;
         assert_eq!(world.state().await, "in_review", "{ending}");
         let runs = std::fs::read_to_string(world.folder().join("runs")).unwrap();
+        let reviews = format!("{:?}", world.reviews(world.pull(1).await).await);
+        assert!(reviews.contains("did not end well and gave no report"), "{reviews}");
         // An answer is asked for once more; the work is not.
         assert_eq!(
             runs.lines().count(),
