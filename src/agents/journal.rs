@@ -83,7 +83,7 @@ impl Journal {
 
     /// Records an event, masked and shortened, and updates the activity.
     pub(crate) fn note(&mut self, kind: TraceKind) {
-        self.tell(&kind);
+        self.update_activity(&kind);
         let kind = self.kept(kind);
         let size = size(&kind);
         if size > self.room || self.events.len() >= MAX_EVENTS {
@@ -167,7 +167,7 @@ impl Journal {
         self.events.push(TraceEvent { ms, kind });
     }
 
-    fn tell(&mut self, kind: &TraceKind) {
+    fn update_activity(&mut self, kind: &TraceKind) {
         let before = self.activity.clone();
         match kind {
             TraceKind::ToolCall { tool, input, .. } => {

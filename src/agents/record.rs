@@ -48,7 +48,7 @@ impl Record {
     }
 
     /// Returns the events. If `ended` has no answer, or if there are no events, adds the end of the output.
-    pub fn told<T, E>(&self, ended: &Result<T, E>) -> Vec<TraceEvent> {
+    pub fn trace_events<T, E>(&self, ended: &Result<T, E>) -> Vec<TraceEvent> {
         let mut events = self.events.clone();
         let is_told = ended.is_ok() && !events.is_empty();
         if !is_told && !self.log.trim().is_empty() {
@@ -105,17 +105,17 @@ mod tests {
                 text: "no such model".to_owned(),
             },
         };
-        assert_eq!(record.told(&Err::<(), ()>(())), [ended.clone(), printed]);
-        assert_eq!(record.told(&Ok::<(), ()>(())), [ended]);
+        assert_eq!(record.trace_events(&Err::<(), ()>(())), [ended.clone(), printed]);
+        assert_eq!(record.trace_events(&Ok::<(), ()>(())), [ended]);
         let silent = Record {
             events: Vec::new(),
             ..record
         };
         assert_eq!(
-            silent.told(&Ok::<(), ()>(())).len(),
+            silent.trace_events(&Ok::<(), ()>(())).len(),
             1,
             "of a run that tells no events, its answer"
         );
-        assert_eq!(Record::default().told(&Err::<(), ()>(())), []);
+        assert_eq!(Record::default().trace_events(&Err::<(), ()>(())), []);
     }
 }

@@ -63,7 +63,7 @@ pub(crate) async fn counted(
         if view == View::All {
             count(record, told, &passed);
         }
-        tell(record, door.first_request());
+        record_counted_usage(record, door.first_request());
         view
     };
     match outcome {
@@ -131,7 +131,7 @@ fn count(record: &mut Record, told: Option<Tokens>, passed: &[(String, Tokens)])
 }
 
 /// Replaces the program's own figures in the run's events by the counted ones.
-fn tell(record: &mut Record, first: Option<u64>) {
+fn record_counted_usage(record: &mut Record, first: Option<u64>) {
     let counted = record.usage;
     let events = record.events.iter_mut().rev();
     for event in events {

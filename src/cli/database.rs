@@ -3,7 +3,7 @@
 
 use crate::{
     cli::{local_repository::LocalRepository, service::known_secrets},
-    config::{ServerSettings, told},
+    config::{ServerSettings, join_mistakes},
     store::{OpenError, OpenOptions, Store},
 };
 use clap::Args;
@@ -66,7 +66,7 @@ impl Which {
     pub async fn choose(&self) -> Result<Chosen, String> {
         let (config, data_dir) = (self.config.clone(), self.data_dir.clone());
         let flags = [("AUTOBUILD_CONFIG", config), ("AUTOBUILD_DATA_DIR", data_dir)];
-        let settings = ServerSettings::of_process(&flags).map_err(|mistakes| told(&mistakes, "; "))?;
+        let settings = ServerSettings::of_process(&flags).map_err(|mistakes| join_mistakes(&mistakes, "; "))?;
         let own = match flags.iter().all(|(_, value)| value.is_none()) {
             true => own_database().await,
             false => None,

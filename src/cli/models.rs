@@ -2,7 +2,7 @@
 
 use crate::{
     agents::{Access, Login},
-    config::{ModelApi, ModelSettings, told},
+    config::{ModelApi, ModelSettings, join_mistakes},
 };
 use secrecy::SecretString;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Returns how agents of a command reach their models. `AUTOBUILD_…` variables come first; the providers' own variables
 /// fill in a missing address or key. None of these variables enters an agent's run.
 pub(super) fn access(use_my_login: bool) -> anyhow::Result<Access> {
-    let mut models = ModelSettings::of_process().map_err(|mistakes| anyhow::anyhow!(told(&mistakes, "\n")))?;
+    let mut models = ModelSettings::of_process().map_err(|mistakes| anyhow::anyhow!(join_mistakes(&mistakes, "\n")))?;
     adopt(&mut models.anthropic, "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY");
     adopt(&mut models.openai, "OPENAI_BASE_URL", "OPENAI_API_KEY");
     let login = match use_my_login {

@@ -2,7 +2,7 @@
 
 use crate::{
     cli::{assemble, assemble::Blueprint, doctor, doctor::Look, service, setup},
-    config::{App, Flags, LogFormat, ServerSettings, told},
+    config::{App, Flags, LogFormat, ServerSettings, join_mistakes},
     engine::{Engine, data_folder::DataFolder, settings::EngineSettings},
     gates::Deadlines,
     github::{Caps, OAuthApp},
@@ -202,7 +202,10 @@ async fn one_after_the_other(
         // The set-up changed the Apps, or somebody may have mended what kept the service from starting.
         next = match ServerSettings::of_process(flags) {
             Ok(settings) => open.once(&settings, collector.clone(), secrets).await?,
-            Err(mistakes) => open.wait(&anyhow::anyhow!(told(&mistakes, "; ")), secrets).await?,
+            Err(mistakes) => {
+                open.wait(&anyhow::anyhow!(join_mistakes(&mistakes, "; ")), secrets)
+                    .await?
+            }
         };
     }
     Ok(())
@@ -220,7 +223,7 @@ async fn look_around(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets
         // A person makes these on the set-up page, which itself shows their state.
         rows.retain(|row| !matches!(row.topic, Topic::CoachApp | Topic::Deliveries | Topic::Installation));
     }
-    doctor::tell(&rows, &secrets);
+    doctor::log_rows(&rows, &secrets);
     show_machine(setup.as_deref(), &rows, &secrets);
 }
 
@@ -307,7 +310,7 @@ impl Open {
             let (settings, secrets, setup) = (settings.clone(), secrets.clone(), self.setup.clone());
             tokio::spawn(async move {
                 let rows = doctor::of_a_start(&Ok(settings), None).await;
-                doctor::tell(&rows, &secrets);
+                doctor::log_rows(&rows, &secrets);
                 show_machine(setup.as_deref(), &rows, &secrets);
             });
             return self.rest().await;

@@ -3,7 +3,7 @@
 use crate::{
     agents::Access,
     cli::{assemble, assemble::Agents},
-    config::{NetworkCeiling, ServerSettings, told},
+    config::{NetworkCeiling, ServerSettings, join_mistakes},
 };
 use sandbox::{SandboxOptions, egress::Ceiling};
 use secrecy::SecretString;
@@ -52,6 +52,6 @@ pub(super) fn ceiling(settings: &NetworkCeiling) -> Ceiling {
 
 /// Returns the ceiling of the `AUTOBUILD_…` variables, for a command without settings of its own.
 pub(super) fn own_ceiling() -> anyhow::Result<Ceiling> {
-    let settings = NetworkCeiling::of_process().map_err(|mistakes| anyhow::anyhow!(told(&mistakes, "\n")))?;
+    let settings = NetworkCeiling::of_process().map_err(|mistakes| anyhow::anyhow!(join_mistakes(&mistakes, "\n")))?;
     Ok(ceiling(&settings))
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     cli::{assemble, health, open},
-    config::{AppsFrom, ServerSettings, told},
+    config::{AppsFrom, ServerSettings, join_mistakes},
     engine::data_folder::DataFolder,
     web::{Setup, SetupLink, SetupOptions},
 };
@@ -148,7 +148,8 @@ struct Link {
 /// Returns the link to a service's set-up; `None` if the settings name the Apps.
 async fn link(command: SetupCommand) -> anyhow::Result<Option<Link>> {
     let flags = [("AUTOBUILD_CONFIG", command.config)];
-    let settings = ServerSettings::of_process(&flags).map_err(|mistakes| anyhow::anyhow!(told(&mistakes, "; ")))?;
+    let settings =
+        ServerSettings::of_process(&flags).map_err(|mistakes| anyhow::anyhow!(join_mistakes(&mistakes, "; ")))?;
     if settings.apps_from == AppsFrom::Settings {
         return Ok(None);
     }

@@ -235,7 +235,7 @@ impl Found {
 }
 
 /// The texts of the mistakes in one line or several.
-pub fn told(mistakes: &[ServerMistake], between: &str) -> String {
+pub fn join_mistakes(mistakes: &[ServerMistake], between: &str) -> String {
     let texts: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
     texts.join(between)
 }

@@ -95,13 +95,13 @@ impl InFlight {
 
 fn message(error: JoinError) -> String {
     match error.try_into_panic() {
-        Ok(panic) => said(panic.as_ref()),
+        Ok(panic) => panic_message(panic.as_ref()),
         Err(error) => error.to_string(),
     }
 }
 
 /// Returns the message of a panic. It is a `&str` or a `String`, unless the code panicked with a value of another type.
-fn said(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let literal = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     literal
         .or_else(|| panic.downcast_ref::<String>().cloned())

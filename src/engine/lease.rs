@@ -254,7 +254,9 @@ impl Engine {
     async fn give_up(&self, job: &Job, error: &EffectError) -> Result<(), StoreError> {
         let id = &job.effect.id;
         tracing::warn!(%id, "{id} is given up: {error}");
-        self.store.add_effects(&give_up::told(self, job, error).await?).await?;
+        self.store
+            .add_effects(&give_up::answers(self, job, error).await?)
+            .await?;
         let outcome = Outcome::Failed {
             error: error.to_string(),
         };

@@ -153,7 +153,7 @@ impl Backoff {
     pub fn as_told(&self, attempts: u32, asked: i64) -> i64 {
         let most = i64::try_from(self.most.as_millis()).unwrap_or(i64::MAX);
         let seconds = asked.saturating_add(999).max(0) / 1_000;
-        routing::told(seconds, attempts, most)
+        routing::wait_as_asked(seconds, attempts, most)
     }
 }
 

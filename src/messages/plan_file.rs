@@ -101,7 +101,7 @@ fn page(feature: &Feature, task: &Task, measure: &Measure) -> String {
     let files = task.plan.files.iter().take(measure.rows);
     let files: Vec<String> = files.map(|file| untrusted::code(file, 200)).collect();
     let turns = task.turns.iter().take(measure.rows.min(60));
-    let history: Vec<String> = turns.map(|turn| told(turn, measure)).collect();
+    let history: Vec<String> = turns.map(|turn| turn_section(turn, measure)).collect();
     sections(vec![
         format!("# {}: {}", task.id, untrusted::inline(&task.plan.name, 200)),
         format!(
@@ -119,7 +119,7 @@ fn page(feature: &Feature, task: &Task, measure: &Measure) -> String {
     ])
 }
 
-fn told(turn: &Turn, measure: &Measure) -> String {
+fn turn_section(turn: &Turn, measure: &Measure) -> String {
     let verdict = match &turn.verdict {
         Some(verdict) => words::outcome(verdict.outcome),
         None => "No verdict",

@@ -188,13 +188,13 @@ pub(super) fn criteria(task: &Task, turn: &Turn, measure: &Measure) -> String {
     let numbered: Vec<_> = (1..).zip(all).collect();
     let titles = "| # | criterion | check | its result | met | evidence |";
     let rows = table(titles, &numbered, measure.rows, |(number, criterion)| {
-        let said = turn.verdict.as_ref().and_then(|verdict| said(verdict, *number));
+        let said = turn.verdict.as_ref().and_then(|verdict| finding_on(verdict, *number));
         row(*number, criterion, turn.gates.as_ref(), said, measure)
     });
     folded(&summary(all, turn), &rows)
 }
 
-fn said(verdict: &Verdict, number: usize) -> Option<&CriterionFinding> {
+fn finding_on(verdict: &Verdict, number: usize) -> Option<&CriterionFinding> {
     let found = &verdict.decision.as_ref()?.criteria;
     found.iter().find(|found| found.criterion == number)
 }
@@ -248,7 +248,7 @@ fn summary(all: &[Criterion], turn: &Turn) -> String {
 fn standing(number: usize, criterion: &Criterion, turn: &Turn) -> &'static str {
     let checked = turn.gates.as_ref().and_then(|gates| gates.result(Gate::Check(number)));
     let failed = checked.is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
-    let said = turn.verdict.as_ref().and_then(|verdict| said(verdict, number));
+    let said = turn.verdict.as_ref().and_then(|verdict| finding_on(verdict, number));
     match (&criterion.check, failed, said) {
         (Check::Human, _, _) => "for a person",
         (_, true, _) => met(CriterionMet::NotMet),

@@ -69,7 +69,7 @@ impl Pace {
     }
 
     /// Records `seen` as stored at `now`. Returns the time from which it may be shown, or `None` if nothing changed.
-    pub fn tell(&mut self, seen: Seen, now: Millis) -> Option<Millis> {
+    pub fn record(&mut self, seen: Seen, now: Millis) -> Option<Millis> {
         if self.told == Some(seen) {
             return None;
         }
@@ -99,15 +99,15 @@ mod tests {
         let mut pace = Pace::new(10_000, 120_000, Millis(0));
         assert_eq!(pace.wait(Millis(0)), 10_000);
         assert_eq!(pace.wait(Millis(10_000)), 0);
-        assert_eq!(pace.tell(calls(1), Millis(10_000)), Some(Millis(10_000)));
+        assert_eq!(pace.record(calls(1), Millis(10_000)), Some(Millis(10_000)));
         assert_eq!(pace.wait(Millis(12_000)), 8_000);
-        assert_eq!(pace.tell(calls(1), Millis(20_000)), None);
+        assert_eq!(pace.record(calls(1), Millis(20_000)), None);
         assert_eq!(pace.wait(Millis(-99_000)), 10_000, "the clock was set back");
         let waiting = Seen {
             doing: Doing::WaitingForApi,
             ..calls(1)
         };
-        assert!(pace.tell(waiting, Millis(20_000)).is_some(), "waiting is news");
+        assert!(pace.record(waiting, Millis(20_000)).is_some(), "waiting is news");
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
         let mut shown = std::collections::BTreeSet::new();
         for call in 0..360_u32 {
             let now = Millis(i64::from(call) * 10_000);
-            let at = pace.tell(calls(call), now).unwrap();
+            let at = pace.record(calls(call), now).unwrap();
             assert!(at >= now && at.0 - now.0 <= 120_000, "{at:?} at {now:?}");
             shown.insert(at.0);
         }

@@ -105,7 +105,7 @@ fn park(asked_seconds: Option<u64>, before: &Before, waits: &Waits, jitter: f64)
         return Route::Block;
     }
     let wait = match asked_seconds {
-        Some(seconds) => told(i64::try_from(seconds).unwrap_or(i64::MAX), before.failures, waits.most),
+        Some(seconds) => wait_as_asked(i64::try_from(seconds).unwrap_or(i64::MAX), before.failures, waits.most),
         None => doubled(waits.first, before.failures).min(waits.most),
     };
     let wait = wait.min(waits.longest);
@@ -116,7 +116,7 @@ fn park(asked_seconds: Option<u64>, before: &Before, waits: &Waits, jitter: f64)
 /// Returns the wait in milliseconds if an API says after how many seconds it may be called again. The first three
 /// failures in a row wait exactly so long, even if that is short. Further failures double the wait, up to `most`
 /// milliseconds.
-pub fn told(seconds: i64, failures: u32, most: i64) -> i64 {
+pub fn wait_as_asked(seconds: i64, failures: u32, most: i64) -> i64 {
     let asked = seconds.max(1).saturating_mul(1_000);
     let patient = doubled(asked, failures.saturating_sub(AS_TOLD - 1));
     asked.max(patient.min(most))

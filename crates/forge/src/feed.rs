@@ -63,8 +63,8 @@ impl EventOutcome {
 }
 
 impl FeedEvent {
-    /// Returns an event with these texts. [`State::tell`] fills in the rest.
-    pub(super) fn told(kind: impl Into<String>, what: impl Into<String>, text: impl Into<String>) -> Self {
+    /// Returns an event with these texts. [`State::record_event`] fills in the rest.
+    pub(super) fn new(kind: impl Into<String>, what: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             kind: kind.into(),
             what: what.into(),
@@ -76,7 +76,7 @@ impl FeedEvent {
 
 impl State {
     /// Records what `by` did in a repository. The event's `url` so far is the path below the repository's page.
-    pub(super) fn tell(&mut self, by: Actor, repo: Option<u64>, event: FeedEvent) {
+    pub(super) fn record_event(&mut self, by: Actor, repo: Option<u64>, event: FeedEvent) {
         let at = self.clock.stamp();
         let repo = repo.and_then(|id| self.repos.get(&id));
         let repository = repo.map(|repo| self.full_name(repo)).unwrap_or_default();
@@ -99,6 +99,6 @@ impl State {
             event.url = format!("{}{}", issue.page(), event.url);
         }
         event.number = Some(number);
-        self.tell(at.by, Some(at.repo), event);
+        self.record_event(at.by, Some(at.repo), event);
     }
 }

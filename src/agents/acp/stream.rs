@@ -173,7 +173,7 @@ impl Stream {
                     self.usd_micros = micros(cost, "amount").or(self.usd_micros);
                 }
             }
-            "session_info_update" => return self.told(update, journal),
+            "session_info_update" => return self.read_codex_report(update, journal),
             _ => {}
         }
         Next::Listen
@@ -181,7 +181,7 @@ impl Stream {
 
     /// Reads what the Codex adapter reports beyond the protocol: that its work broke, or that it retries its model's
     /// API.
-    fn told(&mut self, update: &Value, journal: &mut Journal) -> Next {
+    fn read_codex_report(&mut self, update: &Value, journal: &mut Journal) -> Next {
         if update.pointer("/_meta/codex/threadStatus/type").and_then(Value::as_str) == Some("systemError") {
             self.broken = true;
             self.text.clear();

@@ -60,7 +60,7 @@ impl ClaudeAgent {
             .await;
         drop(private);
         let ended = ended?;
-        let told = stream.told();
+        let told = stream.reported_tokens();
         let concluded = answer::conclude(spec, stream, journal, &ended);
         unreported_usage::counted(concluded, unreported_usage::Model::Ours, told, &order, spec).await
     }

@@ -82,7 +82,7 @@ impl Stream {
     }
 
     /// Returns the tokens of all models, including those of sub-agents, which the results' own figures leave out.
-    pub(crate) fn told(&self) -> Option<Tokens> {
+    pub(crate) fn reported_tokens(&self) -> Option<Tokens> {
         let models = self.result.as_ref()?.get("modelUsage")?.as_object()?;
         Some(sum(models.values().map(|model| Tokens {
             input: number(model, "inputTokens"),
@@ -221,7 +221,7 @@ impl Stream {
             }
             let id = word(block, "tool_use_id").to_owned();
             let failed = block.get("is_error").and_then(Value::as_bool).unwrap_or(false);
-            let output = said(block.get("content"));
+            let output = tool_result_text(block.get("content"));
             if self.open.get(&id).is_some_and(|tool| tool == ANSWER_TOOL) {
                 let handed_in = self.handed_in.take().filter(|(call, _)| *call == id);
                 match failed {
@@ -279,7 +279,7 @@ fn not_as_asked(what: String) -> Next {
 }
 
 /// Returns the text of a tool's result, which is a string or a list of blocks.
-fn said(content: Option<&Value>) -> String {
+fn tool_result_text(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(blocks)) => {

@@ -121,7 +121,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     let mut stop = Stop::listen()?;
     let rest = tokio::select! {
         rest = until_rest(&stage, &filed, &mut human) => rest?,
-        () = stop.told() => interrupted(terminal),
+        () = stop.requested() => interrupted(terminal),
     };
     let ended = rest.report(&stage, &filed, &approving(demo, &stage, &filed)).await?;
     files.staying = staying(demo, &material, &ended);
@@ -179,7 +179,7 @@ async fn finish(
         if !demo.json {
             files.announce_pages(terminal);
         }
-        stop.told().await;
+        stop.requested().await;
         // People may have continued the work on the pages.
         if let Some(rest) = Rest::now(&stage, &filed).await? {
             let now = rest.report(&stage, &filed, &approving(demo, &stage, &filed)).await?;
@@ -196,7 +196,7 @@ async fn finish(
     stage.close().await?;
     shown.await?;
     if !demo.json {
-        traces::tell(&files.transcript, &ended.lines(), &did, demo.verbose)?;
+        traces::append(&files.transcript, &ended.lines(), &did, demo.verbose)?;
     }
     if !serves {
         files.print(&ended, terminal, demo.json);

@@ -91,7 +91,7 @@ fn shown(command: &str, rows: &[Row], secrets: &Secrets, json: bool) -> ExitCode
 }
 
 /// Logs the short form for a service: the rows that are not OK, and a summary line.
-pub(super) fn tell(rows: &[Row], secrets: &Secrets) {
+pub(super) fn log_rows(rows: &[Row], secrets: &Secrets) {
     for row in rows.iter().map(|row| row.masked(|text| secrets.mask(text))) {
         let remedy: String = row.remedy.iter().map(|remedy| format!(" -> {remedy}")).collect();
         match row.standing {

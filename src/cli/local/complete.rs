@@ -54,7 +54,7 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
     }
     let mut report = session.orders.report(order.number)?;
     if order.ended.is_some() {
-        session.screen.tell(&order, &report);
+        session.screen.print(&order, &report);
         return Ok(ExitCode::SUCCESS);
     }
     let is_done = report.answers(&order) && report.ok && report.head.is_some();
@@ -83,7 +83,7 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
     report.end(&name, end);
     session.orders.keep_report(order.number, &report)?;
     match session.screen.json {
-        true => session.screen.tell(&order, &report),
+        true => session.screen.print(&order, &report),
         false => {
             let sentence = format!("{}.", report.sentence);
             session.screen.terminal.line("", "", &sentence, Tone::Good);
@@ -111,7 +111,7 @@ impl Session {
             return Ok(report);
         }
         order.wish = Wish::Plan;
-        order.say(None, "/autobuild cancel".to_owned());
+        order.add_command(None, "/autobuild cancel".to_owned());
         self.orders.keep(order)?;
         self.screen.quiet = true;
         let built = self.build(order.clone(), who, Vec::new()).await;

@@ -70,7 +70,7 @@ pub async fn follow(
         }
         tokio::select! {
             () = tokio::time::sleep(LOOK) => {}
-            () = stop.told() => return Ok(Followed::Interrupted),
+            () = stop.requested() => return Ok(Followed::Interrupted),
         }
     }
     Ok(Followed::Interrupted)

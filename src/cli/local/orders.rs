@@ -133,14 +133,14 @@ impl Order {
     }
 
     /// Adds a command to the order.
-    pub fn say(&mut self, task: Option<TaskId>, text: String) {
+    pub fn add_command(&mut self, task: Option<TaskId>, text: String) {
         self.said.push(Saying { task, text });
     }
 
     /// Adds the command that lets a Feature in this state go on, with these words.
     pub fn go_on(&mut self, state: Standing, task: Option<TaskId>, words: &str) {
         let verb = if state == Standing::Failed { "plan" } else { "resume" };
-        self.say(task, format!("/autobuild {verb} {words}").trim_end().to_owned());
+        self.add_command(task, format!("/autobuild {verb} {words}").trim_end().to_owned());
     }
 
     /// Returns an error if the Feature was ended: nothing more is done for it.

@@ -326,5 +326,5 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
 /// Submits the same plan again, since settings are read together with a plan.
 fn replan(order: &mut Order, plan: &str) {
     let text = format!("/autobuild plan\n\n```yaml\n{}\n```", plan.trim_end());
-    order.say(None, text);
+    order.add_command(None, text);
 }

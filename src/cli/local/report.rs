@@ -91,7 +91,7 @@ impl Report {
     }
 
     /// Updates the report with a Feature's current state.
-    pub fn tell(&mut self, feature: &Feature, costs: BTreeMap<Option<TaskId>, Cost>) {
+    pub fn update(&mut self, feature: &Feature, costs: BTreeMap<Option<TaskId>, Cost>) {
         let spending = Spending {
             by_task: costs,
             ..Spending::default()

@@ -92,7 +92,7 @@ async fn go_on(resume: &Resume) -> anyhow::Result<ExitCode> {
             format!(" {task}")
         };
         session.take_in(&mut order, &report).await?;
-        order.say(Some(task), format!("/autobuild {verb}{named}"));
+        order.add_command(Some(task), format!("/autobuild {verb}{named}"));
         session.orders.keep(&order)?;
         return session.build(order, &resume.who, Vec::new()).await;
     }

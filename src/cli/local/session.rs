@@ -88,7 +88,7 @@ impl Session {
     /// Prints the last report of an order that rests.
     pub(super) async fn tell_again(&self, order: &Order, known: Report) -> anyhow::Result<ExitCode> {
         let known = self.with_branch(order, known).await?;
-        self.screen.tell(order, &known);
+        self.screen.print(order, &known);
         if !known.ok {
             self.screen.note("Nothing ran now: this is how it ended before.");
         }
@@ -135,7 +135,7 @@ impl Session {
                 let (repository, about) = (&self.repository.folder, (&self.orders, &order));
                 match follow(repository, about, (&holder, self.command), &self.screen, &mut stop).await? {
                     Followed::Rests(report) => {
-                        self.screen.tell(&order, &report);
+                        self.screen.print(&order, &report);
                         return Ok(code(report.ok));
                     }
                     Followed::Interrupted => return Ok(ExitCode::from(INTERRUPTED)),
@@ -160,7 +160,7 @@ impl Session {
         let worked = worked.map_err(|error| self.secrets.mask(&format!("{error:#}")));
         match worked {
             Ok(Worked::Interrupted) if !report.answers(&order) => {
-                self.screen.tell_interrupted(&order, &report);
+                self.screen.print_interrupted(&order, &report);
                 Ok(ExitCode::from(INTERRUPTED))
             }
             Ok(Worked::Interrupted | Worked::Rests) => Ok(code(report.ok)),

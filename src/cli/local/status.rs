@@ -46,7 +46,7 @@ async fn show(status: &Status) -> anyhow::Result<ExitCode> {
         let Found { order, .. } = session.find(name, None)?;
         let report = session.orders.report(order.number)?;
         let report = session.as_it_is(&order, report, holder.as_ref()).await?;
-        session.screen.tell(&order, &report);
+        session.screen.print(&order, &report);
         return Ok(ExitCode::SUCCESS);
     }
     let mut all = Vec::new();

@@ -88,7 +88,7 @@ impl Job<'_> {
         let mut players = BTreeMap::new();
         let worked = tokio::select! {
             worked = self.begin(&mut stage, &mut players) => worked,
-            () = stop.told() => Ok(Worked::Interrupted),
+            () = stop.requested() => Ok(Worked::Interrupted),
         };
         let interrupted = matches!(worked, Ok(Worked::Interrupted));
         if interrupted {
@@ -113,7 +113,7 @@ impl Job<'_> {
                 } else {
                     "Interrupted.".to_owned()
                 };
-                traces::tell(&self.orders.transcript(number), &[ended], &lines, false)?;
+                traces::append(&self.orders.transcript(number), &[ended], &lines, false)?;
             }
         }
         worked
@@ -156,7 +156,7 @@ impl Job<'_> {
             if let Some(mine) = mine.filter(|mine| !told && mine.rested()) {
                 told = true;
                 mine.all_seen(stage).await;
-                self.screen.tell(&mine.order, &mine.report);
+                self.screen.print(&mine.order, &mine.report);
             }
             let busy = players.values().filter(|player| !player.rested());
             let busy: Vec<String> = busy.map(|player| player.order.name()).collect();
@@ -247,7 +247,7 @@ impl Job<'_> {
 }
 
 impl Screen {
-    pub fn tell(&self, order: &Order, report: &Report) {
+    pub fn print(&self, order: &Order, report: &Report) {
         self.terminal.clear();
         if self.quiet {
             return;
@@ -259,13 +259,13 @@ impl Screen {
     }
 
     /// Prints how an interrupted order goes on.
-    pub fn tell_interrupted(&self, order: &Order, report: &Report) {
+    pub fn print_interrupted(&self, order: &Order, report: &Report) {
         let name = order.name();
         match self.json {
             true => {
                 let mut report = report.clone();
                 report.sentence = format!("interrupted: `autobuild resume {name}` goes on");
-                self.tell(order, &report);
+                self.print(order, &report);
             }
             // The output holds only what was asked for.
             false if self.quiet => eprintln!("Interrupted: `autobuild resume {name}` goes on where it stopped."),
@@ -376,7 +376,7 @@ impl Player {
         let before = self.report.clone();
         if let Some(feature) = stage.latest(&self.filed).await? {
             let costs = stage.engine.store.costs(&feature.key).await?;
-            self.report.tell(&feature, costs);
+            self.report.update(&feature, costs);
             self.report.plan = messages::plan_file(&feature);
         }
         if before != self.report {

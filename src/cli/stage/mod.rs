@@ -22,7 +22,7 @@ use crate::{
         service,
         stage::offers::Offers,
     },
-    config::{AgentCommand, AppKey, SandboxSettings, told},
+    config::{AgentCommand, AppKey, SandboxSettings, join_mistakes},
     engine::{
         Engine,
         settings::{Backoff, EngineSettings},
@@ -378,7 +378,7 @@ fn app(
 fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2]) -> anyhow::Result<Blueprint> {
     let (secrets, agent, data_dir) = (setup.secrets, setup.agent, setup.data_dir);
     // The settings that protect this machine count on a stage too.
-    let safety = SandboxSettings::of_process().map_err(|mistakes| anyhow::anyhow!(told(&mistakes, "\n")))?;
+    let safety = SandboxSettings::of_process().map_err(|mistakes| anyhow::anyhow!(join_mistakes(&mistakes, "\n")))?;
     let key = |app: &AppCredentials| AppKey {
         id: AppId(app.id),
         private_key: app.private_key.clone(),

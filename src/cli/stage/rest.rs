@@ -220,7 +220,7 @@ impl Ended {
             How::Interrupted => Tone::Plain,
         };
         terminal.exact("");
-        for line in self.said().lines() {
+        for line in self.closing_sentence().lines() {
             terminal.line("", "", line, tone);
         }
         for line in self.why() {
@@ -232,11 +232,11 @@ impl Ended {
     pub fn lines(&self) -> Vec<String> {
         let why = self.why().into_iter();
         let why = why.map(|line| format!("  {line}").trim_end().to_owned());
-        self.said().lines().map(str::to_owned).chain(why).collect()
+        self.closing_sentence().lines().map(str::to_owned).chain(why).collect()
     }
 
     /// Returns the sentence without control characters, since it may quote an agent.
-    fn said(&self) -> String {
+    fn closing_sentence(&self) -> String {
         let sentence = clean(&self.sentence);
         format!("{}.", sentence.trim_end().trim_end_matches('.'))
     }

@@ -25,7 +25,7 @@ impl Stop {
     }
 
     /// Waits until one of the signals arrives.
-    pub async fn told(&mut self) {
+    pub async fn requested(&mut self) {
         let hangup = async {
             match &mut self.hangup {
                 Some(hangup) => drop(hangup.recv().await),

@@ -41,7 +41,7 @@ pub async fn first(stage: &Stage, repo: RepoId) -> anyhow::Result<Option<String>
 }
 
 /// Appends to the transcript's file how the work ended and what the agents did; with `verbose` also prints the latter.
-pub fn tell(stage_file: &std::path::Path, ended: &[String], lines: &[String], verbose: bool) -> std::io::Result<()> {
+pub fn append(stage_file: &std::path::Path, ended: &[String], lines: &[String], verbose: bool) -> std::io::Result<()> {
     let mut file = own_file().append(true).open(stage_file)?;
     writeln!(file, "\n{}", ended.join("\n"))?;
     if lines.is_empty() {

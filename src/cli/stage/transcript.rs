@@ -280,12 +280,12 @@ impl Transcript {
         }
         self.last = event.seq;
         if event.repository == self.repository {
-            self.tell(event);
+            self.print_event(event);
         }
         self.seen.send_replace(event.seq);
     }
 
-    fn tell(&mut self, event: &FeedEvent) {
+    fn print_event(&mut self, event: &FeedEvent) {
         if self.json {
             let line = serde_json::to_string(event).unwrap_or_default();
             self.line(&line, Tone::Plain);
@@ -338,7 +338,11 @@ impl Transcript {
         let is_new = (self.verbose || addressed(event)) && self.addresses.insert(event.url.clone());
         let address = is_new.then_some(event.url.as_str());
         let all = said_in_full(event);
-        let shown = if self.verbose { all.clone() } else { said(event) };
+        let shown = if self.verbose {
+            all.clone()
+        } else {
+            shown_at_once(event)
+        };
         if let Some(terminal) = &self.terminal {
             for row in paragraph(event, &lead, address, &shown) {
                 terminal.line(row.lead, row.gutter, &row.text, row.tone);
@@ -408,7 +412,7 @@ fn paragraph<'a>(event: &FeedEvent, lead: &'a str, address: Option<&str>, said: 
 }
 
 /// Returns the part of what was said that is shown at once; more of it if the event sends work back.
-fn said(event: &FeedEvent) -> Vec<String> {
+fn shown_at_once(event: &FeedEvent) -> Vec<String> {
     let room = match event.outcome {
         EventOutcome::Bad => Room::SCREEN,
         EventOutcome::Neutral | EventOutcome::Good => Room::START,
@@ -458,7 +462,7 @@ fn addressed(event: &FeedEvent) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tone, paragraph, said, said_in_full, state_tone};
+    use super::{Tone, paragraph, said_in_full, shown_at_once, state_tone};
     use forge::{EventOutcome, FeedEvent, LineRemark};
 
     fn review(text: &str) -> FeedEvent {
@@ -486,7 +490,7 @@ mod tests {
         let event = review(
             "### Changes requested\n\n1\n\n2\n\n3\n\n4\n\n5\n\n- [test] tests failed\n\n<details>\n<summary>Gates</summary>\n\n| a | b |\n\n</details>",
         );
-        let shown = said(&event);
+        let shown = shown_at_once(&event);
         assert!(shown.contains(&"- [test] tests failed".to_owned()), "{shown:?}");
         let remark = "- hello.txt, line 1: must_fix [correctness] it greets nobody";
         assert_eq!(shown.last().unwrap(), remark);

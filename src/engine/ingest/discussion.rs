@@ -10,7 +10,7 @@ use crate::{
     github::model::{ActorKind, Comment, Issue},
 };
 use domain::{
-    feature::{Discussion, EarlierComment, Older, discussion::said},
+    feature::{Discussion, EarlierComment, Older, discussion::spoken_text},
     ids::Millis,
 };
 use std::collections::BTreeMap;
@@ -106,7 +106,7 @@ fn candidate(comment: Comment, labelled_at: Millis) -> Option<EarlierComment> {
     Some(EarlierComment {
         by: author.user,
         at,
-        text: said(&comment.body)?,
+        text: spoken_text(&comment.body)?,
     })
 }
 

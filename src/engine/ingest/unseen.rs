@@ -31,7 +31,7 @@ struct Given {
 }
 
 /// Returns the answers to a delivery that is given up for `reason`. There are none if it was no trigger.
-pub async fn told(engine: &Engine, job: &Job, reason: BlockReason) -> Result<Vec<NewEffect>, StoreError> {
+pub async fn answers(engine: &Engine, job: &Job, reason: BlockReason) -> Result<Vec<NewEffect>, StoreError> {
     let Ok(wanted) = serde_json::from_str::<Ingest>(&job.effect.payload) else {
         return Ok(Vec::new());
     };

@@ -38,7 +38,7 @@ pub(in crate::engine) async fn fact(engine: &Engine, job: &Job, error: &EffectEr
 }
 
 /// Returns the answers to a delivery that is given up. No Feature waits for it, only people do.
-pub(in crate::engine) async fn told(
+pub(in crate::engine) async fn answers(
     engine: &Engine,
     job: &Job,
     error: &EffectError,
@@ -46,7 +46,7 @@ pub(in crate::engine) async fn told(
     if job.effect.kind != ingest::KIND {
         return Ok(Vec::new());
     }
-    ingest::unseen::told(engine, job, reason(Doing::LookingAtIt, job, error)).await
+    ingest::unseen::answers(engine, job, reason(Doing::LookingAtIt, job, error)).await
 }
 
 /// Returns the event for an effect that cannot be read. Its id contains the task and the emission, so the part of the

@@ -131,7 +131,7 @@ impl EffectContext<'_> {
             runs: record.map_or(1, |record| record.runs),
             failure: word.map(str::to_owned),
             events: record
-                .map(|record| record.told(ended))
+                .map(|record| record.trace_events(ended))
                 .filter(|events| !events.is_empty())
                 .map(|events| trace::lines(&events, &self.engine.secrets)),
             model: record.and_then(|record| record.model.clone()),

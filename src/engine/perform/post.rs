@@ -46,7 +46,7 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
     let by_autobuild = review(context, &context.repo(), post, ReviewEvent::Comment).await?;
     let refused = match (by_autobuild, refused) {
         (Ok(()), None) => return Ok(Done::Nothing),
-        (Ok(()), Some(why)) => return Ok(told(context, post, Replacement::CommentReview, why)),
+        (Ok(()), Some(why)) => return Ok(report_unsaid(context, post, Replacement::CommentReview, why)),
         (Err(error), earlier) if context.is_final(&error) => earlier.unwrap_or_else(|| error.reason()),
         (Err(error), _) => return Err(error.into()),
     };
@@ -57,7 +57,7 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
     for (thread, instead) in threads {
         context.may_write().await?;
         match context.comment(thread, post.folded).await {
-            Ok(()) => return Ok(told(context, post, instead, refused)),
+            Ok(()) => return Ok(report_unsaid(context, post, instead, refused)),
             Err(error) if context.is_final(&error) => {}
             Err(error) => return Err(error.into()),
         }
@@ -65,7 +65,7 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
     Err(EffectError::refused(refused))
 }
 
-fn told(context: &EffectContext<'_>, post: &Post<'_>, instead: Replacement, why: String) -> Done {
+fn report_unsaid(context: &EffectContext<'_>, post: &Post<'_>, instead: Replacement, why: String) -> Done {
     context.event(Event::Unsaid(Unsaid {
         what: post.what,
         task: Some(post.task),

@@ -58,7 +58,7 @@ impl<'a> Progress<'a> {
             ended
         };
         let calls = tell_calls(self.context, self.run, self.watched.clone(), &over);
-        tokio::join!(working, self.tell(&over), calls).0
+        tokio::join!(working, self.write_changes(&over), calls).0
     }
 
     /// Updates the living comment after a failed run. No event follows at once, and the comment must not show the run
@@ -73,7 +73,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    async fn tell(&mut self, over: &CancellationToken) {
+    async fn write_changes(&mut self, over: &CancellationToken) {
         loop {
             tokio::select! {
                 () = over.cancelled() => return,
@@ -91,7 +91,7 @@ impl<'a> Progress<'a> {
     async fn write(&mut self) {
         let seen = seen(&self.watched.borrow_and_update());
         let now = self.context.engine.now();
-        let Some(from) = self.pace.tell(seen, now) else {
+        let Some(from) = self.pace.record(seen, now) else {
             return;
         };
         self.told = self.told.saturating_add(1);

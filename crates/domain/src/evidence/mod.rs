@@ -133,12 +133,12 @@ pub enum Counts {
 impl Finding {
     /// Returns the result in one line: command, exit code, counts if there are any, and the first failing tests.
     pub fn sentence(&self) -> String {
-        self.told(Some(self.counts).filter(|counts| *counts != Counts::Unknown))
+        self.describe(Some(self.counts).filter(|counts| *counts != Counts::Unknown))
     }
 
     /// Returns the same for a command that should run tests: the line also says if their number is unknown.
     pub fn sentence_of_tests(&self) -> String {
-        self.told(Some(self.counts))
+        self.describe(Some(self.counts))
     }
 
     /// Returns the names of the failed tests, if any are named.
@@ -156,7 +156,7 @@ impl Finding {
         }
     }
 
-    fn told(&self, counts: Option<Counts>) -> String {
+    fn describe(&self, counts: Option<Counts>) -> String {
         let ended = match self.exit_code {
             _ if self.command.is_empty() => return self.output.clone(),
             Some(code) => format!("`{}` exited with {code}", self.command),

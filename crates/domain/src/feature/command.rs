@@ -10,7 +10,7 @@ use crate::{
         event::{Commanded, NewerRun, Target},
         feature::{Feature, PlanRequest, Snapshot},
         flow, gate, moves,
-        moves::{Step, StopScope, answered, tell, unchanged},
+        moves::{Step, StopScope, answered, apply_to_task, unchanged},
         people, planning,
         state::{AfterPreFlight, CancelledWhy, Phase, State},
         waves,
@@ -202,7 +202,7 @@ fn resume_tasks(mut step: Step, by: &User, did: &PersonDid, at: Millis) -> Step 
     let ids: Vec<TaskId> = resumable.map(|task| task.id).collect();
     for id in ids {
         let (by, did) = (by.clone(), did.clone());
-        tell(&mut step, id, task::Event::Person { by, did }, at);
+        apply_to_task(&mut step, id, task::Event::Person { by, did }, at);
     }
     waves::settle(step, at)
 }

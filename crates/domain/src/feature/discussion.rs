@@ -46,7 +46,7 @@ pub enum Older {
 }
 
 /// Returns what a comment says to people: the text before the first command. `None` if there is no such text.
-pub fn said(comment: &str) -> Option<String> {
+pub fn spoken_text(comment: &str) -> Option<String> {
     let text = markdown::with_named_images(command::spoken(comment).trim());
     (!text.is_empty()).then_some(text)
 }
@@ -120,13 +120,16 @@ mod tests {
 
     #[test]
     fn a_command_is_no_part_of_what_was_said() {
-        assert_eq!(said("/autobuild plan use the parser"), None);
+        assert_eq!(spoken_text("/autobuild plan use the parser"), None);
         assert_eq!(
-            said("We keep the parser.\n\n/autobuild approve\n"),
+            spoken_text("We keep the parser.\n\n/autobuild approve\n"),
             Some("We keep the parser.".to_owned())
         );
-        assert_eq!(said("`/autobuild` is nice"), Some("`/autobuild` is nice".to_owned()));
-        assert_eq!(said(" \n"), None);
+        assert_eq!(
+            spoken_text("`/autobuild` is nice"),
+            Some("`/autobuild` is nice".to_owned())
+        );
+        assert_eq!(spoken_text(" \n"), None);
     }
 
     #[test]

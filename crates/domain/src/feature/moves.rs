@@ -85,7 +85,7 @@ pub(super) fn head_is(feature: &mut Feature, head: Sha) {
 }
 
 /// Applies an event to one task, and nothing else.
-pub(super) fn tell(step: &mut Step, id: TaskId, event: task::Event, at: Millis) {
+pub(super) fn apply_to_task(step: &mut Step, id: TaskId, event: task::Event, at: Millis) {
     let rules = step.feature.task_rules();
     let Some(slot) = step.feature.tasks.iter_mut().find(|task| task.id == id) else {
         return;

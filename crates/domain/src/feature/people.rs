@@ -7,7 +7,7 @@ use crate::{
         event::NewerRun,
         feature::Feature,
         moves,
-        moves::{Step, StopScope, emit, head_is, tell, unchanged},
+        moves::{Step, StopScope, apply_to_task, emit, head_is, unchanged},
         refusal::Refusal,
         state::{CancelledWhy, Continuation, Phase, Reach, State},
         waves,
@@ -136,7 +136,7 @@ pub(super) fn end_tasks(mut step: Step, by: Option<User>, at: Millis) -> Step {
     step.stop = vec![StopScope::Feature];
     let tasks: Vec<TaskId> = step.feature.tasks.iter().map(|task| task.id).collect();
     for id in tasks {
-        tell(&mut step, id, task::Event::FeatureCancelled { by: by.clone() }, at);
+        apply_to_task(&mut step, id, task::Event::FeatureCancelled { by: by.clone() }, at);
     }
     step.stop = vec![StopScope::Feature];
     step
@@ -204,7 +204,7 @@ pub(super) fn rerun(feature: Feature, head: &Sha, by: &User, at: Millis) -> Step
             by: by.clone(),
             did: PersonDid::Rerun { head: head.clone() },
         };
-        tell(&mut step, id, event, at);
+        apply_to_task(&mut step, id, event, at);
     }
     let states = |tasks: &[Task]| tasks.iter().map(|task| task.state.clone()).collect::<Vec<_>>();
     match states(&step.feature.tasks) == states(&before) {

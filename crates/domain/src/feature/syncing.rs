@@ -7,7 +7,7 @@ use crate::{
         added,
         feature::Feature,
         moves,
-        moves::{Step, blocked, check_ends, enter, tell, unchanged},
+        moves::{Step, apply_to_task, blocked, check_ends, enter, unchanged},
         state::{Continuation, Phase, State},
     },
     ids::{Millis, Sha, TaskId},
@@ -35,7 +35,7 @@ fn open_sync(feature: &Feature) -> Option<TaskId> {
 /// Cancels the open tasks that should have resolved a conflict, since the default branch is merged in.
 pub(super) fn not_needed(mut step: Step, at: Millis) -> Step {
     while let Some(id) = open_sync(&step.feature) {
-        tell(&mut step, id, task::Event::FeatureCancelled { by: None }, at);
+        apply_to_task(&mut step, id, task::Event::FeatureCancelled { by: None }, at);
     }
     step
 }
@@ -55,7 +55,7 @@ pub(super) fn waits_for(feature: &Feature) -> Option<(TaskId, Continuation)> {
 
 /// Continues after a task changed while a conflict is being resolved.
 pub(super) fn settle(mut step: Step, id: TaskId, then: Continuation, at: Millis) -> Step {
-    tell(&mut step, id, task::Event::Begin, at);
+    apply_to_task(&mut step, id, task::Event::Begin, at);
     let phase = Phase::Syncing { task: id, then };
     match step.feature.task(id) {
         Some(task) if task.is_completed() => moves::merge_default(step, then),

@@ -5,7 +5,7 @@ use crate::{
     feature::{
         feature::Feature,
         gate, moves,
-        moves::{Step, StopScope, enter, tell, unchanged},
+        moves::{Step, StopScope, apply_to_task, enter, unchanged},
         people,
         state::{CancelledWhy, Continuation, Phase, Reach, State},
         syncing,
@@ -42,7 +42,7 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
     }
     enter(&mut step.feature, Phase::Tasks);
     for id in ready {
-        tell(&mut step, id, task::Event::Begin, at);
+        apply_to_task(&mut step, id, task::Event::Begin, at);
     }
     if step.feature.opened_tasks().any(Task::is_in_motion) {
         return step;
@@ -89,7 +89,7 @@ fn tell_needs(step: &mut Step, at: Millis) {
             Some(true) => task::Event::NeedGone { task },
             Some(false) | None => task::Event::NeedBack { task },
         };
-        tell(step, id, event, at);
+        apply_to_task(step, id, event, at);
     }
 }
 
@@ -139,7 +139,7 @@ pub(super) fn on_task(feature: Feature, id: TaskId, event: task::Event, at: Mill
     }
     let before = feature.task(id).cloned();
     let mut step = unchanged(feature);
-    tell(&mut step, id, event, at);
+    apply_to_task(&mut step, id, event, at);
     if step.feature.task(id) == before.as_ref() {
         return step;
     }

@@ -194,7 +194,7 @@ impl State {
         drop(pulls);
         let what = format!("reported check {}", run.conclusion.as_ref().unwrap_or(&run.status));
         let text = format!("{}: {}", run.name, run.title.as_deref().unwrap_or_default());
-        let mut told = FeedEvent::told("check_run", what, text);
+        let mut told = FeedEvent::new("check_run", what, text);
         told.outcome = match run.conclusion.as_deref() {
             Some("success") => EventOutcome::Good,
             Some("failure" | "timed_out" | "action_required") => EventOutcome::Bad,
@@ -205,7 +205,7 @@ impl State {
             self.tell_on(at, number, told);
         } else {
             told.url = format!("/runs/{}", run.id);
-            self.tell(at.by, Some(at.repo), told);
+            self.record_event(at.by, Some(at.repo), told);
         }
         Ok(())
     }

@@ -79,7 +79,7 @@ impl State {
 
     fn comment_event(&mut self, at: Access, id: u64, action: &str, what: &str, more: Value) -> Result {
         let (number, comment) = self.find_comment(at.repo, id)?;
-        let mut told = FeedEvent::told(format!("comment.{action}"), what, comment.body.clone());
+        let mut told = FeedEvent::new(format!("comment.{action}"), what, comment.body.clone());
         told.url = format!("#issuecomment-{id}");
         let (repo, issue) = (self.repo(at.repo)?, self.issue(at.repo, number)?);
         let mut fields = json!({
@@ -118,7 +118,7 @@ impl State {
             created_at: now,
         };
         reactions.push(fresh.clone());
-        let mut told = FeedEvent::told("reaction.created", "reacted to", content);
+        let mut told = FeedEvent::new("reaction.created", "reacted to", content);
         told.url = anchor;
         self.tell_on(at, number, told);
         Ok((fresh, true))

@@ -164,7 +164,7 @@ impl State {
             Some(_) => ("pull_request", "pull request"),
             None => ("issue", "issue"),
         };
-        let told = FeedEvent::told(format!("{kind}.{what}"), format!("{what} {noun}"), text);
+        let told = FeedEvent::new(format!("{kind}.{what}"), format!("{what} {noun}"), text);
         self.tell_on(at, number, told);
         Ok(())
     }

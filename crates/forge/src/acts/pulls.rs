@@ -263,7 +263,7 @@ impl Site {
                 ("ready_for_review", "marked ready for review")
             };
             state.issue_event(at, number, action, json!({}))?;
-            let told = FeedEvent::told(format!("pull_request.{action}"), what, title);
+            let told = FeedEvent::new(format!("pull_request.{action}"), what, title);
             state.tell_on(at, number, told);
             Ok(())
         })

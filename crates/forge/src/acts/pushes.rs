@@ -62,7 +62,7 @@ impl Site {
             let page = state.repo_page(state.repo(at.repo)?);
             let fields = push_payload(moved, &page, state.login(at.by.user));
             state.emit(at, "push", None, fields);
-            state.tell(at.by, Some(at.repo), push_told(moved));
+            state.record_event(at.by, Some(at.repo), push_told(moved));
             let Some(head) = &moved.after else { return Ok(()) };
             let facts = moved.commits.last().filter(|facts| facts.sha == *head);
             let known = &mut state.repo_mut(at.repo)?.head_commits;
@@ -161,7 +161,7 @@ impl Site {
             });
             let base = pull.base.clone();
             state.issue_event(at, number, "closed", json!({}))?;
-            let mut told = FeedEvent::told("pull_request.merged", "merged pull request", title);
+            let mut told = FeedEvent::new("pull_request.merged", "merged pull request", title);
             told.outcome = EventOutcome::Good;
             state.tell_on(at, number, told);
             if base != state.repo(at.repo)?.default_branch {
@@ -211,7 +211,7 @@ fn push_told(moved: &Moved) -> FeedEvent {
     } else {
         "branch.deleted"
     };
-    let mut told = FeedEvent::told(kind, format!("{verb} {}", moved.branch), subjects.join("\n"));
+    let mut told = FeedEvent::new(kind, format!("{verb} {}", moved.branch), subjects.join("\n"));
     if let Some(sha) = &moved.after {
         told.url = format!("/commit/{sha}");
     }

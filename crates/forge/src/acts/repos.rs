@@ -34,8 +34,8 @@ impl State {
     /// Sends and records an event about the repository itself.
     fn repo_event(&mut self, at: Access, action: &str, fields: Value) {
         self.emit(at, "repository", Some(action), fields);
-        let told = FeedEvent::told(format!("repository.{action}"), format!("{action} the repository"), "");
-        self.tell(at.by, Some(at.repo), told);
+        let told = FeedEvent::new(format!("repository.{action}"), format!("{action} the repository"), "");
+        self.record_event(at.by, Some(at.repo), told);
     }
 
     /// Renames a repository. The old name leads to it until another repository takes it.
@@ -128,8 +128,8 @@ impl State {
         let to = Audience::Installation(installation);
         self.emit_to(to, by.user, ("installation", Some(action)), fields);
         let kind = format!("installation.{action}");
-        let told = FeedEvent::told(kind, format!("installation {action}"), slug.unwrap_or_default());
-        self.tell(by, None, told);
+        let told = FeedEvent::new(kind, format!("installation {action}"), slug.unwrap_or_default());
+        self.record_event(by, None, told);
         Ok(())
     }
 }

@@ -215,7 +215,7 @@ impl State {
         if text.is_empty() {
             json::put(&mut shown, "body", object!(null));
         }
-        let mut told = FeedEvent::told(format!("review.{action}"), what, text);
+        let mut told = FeedEvent::new(format!("review.{action}"), what, text);
         told.url = format!("#pullrequestreview-{id}");
         told.outcome = outcome;
         if action == "submitted" {
@@ -249,7 +249,7 @@ impl State {
             let fields = object!({"requested_reviewer": self.user_json(user)});
             self.issue_event(at, number, "review_requested", fields)?;
             let what = format!("asked {} to review", self.login(user));
-            let told = FeedEvent::told("pull_request.review_requested", what, "");
+            let told = FeedEvent::new("pull_request.review_requested", what, "");
             self.tell_on(at, number, told);
         }
         Ok(())

@@ -67,7 +67,7 @@ fn content(
         |run: &&CheckRun| run.head_sha == pull.head_sha || commits.iter().any(|commit| commit.sha == run.head_sha);
     let runs: Vec<&CheckRun> = repo.checks.values().filter(of_pull).collect();
     let offered = runs.iter().flat_map(|run| actions(run, &runs));
-    let on_checks: Vec<&str> = offered.map(|action| said(action, "identifier")).collect();
+    let on_checks: Vec<&str> = offered.map(|action| text_field(action, "identifier")).collect();
     // A comment on an earlier commit is shown only with its review: its line may be another one now.
     let on_head = pull.threads.iter().filter(|remark| remark.commit == pull.head_sha);
     let current: Vec<InlineComment> = on_head.cloned().collect();
@@ -96,7 +96,7 @@ fn content(
     }
 }
 
-fn said<'a>(action: &'a serde_json::Value, field: &str) -> &'a str {
+fn text_field<'a>(action: &'a serde_json::Value, field: &str) -> &'a str {
     action
         .get(field)
         .and_then(serde_json::Value::as_str)
@@ -126,10 +126,10 @@ fn check(state: &State, run: &CheckRun, actions: &[serde_json::Value], hand: Opt
         @for action in actions {
             @match hand {
                 Some((hand, at)) => {
-                    (acts::check_button(hand, at, run.id, said(action, "identifier"), said(action, "label")))
-                    p.muted { (said(action, "description")) }
+                    (acts::check_button(hand, at, run.id, text_field(action, "identifier"), text_field(action, "label")))
+                    p.muted { (text_field(action, "description")) }
                 }
-                None => p.muted { "Button " span.label { (said(action, "label")) } ": " (said(action, "description")) },
+                None => p.muted { "Button " span.label { (text_field(action, "label")) } ": " (text_field(action, "description")) },
             }
         }
     };

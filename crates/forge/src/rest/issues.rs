@@ -24,7 +24,7 @@ pub(super) fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
         ("GET", ["issues", "comments", id, "reactions"]) => reactions(&read()?, Target::Comment(number(id)?))?,
         ("GET", ["issues", n]) => shown(&read()?, number(n)?)?,
         ("GET", ["issues", n, "comments"]) => comments(&read()?, number(n)?)?,
-        ("POST", ["issues", n, "comments"]) => say(&talk()?, number(n)?)?,
+        ("POST", ["issues", n, "comments"]) => create_comment(&talk()?, number(n)?)?,
         ("POST", ["issues", n, "reactions"]) => react(&talk()?, Target::Issue(number(n)?))?,
         ("GET", ["issues", n, "reactions"]) => reactions(&read()?, Target::Issue(number(n)?))?,
         _ => return Ok(None),
@@ -69,7 +69,7 @@ fn comments(call: &Entered<'_>, number: u64) -> Answered {
     })
 }
 
-fn say(call: &Entered<'_>, number: u64) -> Answered {
+fn create_comment(call: &Entered<'_>, number: u64) -> Answered {
     let body = call.text("body").unwrap_or_default();
     let id = call.change(|state| state.comment(call.at, number, &body))?;
     comment(call, id).map(Answer::into_created)

@@ -219,7 +219,7 @@ impl Door {
     /// Returns the message with which a model's API last refused; empty if its last answer was no refusal.
     #[must_use]
     pub fn refused_with(&self) -> String {
-        self.shared.tally.said()
+        self.shared.tally.refusal_text()
     }
 
     /// Returns the longest silence of a model's API in a call that was broken off, since the last call that it answered

@@ -45,7 +45,7 @@ impl Tally {
     }
 
     /// Returns the beginning of the API's message if its last answer was a refusal.
-    pub(super) fn said(&self) -> String {
+    pub(super) fn refusal_text(&self) -> String {
         String::from_utf8_lossy(&self.refusal()).trim().to_owned()
     }
 

@@ -3,7 +3,7 @@
 
 use crate::{
     egress,
-    launcher::{ending, files, find, open_numbers, priority_of_session, say, syscalls},
+    launcher::{ending, files, find, open_numbers, priority_of_session, send_report, syscalls},
     process_table,
     protocol::{Confinement, Order, Report, Way},
 };
@@ -43,7 +43,7 @@ pub(super) fn main(numbers: &[String]) -> ExitCode {
         Ok((order, input)) => start(&order, input, &mut control),
         Err(error) => Report::NotConfined(format!("the order could not be read: {error}")),
     };
-    say(&mut control, &report);
+    send_report(&mut control, &report);
     ExitCode::SUCCESS
 }
 
@@ -94,7 +94,7 @@ fn start(order: &Order, input: File, control: &mut UnixStream) -> Report {
 fn after_trying(order: &Order, control: &mut UnixStream, report: Report) -> Report {
     match limit(&order.confinement).and_then(|()| confine(&order.confinement)) {
         Ok(()) => {
-            say(control, &Report::Confined);
+            send_report(control, &Report::Confined);
             report
         }
         Err(reason) => Report::NotConfined(reason),
@@ -116,7 +116,7 @@ fn in_this_place(order: &Order, mut command: Command, control: &mut UnixStream) 
     limit(&order.confinement)
         .and_then(|()| confine(&order.confinement))
         .map_err(Failed::Confining)?;
-    say(control, &Report::Confined);
+    send_report(control, &Report::Confined);
     Err(Failed::Starting(command.exec()))
 }
 
@@ -131,7 +131,7 @@ fn beside(order: &Order, mut command: Command, control: &mut UnixStream) -> Resu
         .map_err(|error| Failed::Confining(error.to_string()))?;
     let starting = std::thread::Builder::new().spawn(move || {
         confine(&confinement).map_err(Failed::Confining)?;
-        say(&mut telling, &Report::Confined);
+        send_report(&mut telling, &Report::Confined);
         command.spawn().map_err(Failed::Starting)
     });
     let starting = starting.map_err(|error| Failed::Confining(error.to_string()))?;

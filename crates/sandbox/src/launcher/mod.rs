@@ -87,8 +87,8 @@ fn serve() -> std::io::Result<()> {
     let started = match start(&order, input) {
         Ok(started) => started,
         Err(report) => {
-            say(&mut lifeline, &report);
-            say(&mut lifeline, &Report::Swept);
+            send_report(&mut lifeline, &report);
+            send_report(&mut lifeline, &Report::Swept);
             return Ok(());
         }
     };
@@ -97,7 +97,7 @@ fn serve() -> std::io::Result<()> {
     reap(started.main, events.clone())?;
     limit(&order.confinement, events)?;
     watch(&mut lifeline, &heard, &order, &started);
-    say(&mut lifeline, &Report::Swept);
+    send_report(&mut lifeline, &Report::Swept);
     Ok(())
 }
 
@@ -262,11 +262,11 @@ fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, order: &Order
             }
             Ok(Event::Stop) => {}
             Ok(Event::MainEnded(report)) => {
-                say(lifeline, &started.verdict(report, level));
+                send_report(lifeline, &started.verdict(report, level));
                 kill_from = Some(Instant::now());
             }
             Ok(Event::OverLimit(limit)) => {
-                say(lifeline, &Report::OverLimit(limit));
+                send_report(lifeline, &Report::OverLimit(limit));
                 kill_everything(started, level, &mut family);
                 if level < Level::L2 {
                     stop_growing(&mut family);
@@ -287,7 +287,7 @@ fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, order: &Order
 }
 
 /// Sends a report to the service, if it still listens.
-fn say(lifeline: &mut UnixStream, report: &Report) {
+fn send_report(lifeline: &mut UnixStream, report: &Report) {
     if let Ok(mut line) = serde_json::to_vec(report) {
         line.push(b'\n');
         let _ = lifeline.write_all(&line);
