@@ -196,7 +196,7 @@ mod tests {
             Access, Backend, RunError, RunSpec,
             answer::{NoAnswer, no_answer},
             ask::Answered,
-            backend::Kind,
+            backend::BackendKind,
             prompt::Prompt,
             scripted::ScriptedAgent,
         },
@@ -258,7 +258,7 @@ mod tests {
             let agent = ScriptedAgent::new(&script, self.0.path().join("state"));
             let read = |value: &Value| value["n"].as_u64().ok_or_else(|| "`n` is missing".to_owned());
             let backend = Backend {
-                kind: Kind::Scripted(agent),
+                kind: BackendKind::Scripted(agent),
                 agent: AgentCommand::Scripted(script),
                 access: Access::service(ModelSettings::default()),
             };

@@ -21,13 +21,13 @@ use tokio_util::sync::CancellationToken;
 /// A way to run agents.
 #[derive(Clone, Debug)]
 pub struct Backend {
-    pub(super) kind: Kind,
+    pub(super) kind: BackendKind,
     pub(super) agent: AgentCommand,
     pub(super) access: Access,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(super) enum BackendKind {
     Acp(AcpAgent),
     Claude(ClaudeAgent),
     Codex(CodexAgent),
@@ -54,11 +54,11 @@ impl Backend {
             access: access.clone(),
         };
         let kind = match agent {
-            AgentCommand::Claude => Kind::Claude(ClaudeAgent::new(context)),
-            AgentCommand::Codex => Kind::Codex(CodexAgent::new(context)),
-            AgentCommand::Acp(command) => Kind::Acp(AcpAgent::new(command.clone(), context)),
-            AgentCommand::Command(command) => Kind::Command(CommandAgent::new(command.clone(), context)),
-            AgentCommand::Scripted(file) => Kind::Scripted(ScriptedAgent::new(file, folder.join("scripts"))),
+            AgentCommand::Claude => BackendKind::Claude(ClaudeAgent::new(context)),
+            AgentCommand::Codex => BackendKind::Codex(CodexAgent::new(context)),
+            AgentCommand::Acp(command) => BackendKind::Acp(AcpAgent::new(command.clone(), context)),
+            AgentCommand::Command(command) => BackendKind::Command(CommandAgent::new(command.clone(), context)),
+            AgentCommand::Scripted(file) => BackendKind::Scripted(ScriptedAgent::new(file, folder.join("scripts"))),
         };
         Self {
             kind,
@@ -75,11 +75,11 @@ impl Backend {
     /// Returns what is wrong and how to fix it, for an operator.
     pub async fn check(&self) -> Result<(), String> {
         let found = match &self.kind {
-            Kind::Acp(agent) => agent.check().await,
-            Kind::Claude(agent) => agent.check().await,
-            Kind::Codex(agent) => agent.check().await,
-            Kind::Command(agent) => agent.check(),
-            Kind::Scripted(agent) => return agent.check(),
+            BackendKind::Acp(agent) => agent.check().await,
+            BackendKind::Claude(agent) => agent.check().await,
+            BackendKind::Codex(agent) => agent.check().await,
+            BackendKind::Command(agent) => agent.check(),
+            BackendKind::Scripted(agent) => return agent.check(),
         };
         found.map_err(|failure| {
             if let AgentFailure::NotFound { program } | AgentFailure::TooOld { program, .. } = &failure {
@@ -104,9 +104,9 @@ impl Backend {
     /// Returns whether its runs report money, or tokens that have a price.
     pub fn cost_reporting(&self) -> CostReporting {
         match &self.kind {
-            Kind::Acp(_) | Kind::Claude(_) | Kind::Codex(_) => CostReporting::Cost,
-            Kind::Command(_) => CostReporting::Nothing,
-            Kind::Scripted(agent) => agent.cost_reporting(),
+            BackendKind::Acp(_) | BackendKind::Claude(_) | BackendKind::Codex(_) => CostReporting::Cost,
+            BackendKind::Command(_) => CostReporting::Nothing,
+            BackendKind::Scripted(agent) => agent.cost_reporting(),
         }
     }
 
@@ -122,11 +122,11 @@ impl Backend {
         cancel: &CancellationToken,
     ) -> Result<Printed, RunError> {
         match &self.kind {
-            Kind::Acp(agent) => agent.run(spec, cancel).await,
-            Kind::Claude(agent) => agent.run(spec, cancel).await,
-            Kind::Codex(agent) => agent.run(spec, cancel).await,
-            Kind::Command(agent) => agent.run(spec, cancel).await,
-            Kind::Scripted(agent) => agent.run(spec, earlier).await,
+            BackendKind::Acp(agent) => agent.run(spec, cancel).await,
+            BackendKind::Claude(agent) => agent.run(spec, cancel).await,
+            BackendKind::Codex(agent) => agent.run(spec, cancel).await,
+            BackendKind::Command(agent) => agent.run(spec, cancel).await,
+            BackendKind::Scripted(agent) => agent.run(spec, earlier).await,
         }
     }
 }

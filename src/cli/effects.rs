@@ -72,7 +72,7 @@ async fn list(effects: &Effects, chosen: &Chosen) -> anyhow::Result<ExitCode> {
     let terminal = Terminal::open(effects.json);
     match effects.json {
         true => terminal.exact(&chosen.secrets.mask(&listed(&queue).to_string())),
-        false => Shown { chosen, terminal }.queue(&queue),
+        false => QueueView { chosen, terminal }.queue(&queue),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -210,12 +210,12 @@ fn listed(queue: &Queue) -> Value {
 }
 
 /// Prints the queue for people: a heading, and a few lines for each step.
-struct Shown<'a> {
+struct QueueView<'a> {
     chosen: &'a Chosen,
     terminal: Terminal,
 }
 
-impl Shown<'_> {
+impl QueueView<'_> {
     fn queue(&self, queue: &Queue) {
         if queue.failed.is_empty() && queue.steps.is_empty() {
             return self.line("", "No step failed, and none waits.", Tone::Plain);

@@ -45,4 +45,4 @@ pub use server::{AppsFrom, LogFormat, ServerSettings};
 pub use server_edge::{Flags, process_environment, read_settings_file};
 pub use server_sandbox::SandboxSettings;
 pub use shapes::Offer;
-pub use variables::{Kind, PREFIX, ServerMistake, Source, Usual, VARIABLES, Variable, join_mistakes};
+pub use variables::{PREFIX, ServerMistake, Source, Usual, VARIABLES, ValueKind, Variable, join_mistakes};

@@ -11,7 +11,7 @@ use crate::config::{
     server_parse::Parser,
     server_sandbox::SandboxSettings,
     shapes::Offer,
-    variables::{Found, Given, ServerMistake},
+    variables::{Given, MergedVariables, ServerMistake},
 };
 use secrecy::SecretString;
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
@@ -77,7 +77,7 @@ pub enum LogFormat {
 
 impl ServerSettings {
     pub(crate) fn load(given: &Given<'_>) -> Result<Self, Vec<ServerMistake>> {
-        Parser::new(Found::gather(given)).settings(given.environment)
+        Parser::new(MergedVariables::gather(given)).settings(given.environment)
     }
 
     /// Returns the agents and models that a repository may name.

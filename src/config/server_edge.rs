@@ -7,7 +7,7 @@ use crate::config::{
     server::{AppsFrom, ServerSettings},
     server_parse::Parser,
     server_sandbox::SandboxSettings,
-    variables::{Found, Given, PREFIX, ServerMistake, Source, mistake},
+    variables::{Given, MergedVariables, PREFIX, ServerMistake, Source, mistake},
 };
 use std::{fs::File, io, io::Read, path::Path};
 
@@ -69,7 +69,7 @@ impl SandboxSettings {
 fn only<T>(prefixes: &[&str], read: impl FnOnce(&mut Parser) -> T) -> Result<T, Vec<ServerMistake>> {
     let mut named = process_environment();
     named.retain(|(name, _)| prefixes.iter().any(|prefix| name.starts_with(prefix)));
-    let mut parser = Parser::new(Found::gather(&Given {
+    let mut parser = Parser::new(MergedVariables::gather(&Given {
         flags: &[],
         environment: &named,
         file: None,

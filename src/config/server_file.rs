@@ -1,6 +1,6 @@
 //! Reads the server's TOML file into the same entries that the environment gives, with their line numbers.
 
-use crate::config::variables::{Entry, Found, PREFIX, ServerMistake, Source, Value};
+use crate::config::variables::{Entry, MergedVariables, PREFIX, ServerMistake, Source, Value};
 use std::ops::Range;
 use toml::{
     Spanned,
@@ -11,7 +11,7 @@ const MAX_BYTES: usize = 256 * 1024;
 
 /// Reads the file and returns its settings. Besides them it may hold `agent_environment`, a list of names of variables
 /// that agents get, and tables `[agents.<name>]` with one key, `run`; these and all mistakes are added to `found`.
-pub(crate) fn read(text: &str, found: &mut Found) -> Vec<Entry> {
+pub(crate) fn read(text: &str, found: &mut MergedVariables) -> Vec<Entry> {
     let entries = Vec::new();
     let mut file = Reader { text, found, entries };
     if text.len() > MAX_BYTES {
@@ -27,7 +27,7 @@ pub(crate) fn read(text: &str, found: &mut Found) -> Vec<Entry> {
 
 struct Reader<'a> {
     text: &'a str,
-    found: &'a mut Found,
+    found: &'a mut MergedVariables,
     entries: Vec<Entry>,
 }
 

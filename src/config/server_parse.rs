@@ -7,7 +7,7 @@ use crate::config::{
     role::ByRole,
     server::{AppsFrom, LogFormat, ServerSettings},
     shapes::seconds,
-    variables::{Found, PREFIX, ServerMistake, Source, Value, mistake},
+    variables::{MergedVariables, PREFIX, ServerMistake, Source, Value, mistake},
 };
 use domain::ids::AppId;
 use secrecy::SecretString;
@@ -20,11 +20,11 @@ const LEAST_TOKEN: usize = 20;
 
 /// A parser of settings that collects the mistakes.
 pub(crate) struct Parser {
-    found: Found,
+    found: MergedVariables,
 }
 
 impl Parser {
-    pub(crate) fn new(found: Found) -> Self {
+    pub(crate) fn new(found: MergedVariables) -> Self {
         Self { found }
     }
 

@@ -11,7 +11,7 @@ pub struct Variable {
     /// The setting's name without the prefix. In the file it is written in lower case, with or without the prefix.
     pub name: &'static str,
     /// Whether the value is secret.
-    pub kind: Kind,
+    pub kind: ValueKind,
     pub usual: Usual,
     /// The setting's description on the page of settings.
     pub about: &'static str,
@@ -19,7 +19,7 @@ pub struct Variable {
 
 /// The way a value is treated: it also decides whether the value may be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     Plain,
     /// A value that is never shown; it may also be given as `<NAME>_FILE`, the path of a file that holds it.
     Secret,
@@ -37,7 +37,7 @@ pub enum Usual {
 
 macro_rules! variables {
     ($($name:literal: $kind:ident, $usual:ident $(($default:literal))?, $about:literal;)*) => {
-        &[$(Variable { name: $name, kind: Kind::$kind, usual: Usual::$usual $(($default))?, about: $about }),*]
+        &[$(Variable { name: $name, kind: ValueKind::$kind, usual: Usual::$usual $(($default))?, about: $about }),*]
     };
 }
 
@@ -168,7 +168,7 @@ pub(crate) struct Given<'a> {
 
 /// The merged settings: for each name the value of the highest layer.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct MergedVariables {
     pub(crate) values: BTreeMap<&'static str, Value>,
     pub(crate) agents: BTreeMap<String, Value>,
     pub(crate) agent_environment: Vec<String>,
@@ -182,7 +182,7 @@ pub(crate) struct Entry {
     pub(crate) value: Value,
 }
 
-impl Found {
+impl MergedVariables {
     /// Merges the layers, each overriding the one before: the file, the environment, the flags.
     pub(crate) fn gather(given: &Given<'_>) -> Self {
         let mut found = Self::default();
@@ -213,11 +213,11 @@ impl Found {
         for Entry { name, value } in entries {
             let source = value.source;
             let placed = match known(&name) {
-                Some(Known::Itself("CONFIG")) if matches!(source, Source::File { .. }) => {
+                Some(KnownVariable::Itself("CONFIG")) if matches!(source, Source::File { .. }) => {
                     Err(mistake("CONFIG", source, "a settings file names no other".to_owned()))
                 }
-                Some(Known::Itself(name)) => Ok((name, value)),
-                Some(Known::InFile(name)) => secret_from_file(name, value, given),
+                Some(KnownVariable::Itself(name)) => Ok((name, value)),
+                Some(KnownVariable::InFile(name)) => secret_from_file(name, value, given),
                 None => Err(unknown(&name, source)),
             };
             match placed {
@@ -249,22 +249,22 @@ pub(crate) fn mistake(name: &str, source: Source, problem: String) -> ServerMist
     }
 }
 
-enum Known {
+enum KnownVariable {
     Itself(&'static str),
     InFile(&'static str),
 }
 
-fn known(name: &str) -> Option<Known> {
+fn known(name: &str) -> Option<KnownVariable> {
     let by_name = |name: &str| VARIABLES.iter().find(|known| known.name == name);
     if let Some(variable) = by_name(name) {
-        return Some(Known::Itself(variable.name));
+        return Some(KnownVariable::Itself(variable.name));
     }
-    let secret = by_name(name.strip_suffix("_FILE")?).filter(|variable| variable.kind == Kind::Secret);
-    secret.map(|variable| Known::InFile(variable.name))
+    let secret = by_name(name.strip_suffix("_FILE")?).filter(|variable| variable.kind == ValueKind::Secret);
+    secret.map(|variable| KnownVariable::InFile(variable.name))
 }
 
 fn unknown(name: &str, source: Source) -> ServerMistake {
-    let secrets = VARIABLES.iter().filter(|variable| variable.kind == Kind::Secret);
+    let secrets = VARIABLES.iter().filter(|variable| variable.kind == ValueKind::Secret);
     let files: Vec<String> = secrets.map(|variable| format!("{}_FILE", variable.name)).collect();
     let names = VARIABLES.iter().map(|variable| variable.name);
     let meant = nearest(name, names.chain(files.iter().map(String::as_str)));

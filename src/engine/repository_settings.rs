@@ -6,7 +6,7 @@ use crate::{
     config::{Offer, RepositorySettings, SETTINGS_FILE},
     engine::{Engine, job::EffectError, repository::DefaultBranch},
     github::{Content, model::Repository},
-    store::{KnownSettings, Standing, StoreError},
+    store::{KnownSettings, SettingsStatus, StoreError},
 };
 use domain::{
     feature::Wanted,
@@ -256,7 +256,7 @@ impl Engine {
         let known = self.store.known_settings(repo).await?;
         let oldest = self.now().plus(-CERTAIN_MS);
         Ok(known
-            .filter(|(known, standing)| *standing == Standing::Certain && known.asked_at > oldest)
+            .filter(|(known, standing)| *standing == SettingsStatus::Certain && known.asked_at > oldest)
             .map(|(known, _)| known))
     }
 

@@ -94,10 +94,10 @@ impl ViewError {
 
 /// A cache of Features for lists. Most reads find them unchanged.
 #[derive(Debug, Default)]
-pub struct SeenFeatures(Mutex<HashMap<FeatureKey, Seen>>);
+pub struct SeenFeatures(Mutex<HashMap<FeatureKey, CachedFeature>>);
 
 #[derive(Clone, Debug)]
-struct Seen {
+struct CachedFeature {
     version: i64,
     feature: Option<Arc<Feature>>,
     /// Its final cost, once it has ended and no run is open.
@@ -105,11 +105,11 @@ struct Seen {
 }
 
 impl SeenFeatures {
-    fn lock(&self) -> MutexGuard<'_, HashMap<FeatureKey, Seen>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<FeatureKey, CachedFeature>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn of(&self, listed: &ListedFeature) -> Option<Seen> {
+    fn of(&self, listed: &ListedFeature) -> Option<CachedFeature> {
         let seen = self.lock().get(&listed.key).cloned();
         seen.filter(|seen| seen.version == listed.version)
     }
@@ -147,7 +147,7 @@ impl Engine {
     async fn listed(&self, seen: &SeenFeatures, list: &[ListedFeature]) -> Result<Vec<ListedView>, ViewError> {
         let mut views = Vec::new();
         for listed in list {
-            let Seen { feature, settled, .. } = match seen.of(listed) {
+            let CachedFeature { feature, settled, .. } = match seen.of(listed) {
                 Some(seen) => seen,
                 None => self.look_at(listed).await?,
             };
@@ -156,7 +156,7 @@ impl Engine {
                 None => self.cost_of(&listed.key).await?,
             };
             let is_settled = cost.open_runs == 0 && feature.as_ref().is_some_and(|feature| has_ended(&feature.state));
-            let now_seen = Seen {
+            let now_seen = CachedFeature {
                 version: listed.version,
                 feature: feature.clone(),
                 settled: is_settled.then_some(cost),
@@ -174,7 +174,7 @@ impl Engine {
     }
 
     /// Reads a Feature that is new or has changed.
-    async fn look_at(&self, listed: &ListedFeature) -> Result<Seen, ViewError> {
+    async fn look_at(&self, listed: &ListedFeature) -> Result<CachedFeature, ViewError> {
         let read = async {
             let stored = self.store.feature(&listed.key).await?;
             Ok::<_, ViewError>(stored.as_ref().map(persist::read).transpose()?)
@@ -187,7 +187,7 @@ impl Engine {
             }
             Err(error) => return Err(error),
         };
-        Ok(Seen {
+        Ok(CachedFeature {
             version: listed.version,
             feature,
             settled: None,

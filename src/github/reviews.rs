@@ -141,7 +141,7 @@ pub enum ReviewRequest {
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct RequestedReviewers {
     #[serde(default)]
     users: Vec<Actor>,
 }
@@ -155,7 +155,7 @@ struct Pull {
 impl Repo<'_> {
     /// `true` if `person` was asked for a review and has not given it yet. Another request would not notify them.
     pub async fn is_review_requested(&self, number: PullNumber, person: &User) -> Result<bool, GithubError> {
-        let asked: Asked = self.get(Rights::Read, &requested_reviewers(number)).await?;
+        let asked: RequestedReviewers = self.get(Rights::Read, &requested_reviewers(number)).await?;
         Ok(includes(&asked.users, person))
     }
 

@@ -27,11 +27,11 @@ pub enum Caps {
 pub struct WriteSpacing {
     gap_ms: i64,
     caps: Caps,
-    seen: Mutex<HashMap<InstallationId, Seen>>,
+    seen: Mutex<HashMap<InstallationId, InstallationWrites>>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct InstallationWrites {
     /// Times of the writes of the last hour, oldest first.
     writes: VecDeque<Millis>,
     /// The time until which GitHub asked us to wait.

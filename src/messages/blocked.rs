@@ -12,7 +12,7 @@ use crate::messages::{
 use domain::{
     blocked::{
         BlockReason, Cost,
-        report::{Approvable, BlockedReport, Way},
+        report::{Approvable, BlockedReport, NextCommand},
     },
     evidence::{Absence, Evidence},
     feature::{Before, Feature, State as FeatureState, flow::strictest},
@@ -203,20 +203,20 @@ fn actions(report: &BlockedReport, criteria: &[Criterion]) -> String {
 /// Returns the commands with which a person can go on, in a form that would not be followed if it were quoted.
 fn ways_on(report: &BlockedReport, task: &Task) -> String {
     let id = task.id;
-    let way = |way: &Way| match way {
-        Way::Resume => {
+    let way = |way: &NextCommand| match way {
+        NextCommand::Resume => {
             "- `/autobuild resume`: goes on, with guidance for the Player after it if you like; `--max-turns=N` for N \
              more turns"
                 .to_owned()
         }
-        Way::Approve => "- `/autobuild approve` here: overrides the Coach and names you".to_owned(),
-        Way::Retry => {
+        NextCommand::Approve => "- `/autobuild approve` here: overrides the Coach and names you".to_owned(),
+        NextCommand::Retry => {
             format!("- `/autobuild retry {id}`: starts it again from the integration branch, on a new branch")
         }
-        Way::Skip => format!("- `/autobuild skip {id}`: gives it up; tasks that need it then wait for you"),
-        Way::Cancel => "- `/autobuild cancel`: stops everything; branches stay".to_owned(),
+        NextCommand::Skip => format!("- `/autobuild skip {id}`: gives it up; tasks that need it then wait for you"),
+        NextCommand::Cancel => "- `/autobuild cancel`: stops everything; branches stay".to_owned(),
         // A Feature that has tasks is not planned again.
-        Way::Plan => String::new(),
+        NextCommand::Plan => String::new(),
     };
     let ways: Vec<String> = report.ways.iter().map(way).collect();
     let ways = ways.join("\n");
@@ -296,19 +296,19 @@ fn feature_ways_on(feature: &Feature, report: &BlockedReport) -> String {
         true => "- `/autobuild resume`: the step that stopped runs again",
         false => "- `/autobuild resume`: the step that stopped runs again, and every blocked task goes on",
     };
-    let way = |way: &Way| match way {
-        Way::Resume => Some(resume.to_owned()),
-        Way::Plan => {
+    let way = |way: &NextCommand| match way {
+        NextCommand::Resume => Some(resume.to_owned()),
+        NextCommand::Plan => {
             Some("- `/autobuild plan`, with words for the planner after it if you like: plans again".to_owned())
         }
-        Way::Retry => on(
+        NextCommand::Retry => on(
             "retry",
             feature.to_retry(),
             "starts it again from the integration branch",
         ),
-        Way::Skip => on("skip", feature.to_skip(), "gives it up"),
-        Way::Cancel => Some("- `/autobuild cancel`: stops everything; branches stay".to_owned()),
-        Way::Approve => None,
+        NextCommand::Skip => on("skip", feature.to_skip(), "gives it up"),
+        NextCommand::Cancel => Some("- `/autobuild cancel`: stops everything; branches stay".to_owned()),
+        NextCommand::Approve => None,
     };
     let ways: Vec<String> = report.ways.iter().filter_map(way).collect();
     words::to_comment(&format!(

@@ -2,7 +2,7 @@
 
 use crate::messages::{reasons, words};
 use domain::{
-    blocked::{BlockReason, Doing, FailureClass, Fault, PreFlightCause, PreFlightFault},
+    blocked::{BlockReason, FailureClass, Fault, PreFlightCause, PreFlightFault, WorkStep},
     feature::{Feature, State as FeatureState},
     task::{State, Task},
 };
@@ -75,7 +75,7 @@ pub(super) fn cause(reason: &BlockReason) -> String {
     }
 }
 
-fn agent(doing: &Doing, class: FailureClass) -> String {
+fn agent(doing: &WorkStep, class: FailureClass) -> String {
     let who = reasons::who(doing);
     match class {
         FailureClass::NoProgram => format!("{who} has no program"),

@@ -11,7 +11,7 @@ use crate::messages::{
     words::count,
 };
 use domain::{
-    at_work::Doing,
+    at_work::AgentState,
     blocked::BlockReason,
     budget::dollars,
     ci::CiPolicy,
@@ -271,8 +271,8 @@ pub(super) fn at_work(spending: &Spending, measure: &Measure) -> String {
             .map_or_else(String::new, |task| format!("{task}: turn {} · ", run.turn));
         let calls = count(run.seen.tool_calls, "tool call");
         let waits = match run.seen.doing {
-            Doing::Working => "",
-            Doing::WaitingForApi => " · waiting for the API",
+            AgentState::Working => "",
+            AgentState::WaitingForApi => " · waiting for the API",
         };
         format!("{whose}{who} · {calls}{waits} (at {})", words::moment(run.at))
     })

@@ -73,7 +73,7 @@ pub use reasons::{machine_note, settings_mistake, step};
 pub use refusal::lacks_criteria;
 pub use refused_host::refused_host;
 pub use reply::reply;
-pub use review::{Inline, Review, Shown, fold_inline, review};
+pub use review::{Inline, Review, ReviewedDiff, fold_inline, review};
 pub use rules::about as about_rule;
 pub use task_pull::{PullText, closed_pull, dismissal, task_pull, waived_of};
 pub use time_limits::cut_times;

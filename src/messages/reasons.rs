@@ -8,8 +8,8 @@ use crate::messages::{
 };
 use domain::{
     blocked::{
-        AgentFailure, BlockReason, Defect, Doing, FailureClass, Fault, PreFlightCause, PreFlightFault, RepositoryFault,
-        SpentScript,
+        AgentFailure, BlockReason, Defect, FailureClass, Fault, PreFlightCause, PreFlightFault, RepositoryFault,
+        SpentScript, WorkStep,
     },
     budget::{Measure as Measured, Purse, SpentBudget, dollars, hours, tokens},
     evidence::{Evidence, Unmet},
@@ -91,7 +91,7 @@ pub(super) fn spent(spending: &SpentBudget) -> String {
     }
 }
 
-fn agent_failed(doing: &Doing, failure: &AgentFailure, max: usize) -> String {
+fn agent_failed(doing: &WorkStep, failure: &AgentFailure, max: usize) -> String {
     let why = agent(failure, max);
     let who = with_a_capital(who(doing));
     match failure.class() {
@@ -121,25 +121,25 @@ fn with_a_capital(text: &str) -> String {
 }
 
 /// Names the agent that failed, within a sentence.
-pub(super) fn who(doing: &Doing) -> &'static str {
+pub(super) fn who(doing: &WorkStep) -> &'static str {
     match doing {
-        Doing::Plan => "the planner",
-        Doing::Design => "the designer",
-        Doing::Play => "the Player",
-        Doing::Coach => "the Coach",
-        Doing::PreFlight
-        | Doing::OpenIntegration
-        | Doing::MergeDefault
-        | Doing::WaveGate
-        | Doing::OpenFeaturePull
-        | Doing::OpenPull
-        | Doing::Gates
-        | Doing::Ci
-        | Doing::PostReview
-        | Doing::PublishCheck
-        | Doing::Merge
-        | Doing::LookingAtIt
-        | Doing::Other(_) => "an agent",
+        WorkStep::Plan => "the planner",
+        WorkStep::Design => "the designer",
+        WorkStep::Play => "the Player",
+        WorkStep::Coach => "the Coach",
+        WorkStep::PreFlight
+        | WorkStep::OpenIntegration
+        | WorkStep::MergeDefault
+        | WorkStep::WaveGate
+        | WorkStep::OpenFeaturePull
+        | WorkStep::OpenPull
+        | WorkStep::Gates
+        | WorkStep::Ci
+        | WorkStep::PostReview
+        | WorkStep::PublishCheck
+        | WorkStep::Merge
+        | WorkStep::LookingAtIt
+        | WorkStep::Other(_) => "an agent",
     }
 }
 
@@ -171,28 +171,28 @@ fn named(by: &User) -> String {
 }
 
 pub fn step(kind: &str) -> String {
-    work(&Doing::of_kind(kind), 100)
+    work(&WorkStep::of_kind(kind), 100)
 }
 
 /// Returns the name for people of what was being done.
-fn work(doing: &Doing, max: usize) -> String {
+fn work(doing: &WorkStep, max: usize) -> String {
     match doing {
-        Doing::Plan => "planning".to_owned(),
-        Doing::PreFlight => "pre-flight".to_owned(),
-        Doing::Design => "designing the task".to_owned(),
-        Doing::Play => "the Player's part of a turn".to_owned(),
-        Doing::Gates => "running the Gates".to_owned(),
-        Doing::Coach => "the Coach's part of a turn".to_owned(),
-        Doing::Ci => "reading the repository's CI".to_owned(),
-        Doing::OpenIntegration => "making the integration branch".to_owned(),
-        Doing::MergeDefault => "merging the default branch".to_owned(),
-        Doing::WaveGate => "the wave gate".to_owned(),
-        Doing::OpenPull | Doing::OpenFeaturePull => "opening the pull request".to_owned(),
-        Doing::Merge => "merging the pull request".to_owned(),
-        Doing::PostReview => "posting the review".to_owned(),
-        Doing::PublishCheck => "publishing the check run".to_owned(),
-        Doing::LookingAtIt => "looking at it".to_owned(),
-        Doing::Other(kind) => trimmed(&kind.replace('_', " "), max),
+        WorkStep::Plan => "planning".to_owned(),
+        WorkStep::PreFlight => "pre-flight".to_owned(),
+        WorkStep::Design => "designing the task".to_owned(),
+        WorkStep::Play => "the Player's part of a turn".to_owned(),
+        WorkStep::Gates => "running the Gates".to_owned(),
+        WorkStep::Coach => "the Coach's part of a turn".to_owned(),
+        WorkStep::Ci => "reading the repository's CI".to_owned(),
+        WorkStep::OpenIntegration => "making the integration branch".to_owned(),
+        WorkStep::MergeDefault => "merging the default branch".to_owned(),
+        WorkStep::WaveGate => "the wave gate".to_owned(),
+        WorkStep::OpenPull | WorkStep::OpenFeaturePull => "opening the pull request".to_owned(),
+        WorkStep::Merge => "merging the pull request".to_owned(),
+        WorkStep::PostReview => "posting the review".to_owned(),
+        WorkStep::PublishCheck => "publishing the check run".to_owned(),
+        WorkStep::LookingAtIt => "looking at it".to_owned(),
+        WorkStep::Other(kind) => trimmed(&kind.replace('_', " "), max),
     }
 }
 
@@ -205,7 +205,7 @@ fn refused(doing: &str, said: &str, max: usize) -> String {
 
 /// Words a fault. For a failure of the service's own machine it names only the kind, since the details for operators
 /// are in the log.
-fn failed(doing: &Doing, fault: &Fault, max: usize) -> String {
+fn failed(doing: &WorkStep, fault: &Fault, max: usize) -> String {
     let doing = work(doing, max);
     match fault {
         Fault::Refused { said } => refused(&doing, said, max),

@@ -42,7 +42,7 @@ pub struct Inline {
 
 /// The facts on the change that a review needs.
 #[derive(Clone, Copy)]
-pub struct Shown<'a> {
+pub struct ReviewedDiff<'a> {
     /// Whether the diff shows a line of the new version of a file.
     pub in_diff: &'a dyn Fn(&str, u32) -> bool,
     pub files: &'a [String],
@@ -58,7 +58,7 @@ pub fn review(
     turn: &Turn,
     blocked: Option<Cost>,
     links: &Links,
-    shown: Shown<'_>,
+    shown: ReviewedDiff<'_>,
 ) -> Option<Review> {
     let verdict = turn.verdict.as_ref()?;
     let is_newest = task.last_turn().is_some_and(|last| last.number == turn.number);

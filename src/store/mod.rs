@@ -55,7 +55,7 @@ pub use migrate::{MIGRATIONS, Migration};
 pub use open::{FoundDatabase, OpenOptions};
 pub use provider::{ParkCause, ParkTimes, Parked, ProviderTrouble, Trouble, WaitsOn};
 pub use queue::{HeldBy, QueuedEffect};
-pub use repository_settings::{KnownSettings, Standing};
+pub use repository_settings::{KnownSettings, SettingsStatus};
 pub use run::{EndedRun, MAX_RUN_EVENTS, NewRun, Started};
 pub use run_read::{DaySpent, RunState, RunTotal, StoredRun};
 pub use store::Store;

@@ -12,7 +12,7 @@ use crate::store::{
     store::Store,
 };
 use domain::{
-    at_work::{AtWork, Doing, Seen},
+    at_work::{AgentState, AtWork, RunActivity},
     ids::{FeatureKey, Millis, TurnNumber},
     refused_host::RefusedHost,
 };
@@ -39,14 +39,14 @@ impl Store {
         &self,
         hold: &Hold,
         id: &str,
-        seen: Seen,
+        seen: RunActivity,
         at: Millis,
         show: &NewEffect,
     ) -> Result<Fenced, StoreError> {
         effect::check(show)?;
         let waiting = match seen.doing {
-            Doing::Working => 0,
-            Doing::WaitingForApi => 1,
+            AgentState::Working => 0,
+            AgentState::WaitingForApi => 1,
         };
         let calls = i64::from(seen.tool_calls);
         let arguments = args![id, &hold.effect, &hold.worker, hold.fence, calls, waiting, at.0];
@@ -141,11 +141,11 @@ fn read(row: &Row) -> Result<AtWork, StoreError> {
         task: row.opt_parsed("task")?,
         turn: TurnNumber(row.small("turn")?),
         role: row.text("role")?,
-        seen: Seen {
+        seen: RunActivity {
             tool_calls: row.small("tool_calls")?,
             doing: match row.int("waiting")? {
-                0 => Doing::Working,
-                _ => Doing::WaitingForApi,
+                0 => AgentState::Working,
+                _ => AgentState::WaitingForApi,
             },
         },
         at: Millis(row.int("seen_at")?),

@@ -37,7 +37,7 @@ pub struct KnownSettings {
 
 /// Whether an event since the read may have changed the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum SettingsStatus {
     /// No such event happened.
     Certain,
     /// Such an event happened: compare the commit to find out.
@@ -46,7 +46,7 @@ pub enum Standing {
 
 impl Store {
     /// Returns the settings file of a repository as it was last read.
-    pub async fn known_settings(&self, repo: RepoId) -> Result<Option<(KnownSettings, Standing)>, StoreError> {
+    pub async fn known_settings(&self, repo: RepoId) -> Result<Option<(KnownSettings, SettingsStatus)>, StoreError> {
         let Some(row) = self.db.row(READ, args![stored(repo.0)?]).await? else {
             return Ok(None);
         };
@@ -55,8 +55,8 @@ impl Store {
         };
         let asked_at = row.int("asked_at")?;
         let standing = match asked_at > row.int("doubted_at")? {
-            true => Standing::Certain,
-            false => Standing::InDoubt,
+            true => SettingsStatus::Certain,
+            false => SettingsStatus::InDoubt,
         };
         let known = KnownSettings {
             commit: row.opt_parsed("commit_sha")?,

@@ -9,7 +9,7 @@
 )]
 
 use autobuild::{
-    config::{Kind, PREFIX, Usual, VARIABLES, json_schema},
+    config::{PREFIX, Usual, VARIABLES, ValueKind, json_schema},
     messages,
     web::FAMILIES,
 };
@@ -112,8 +112,8 @@ fn settings(path: &str, schema: &Json) -> Vec<Vec<String>> {
 fn variables() -> String {
     let rows = VARIABLES.iter().map(|variable| {
         let secret = match variable.kind {
-            Kind::Secret => " \\*",
-            Kind::Plain => "",
+            ValueKind::Secret => " \\*",
+            ValueKind::Plain => "",
         };
         let usual = match variable.usual {
             Usual::Nothing => String::new(),
@@ -263,8 +263,11 @@ fn programs_commands() -> String {
 fn answers() -> String {
     let all = [
         ("planner", plan_schema()),
-        ("designer of a task", design::schema(design::Asked::Design)),
-        ("designer of an issue", design::schema(design::Asked::Criteria(&[]))),
+        ("designer of a task", design::schema(design::DesignRequest::Design)),
+        (
+            "designer of an issue",
+            design::schema(design::DesignRequest::Criteria(&[])),
+        ),
         ("Player", report::schema()),
         ("Coach", decision_parse::schema(Probing::Allowed)),
     ];

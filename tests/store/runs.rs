@@ -5,7 +5,7 @@ use autobuild::store::{
     EndedRun, Fenced, Hold, Lane, MAX_RUN_EVENTS, NewEffect, NewRun, OpenOptions, RunState, Started, Store,
 };
 use domain::{
-    at_work::{AtWork, Doing, Seen},
+    at_work::{AgentState, AtWork, RunActivity},
     budget::{Allowed, Budget, Call, CostReporting, Limits, Month},
     ids::{InstallationId, Millis, TaskId, TurnNumber},
     isolation::Level,
@@ -399,8 +399,8 @@ async fn what_happened_is_read_beside_the_service_that_works(db: Database) {
     store.end_run(&ended("unheard of", None)).await.unwrap();
 }
 
-fn seen(tool_calls: u32, doing: Doing) -> Seen {
-    Seen { tool_calls, doing }
+fn seen(tool_calls: u32, doing: AgentState) -> RunActivity {
+    RunActivity { tool_calls, doing }
 }
 
 async fn what_a_run_does_is_told_as_long_as_its_effect_is_held(db: Database) {
@@ -414,19 +414,19 @@ async fn what_a_run_does_is_told_as_long_as_its_effect_is_held(db: Database) {
         ..effect(name, Lane::Forge, "living")
     };
     let told = store
-        .saw_run(&hold, &id, seen(3, Doing::Working), NOW, &show("one"))
+        .saw_run(&hold, &id, seen(3, AgentState::Working), NOW, &show("one"))
         .await;
     assert_eq!(told.unwrap(), Fenced::Written);
     let later = NOW.plus(5);
     let told = store
-        .saw_run(&hold, &id, seen(14, Doing::WaitingForApi), later, &show("two"))
+        .saw_run(&hold, &id, seen(14, AgentState::WaitingForApi), later, &show("two"))
         .await;
     assert_eq!(told.unwrap(), Fenced::Written);
     let expected = AtWork {
         task: Some(TaskId::Planned(1)),
         turn: TurnNumber(2),
         role: "player".to_owned(),
-        seen: seen(14, Doing::WaitingForApi),
+        seen: seen(14, AgentState::WaitingForApi),
         at: later,
     };
     assert_eq!(store.at_work(&key(1, 1)).await.unwrap(), [expected]);
@@ -447,7 +447,7 @@ async fn what_a_run_does_is_told_as_long_as_its_effect_is_held(db: Database) {
     let told = store.saw_calls(&hold, &id, &["Read b.rs"]).await;
     assert_eq!(told.unwrap(), Fenced::Lost);
     let told = store
-        .saw_run(&hold, &id, seen(15, Doing::Working), later, &show("three"))
+        .saw_run(&hold, &id, seen(15, AgentState::Working), later, &show("three"))
         .await;
     assert_eq!(told.unwrap(), Fenced::Lost);
     store.close().await;

@@ -12,23 +12,23 @@ pub struct AtWork {
     /// The role's name, for example `player`.
     pub role: String,
     /// The last activity that was stored.
-    pub seen: Seen,
+    pub seen: RunActivity,
     /// The time of that activity.
     pub at: Millis,
 }
 
 /// The activity of an agent from the start of its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct RunActivity {
     /// The number of tool calls so far.
     pub tool_calls: u32,
     /// Its current state.
-    pub doing: Doing,
+    pub doing: AgentState,
 }
 
 /// The current state of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Doing {
+pub enum AgentState {
     /// It works.
     #[default]
     Working,
@@ -44,7 +44,7 @@ pub struct Pace {
     every: i64,
     /// The shortest time between two shown updates, in milliseconds.
     shown_every: i64,
-    told: Option<Seen>,
+    told: Option<RunActivity>,
     told_at: Millis,
     shown_at: Option<Millis>,
 }
@@ -69,7 +69,7 @@ impl Pace {
     }
 
     /// Records `seen` as stored at `now`. Returns the time from which it may be shown, or `None` if nothing changed.
-    pub fn record(&mut self, seen: Seen, now: Millis) -> Option<Millis> {
+    pub fn record(&mut self, seen: RunActivity, now: Millis) -> Option<Millis> {
         if self.told == Some(seen) {
             return None;
         }
@@ -87,10 +87,10 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn calls(tool_calls: u32) -> Seen {
-        Seen {
+    fn calls(tool_calls: u32) -> RunActivity {
+        RunActivity {
             tool_calls,
-            doing: Doing::Working,
+            doing: AgentState::Working,
         }
     }
 
@@ -103,8 +103,8 @@ mod tests {
         assert_eq!(pace.wait(Millis(12_000)), 8_000);
         assert_eq!(pace.record(calls(1), Millis(20_000)), None);
         assert_eq!(pace.wait(Millis(-99_000)), 10_000, "the clock was set back");
-        let waiting = Seen {
-            doing: Doing::WaitingForApi,
+        let waiting = RunActivity {
+            doing: AgentState::WaitingForApi,
             ..calls(1)
         };
         assert!(pace.record(waiting, Millis(20_000)).is_some(), "waiting is news");

@@ -23,7 +23,7 @@ const MOST_CLAIMS: usize = 500;
 
 /// The facts about the commit that a report describes.
 #[derive(Clone, Copy)]
-pub struct Known<'a> {
+pub struct CommitFacts<'a> {
     /// The files that this turn changed.
     pub turn: &'a ChangedPaths,
     /// The files that the whole task changed, and those that any of its earlier turns changed.
@@ -41,7 +41,7 @@ pub struct Known<'a> {
 }
 
 /// Returns the claims of a report that the tree or the Gates contradict.
-pub fn discrepancies(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
+pub fn discrepancies(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Discrepancy> {
     let mut found = files(report, known);
     found.extend(tests_written::invented(report, known));
     found.extend(test_run(report, known.gates));
@@ -112,7 +112,7 @@ impl Paths {
     }
 }
 
-fn files(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
+fn files(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Discrepancy> {
     let (turn, task) = (known.turn, known.task);
     let changed = Paths::of(
         [turn, task]
@@ -146,7 +146,7 @@ fn files(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
 
 /// `true` if the file is ignored and the commit does not have it: then the tree cannot show whether the Player changed
 /// it.
-fn ignored(spelled: &[String], known: &Known<'_>) -> bool {
+fn ignored(spelled: &[String], known: &CommitFacts<'_>) -> bool {
     let is_ignored = |path: &String| (known.is_ignored)(path) && !(known.has_file)(path);
     spelled.iter().any(is_ignored)
 }
@@ -173,7 +173,7 @@ fn test_run(report: &PlayerReport, gates: &GateReport) -> Option<Discrepancy> {
     })
 }
 
-fn requirements(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
+fn requirements(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Discrepancy> {
     let mut numbers = BTreeSet::new();
     let claims = report.requirements_addressed.iter().take(MOST_CLAIMS);
     numbers.extend(claims.filter_map(|claim| criterion_named(claim, known.criteria)));

@@ -123,7 +123,7 @@ fn prose(field: &Field<'_>, most: usize) -> String {
 
 /// The parts of the answer that the designer is asked for.
 #[derive(Clone, Copy, Debug)]
-pub enum Asked<'a> {
+pub enum DesignRequest<'a> {
     /// Only the design: the task has its criteria.
     Design,
     /// The design and criteria, for an issue with these check boxes.
@@ -131,7 +131,7 @@ pub enum Asked<'a> {
 }
 
 /// Returns the JSON Schema of a designer's answer.
-pub fn schema(asked: Asked<'_>) -> Value {
+pub fn schema(asked: DesignRequest<'_>) -> Value {
     let mut properties = json!({
         "plan": { "type": "string", "description": "The steps of the change, in order." },
         "pattern": { "type": "string", "description": "The pattern chosen, and why." },
@@ -147,8 +147,8 @@ pub fn schema(asked: Asked<'_>) -> Value {
         "inquiries": inquiry::schema()
     });
     let required: &[&str] = match asked {
-        Asked::Design => &["plan"],
-        Asked::Criteria(_) => {
+        DesignRequest::Design => &["plan"],
+        DesignRequest::Criteria(_) => {
             if let Some(known) = properties.as_object_mut() {
                 known.extend(plan_schema::of_task(&OF_A_TASK));
             }

@@ -7,7 +7,7 @@ words! {
     /// The state of a subject.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
     #[serde(rename_all = "snake_case")]
-    pub enum Standing {
+    pub enum RowStatus {
         /// Everything is in order.
         Ok = "ok",
         /// It works, but somebody should look at it.
@@ -81,7 +81,7 @@ pub struct Row {
     /// The agent, the repository or the App on an account, if the subject has several.
     pub of: Option<String>,
     /// The state.
-    pub standing: Standing,
+    pub standing: RowStatus,
     /// The finding.
     pub found: String,
     /// The next step; `None` if nothing needs to be done.
@@ -94,7 +94,7 @@ impl Row {
         Self {
             topic,
             of: None,
-            standing: Standing::Ok,
+            standing: RowStatus::Ok,
             found: found.into(),
             remedy: None,
         }
@@ -103,7 +103,7 @@ impl Row {
     /// A row for a subject that works and could be improved.
     pub fn warning(topic: Topic, found: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
-            standing: Standing::Warning,
+            standing: RowStatus::Warning,
             remedy: Some(remedy.into()),
             ..Self::ok(topic, found)
         }
@@ -112,7 +112,7 @@ impl Row {
     /// A row for a subject that does not work until the remedy is applied.
     pub fn broken(topic: Topic, found: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
-            standing: Standing::Broken,
+            standing: RowStatus::Broken,
             ..Self::warning(topic, found, remedy)
         }
     }
@@ -165,5 +165,5 @@ pub fn report(rows: &[Row]) -> serde_json::Value {
 
 /// `true` if a row is broken.
 pub fn is_broken(rows: &[Row]) -> bool {
-    rows.iter().any(|row| row.standing == Standing::Broken)
+    rows.iter().any(|row| row.standing == RowStatus::Broken)
 }

@@ -42,12 +42,12 @@ pub struct Before {
     /// The run's share, in millionths of a dollar or in tokens; `None` without a limit.
     pub share: Option<u64>,
     /// The progress of the run.
-    pub got: Got,
+    pub got: RunProgress,
 }
 
 /// The progress of a run before it failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Got {
+pub enum RunProgress {
     /// Its model did nothing, so the next run would send the same request.
     #[default]
     Nowhere,
@@ -77,8 +77,8 @@ pub fn route(failure: &AgentFailure, before: &Before, waits: &Waits, jitter: f64
             None => Route::Retry,
         },
         FailureClass::Unfit => match before.got {
-            Got::Nowhere => Route::Block,
-            Got::ToWork => Route::Retry,
+            RunProgress::Nowhere => Route::Block,
+            RunProgress::ToWork => Route::Retry,
         },
         FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused | FailureClass::Unanswered => {
             Route::Block
@@ -220,11 +220,11 @@ mod tests {
             route(&AgentFailure::PromptTooLong, &before, &Waits::PRODUCT, 0.0)
         };
         assert_eq!(
-            too_long(Got::Nowhere),
+            too_long(RunProgress::Nowhere),
             Route::Block,
             "the same prompt gets the same answer"
         );
-        assert_eq!(too_long(Got::ToWork), Route::Retry);
+        assert_eq!(too_long(RunProgress::ToWork), Route::Retry);
         let shared = Before {
             share: Some(1),
             ..Before::default()

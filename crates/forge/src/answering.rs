@@ -9,7 +9,7 @@ use super::{
     refusal::{Refusal, Result},
     reply::reply,
     rest,
-    server::{Seen, log},
+    server::{LoggedRequest, log},
     site::Site,
 };
 use axum::body::Body;
@@ -27,7 +27,12 @@ pub(super) async fn whole(body: Body) -> Option<Bytes> {
     Some(collected.to_bytes())
 }
 
-pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::Parts, body: Body) -> Response<Body> {
+pub(super) async fn route(
+    site: &Arc<Site>,
+    seen: &LoggedRequest,
+    head: &http::request::Parts,
+    body: Body,
+) -> Response<Body> {
     let caller = site.read(|state| Caller::of(state, &head.headers));
     let named = caller.clone().unwrap_or(Caller::Anonymous);
     let parts = decoded(&seen.path);
@@ -66,7 +71,7 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
 /// Answers a request for a page. A call to the API gets its unread body back as the error.
 async fn of_pages(
     site: &Arc<Site>,
-    seen: &Seen,
+    seen: &LoggedRequest,
     (parts, head): (&[&str], &http::request::Parts),
     body: Body,
 ) -> Result<Response<Body>, Body> {

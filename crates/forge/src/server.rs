@@ -55,7 +55,7 @@ pub(super) async fn serve(site: Arc<Site>, listener: TcpListener, stop: Cancella
 }
 
 /// The parts of a request that the log keeps.
-pub(super) struct Seen {
+pub(super) struct LoggedRequest {
     pub(super) method: String,
     pub(super) path: String,
     pub(super) query: String,
@@ -71,7 +71,7 @@ async fn handle(
         return Ok(text_answer(403, OTHER_HOST));
     }
     let path = head.uri.path();
-    let seen = Seen {
+    let seen = LoggedRequest {
         method: head.method.to_string(),
         path: path
             .strip_prefix("/api/v3")
@@ -102,7 +102,7 @@ async fn handle(
 async fn answer(
     site: Arc<Site>,
     stop: CancellationToken,
-    (seen, head, body): (Seen, http::request::Parts, Body),
+    (seen, head, body): (LoggedRequest, http::request::Parts, Body),
 ) -> Result<Response<Body>, Cut> {
     let answered = async move {
         let whole = site.whole().await;
@@ -116,7 +116,7 @@ async fn answer(
 }
 
 /// Carries out an order before the request is processed. If it returns an answer, the request is not processed.
-async fn before(site: &Site, order: &FaultOrder, seen: &Seen) -> Result<Option<Response<Body>>, Cut> {
+async fn before(site: &Site, order: &FaultOrder, seen: &LoggedRequest) -> Result<Option<Response<Body>>, Cut> {
     let logged = |status: u16| log(site, seen, status, &Caller::Anonymous, CallKind::Rest, true);
     match order.mishap() {
         Mishap::Fail { status, body, headers } => {
@@ -164,7 +164,7 @@ async fn after(order: &FaultOrder) -> Result<(), Cut> {
     }
 }
 
-pub(super) fn log(site: &Site, seen: &Seen, status: u16, caller: &Caller, kind: CallKind, known: bool) {
+pub(super) fn log(site: &Site, seen: &LoggedRequest, status: u16, caller: &Caller, kind: CallKind, known: bool) {
     let (app, user) = site.read(|state| {
         let app = caller.app().and_then(|id| state.apps.get(&id));
         let user = caller.user().map(|id| state.login(id).to_owned());

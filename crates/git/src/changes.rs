@@ -4,7 +4,7 @@ use crate::{
     checkout::TreeRecord,
     ignores::{Attention, Ignores, Named},
     names::{RepoPath, disguises_dot_git},
-    walk::{Kind, LeftOut, Odd, Stamp, WalkError, Walked, walk},
+    walk::{FileKind, LeftOut, Odd, Stamp, WalkError, Walked, walk},
 };
 use rustix::fd::OwnedFd;
 
@@ -230,8 +230,8 @@ fn odd_findings(walked: &Walked) -> Vec<TreeFinding> {
 impl Changes {
     fn consider(&mut self, path: RepoPath, stamp: Stamp, limits: &TakeOutLimits) {
         let limit = match stamp.kind {
-            Kind::Plain | Kind::Executable => limits.file_bytes,
-            Kind::Link => LINK_CAP,
+            FileKind::Plain | FileKind::Executable => limits.file_bytes,
+            FileKind::Link => LINK_CAP,
         };
         let size = stamp.size;
         if path.as_bytes().split(|byte| *byte == b'/').any(disguises_dot_git) {

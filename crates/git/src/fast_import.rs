@@ -9,7 +9,7 @@ use crate::{
     names::RepoPath,
     process::GitCall,
     quote::quoted,
-    walk::{Kind, Stamp, open_file, read_link},
+    walk::{FileKind, Stamp, open_file, read_link},
 };
 use bytes::Bytes;
 use domain::ids::Sha;
@@ -145,9 +145,9 @@ fn write_tree(out: &mpsc::Sender<Bytes>, header: Vec<u8>, root: &OwnedFd, change
     send(out, start)?;
     for (path, stamp) in &changes.written {
         match stamp.kind {
-            Kind::Link => write_link(out, root, path, stamp)?,
-            Kind::Plain => write_file(out, root, path, stamp, "100644")?,
-            Kind::Executable => write_file(out, root, path, stamp, "100755")?,
+            FileKind::Link => write_link(out, root, path, stamp)?,
+            FileKind::Plain => write_file(out, root, path, stamp, "100644")?,
+            FileKind::Executable => write_file(out, root, path, stamp, "100755")?,
         }
     }
     send(out, b"\n".to_vec())

@@ -8,7 +8,7 @@ use crate::{
     names::RepoPath,
     read::{entries, read_blobs},
 };
-use domain::secret::{Found, SecretKind, Secrets};
+use domain::secret::{FoundSecret, SecretKind, Secrets};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::{collections::HashSet, path::Path};
 
@@ -108,7 +108,7 @@ impl Policy {
         findings.extend(filtered(commit).await?);
         let (news, olds) = contents(commit).await?;
         // A secret that any changed file contained before may move between the changed files.
-        let mut known: Vec<Found> = Vec::new();
+        let mut known: Vec<FoundSecret> = Vec::new();
         for (change, old) in commit.changes().iter().zip(&olds) {
             let path = change.path.to_string();
             known.extend(old.iter().flat_map(|old| self.secrets.find(&path, old)));
@@ -119,7 +119,7 @@ impl Policy {
         Ok(findings)
     }
 
-    fn check_content(&self, change: &RawChange, new: &[u8], known: &[Found]) -> Vec<PolicyFinding> {
+    fn check_content(&self, change: &RawChange, new: &[u8], known: &[FoundSecret]) -> Vec<PolicyFinding> {
         let path = &change.path;
         let mut findings = Vec::new();
         if change.new_mode == 0o120_000 && leaves(path, new) {

@@ -170,7 +170,7 @@ impl Mirror {
         self.ready()?;
         let call = GitCall::new(&self.dir, "cat-file").arg("--batch").cap(COMMIT_CAP);
         let output = call.stdin(format!("{sha}\n").into_bytes()).ok().await?;
-        let found = split_line(&output.stdout).and_then(|(header, rest)| Some((Found::read(header)?, rest)));
+        let found = split_line(&output.stdout).and_then(|(header, rest)| Some((ObjectHeader::read(header)?, rest)));
         let Some((found, rest)) = found.filter(|(found, _)| found.kind == "commit") else {
             return Ok(None);
         };
@@ -257,7 +257,7 @@ pub(crate) async fn read_blobs(git_dir: &Path, oids: &[&str], cap: usize) -> Res
     let mut blobs = Vec::with_capacity(oids.len());
     for _ in oids {
         let (header, after) = split_line(rest).ok_or_else(|| GitError::unexpected("cat-file", "an early end"))?;
-        let Some(found) = Found::read(header) else {
+        let Some(found) = ObjectHeader::read(header) else {
             rest = after;
             blobs.push(Vec::new());
             continue;
@@ -273,12 +273,12 @@ pub(crate) async fn read_blobs(git_dir: &Path, oids: &[&str], cap: usize) -> Res
 }
 
 /// The header that `cat-file --batch` prints before an object.
-struct Found {
+struct ObjectHeader {
     kind: String,
     size: usize,
 }
 
-impl Found {
+impl ObjectHeader {
     /// Reads `<object> <type> <size>`. Any other line means that there is no such object.
     fn read(header: &[u8]) -> Option<Self> {
         let mut parts = std::str::from_utf8(header).ok()?.split(' ');

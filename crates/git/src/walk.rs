@@ -24,7 +24,7 @@ const IGNORE_FILE_CAP: u64 = 128 << 10;
 
 /// The kind of a file in git's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     Plain,
     Executable,
     Link,
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
 /// back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    pub(crate) kind: Kind,
+    pub(crate) kind: FileKind,
     pub(crate) size: u64,
     mode: u32,
     inode: u64,
@@ -50,9 +50,9 @@ impl Stamp {
     )]
     pub(crate) fn of(stat: &Stat) -> Option<Self> {
         let kind = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile if stat.st_mode & 0o100 != 0 => Kind::Executable,
-            FileType::RegularFile => Kind::Plain,
-            FileType::Symlink => Kind::Link,
+            FileType::RegularFile if stat.st_mode & 0o100 != 0 => FileKind::Executable,
+            FileType::RegularFile => FileKind::Plain,
+            FileType::Symlink => FileKind::Link,
             _ => return None,
         };
         let time = |seconds, nanos| (seconds, i64::try_from(nanos).unwrap_or(0));
@@ -72,9 +72,9 @@ impl Stamp {
     /// Returns the stamp in a form that can be stored.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         let kind: u8 = match self.kind {
-            Kind::Plain => 0,
-            Kind::Executable => 1,
-            Kind::Link => 2,
+            FileKind::Plain => 0,
+            FileKind::Executable => 1,
+            FileKind::Link => 2,
         };
         let mut bytes = vec![kind];
         bytes.extend(self.mode.to_le_bytes());
@@ -99,9 +99,9 @@ impl Stamp {
         };
         Some(Self {
             kind: match kind {
-                0 => Kind::Plain,
-                1 => Kind::Executable,
-                2 => Kind::Link,
+                0 => FileKind::Plain,
+                1 => FileKind::Executable,
+                2 => FileKind::Link,
                 _ => return None,
             },
             size: u64::from_le_bytes(*size),

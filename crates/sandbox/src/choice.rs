@@ -3,7 +3,7 @@
 use crate::{
     cgroup::Groups,
     egress::INSIDE_PORT,
-    protocol::{Confinement, Way},
+    protocol::{Confinement, NetworkRoute},
     spec::Spec,
     visible,
 };
@@ -158,11 +158,11 @@ impl Sandbox {
         }
     }
 
-    fn way(&self, spec: &Spec) -> Way {
+    fn way(&self, spec: &Spec) -> NetworkRoute {
         match (&spec.confine.door, self.level) {
-            (None, _) => Way::Nowhere,
-            (Some(door), Level::L0 | Level::L1) => Way::Port(door.port()),
-            (Some(door), Level::L2 | Level::L3) => Way::Bridge {
+            (None, _) => NetworkRoute::Nowhere,
+            (Some(door), Level::L0 | Level::L1) => NetworkRoute::Port(door.port()),
+            (Some(door), Level::L2 | Level::L3) => NetworkRoute::Bridge {
                 socket: door.socket().into_os_string(),
                 port: INSIDE_PORT,
             },

@@ -44,14 +44,14 @@ pub(crate) struct Confinement {
     /// Folders that it may also change: the real path, and the path at which it sees the folder.
     pub(crate) mounts: Vec<(OsString, OsString)>,
     pub(crate) limits: Limits,
-    pub(crate) way: Way,
+    pub(crate) way: NetworkRoute,
     /// Whether the program is our own binary, even if its file has moved.
     pub(crate) own: bool,
 }
 
 /// The program's only way out to a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Way {
+pub(crate) enum NetworkRoute {
     /// There is none.
     Nowhere,
     /// This port of the machine.
@@ -60,7 +60,7 @@ pub(crate) enum Way {
     Bridge { socket: OsString, port: u16 },
 }
 
-impl Way {
+impl NetworkRoute {
     /// Returns the socket that must be visible inside the sandbox.
     pub(crate) fn socket(&self) -> Option<&OsString> {
         match self {

@@ -130,11 +130,11 @@ fn guessed(result: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::claude::init::Asked;
+    use crate::agents::claude::init::StartRequest;
     use serde_json::json;
 
     fn failed(login: Login, code: Option<&str>, status: Option<u16>, said: &str) -> AgentFailure {
-        let asked = Asked {
+        let asked = StartRequest {
             mode: "plan",
             tools: &[],
         };

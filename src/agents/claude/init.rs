@@ -8,13 +8,13 @@ pub(crate) const ANSWER_TOOL: &str = "StructuredOutput";
 
 /// The mode and tools that a role's program is started with.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct StartRequest {
     pub(crate) mode: &'static str,
     pub(crate) tools: &'static [&'static str],
 }
 
 /// Describes the first difference, if there is one.
-pub(crate) fn difference(init: &Value, asked: Asked, login: Login) -> Option<String> {
+pub(crate) fn difference(init: &Value, asked: StartRequest, login: Login) -> Option<String> {
     let mode = init.get("permissionMode").and_then(Value::as_str).unwrap_or("none");
     if mode != asked.mode {
         return Some(format!("its permission mode is {mode:?}, not {:?}", asked.mode));
@@ -56,15 +56,15 @@ pub(crate) fn names(list: Option<&Value>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, difference};
+    use super::{StartRequest, difference};
     use crate::agents::access::Login;
     use serde_json::json;
 
-    const COACH: Asked = Asked {
+    const COACH: StartRequest = StartRequest {
         mode: "dontAsk",
         tools: &["Read", "Grep"],
     };
-    const PLAYER: Asked = Asked {
+    const PLAYER: StartRequest = StartRequest {
         mode: "acceptEdits",
         tools: &["Bash", "Edit"],
     };

@@ -3,7 +3,7 @@
 use crate::{
     agents::{
         access::{Login, Provider},
-        claude::{ClaudeAgent, init::Asked},
+        claude::{ClaudeAgent, init::StartRequest},
         login::as_the_host,
         private::{Account, Private},
         run::{COMMAND, RunError, RunSpec, limit},
@@ -15,15 +15,15 @@ use sandbox::Spec;
 use std::ffi::OsString;
 
 /// Returns the mode and tools that a role's program is started with.
-pub(crate) fn asked(role: Role) -> Asked {
+pub(crate) fn asked(role: Role) -> StartRequest {
     match role {
-        Role::Player => Asked {
+        Role::Player => StartRequest {
             mode: "acceptEdits",
             // The description of each tool costs tokens in every call. No run has the web, a schedule, or anyone to
             // message.
             tools: &["Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Write"],
         },
-        Role::Planner | Role::Designer | Role::Coach => Asked {
+        Role::Planner | Role::Designer | Role::Coach => StartRequest {
             mode: "dontAsk",
             tools: &["Glob", "Grep", "Read"],
         },

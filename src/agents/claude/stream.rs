@@ -4,7 +4,7 @@ use crate::agents::{
     access::Login,
     claude::{
         init,
-        init::{ANSWER_TOOL, Asked},
+        init::{ANSWER_TOOL, StartRequest},
     },
     journal::Journal,
     json::{items, number, word},
@@ -26,7 +26,7 @@ const MAX_REMEMBERED: usize = 10_000;
 /// What has been read so far.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    asked: Asked,
+    asked: StartRequest,
     /// The log-in with which it calls its model.
     pub(crate) login: Login,
     /// Whether the program reported its mode and tools and they are the requested ones.
@@ -54,7 +54,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(asked: Asked, login: Login) -> Self {
+    pub(crate) fn new(asked: StartRequest, login: Login) -> Self {
         Self {
             asked,
             login,

@@ -12,7 +12,7 @@ use domain::{
     contract::Missing,
     decision::{Issue, Probing, Severity},
     decision_parse::schema as decision_schema,
-    design::{Asked, Design, schema as design_schema},
+    design::{Design, DesignRequest, schema as design_schema},
     evidence::{Absence, Counts, Evidence, Excuse, Excused, Finding, Gate, GateReport, GateResult, Weight},
     feature::EarlierComment,
     ids::{Millis, TaskId, TurnNumber, User, UserId},
@@ -330,7 +330,7 @@ fn a_designer_is_told_the_task_or_what_criteria_are_missing() {
         words: &["Keep it small.".to_owned()],
         ..to_design(ToDesign::Issue(&boxes), &instructions, &files)
     };
-    let schema = design_schema(Asked::Criteria(&boxes));
+    let schema = design_schema(DesignRequest::Criteria(&boxes));
     insta::assert_snapshot!("designer_of_an_issue", unbound.prompt(&designer()).whole(&schema));
     let none = to_design(ToDesign::Issue(&[]), &[], &[]);
     insta::assert_snapshot!("designer_without_criteria", shown(&none.prompt(&designer())));
@@ -707,7 +707,7 @@ fn the_fixed_prompt_of_every_role_is_short() {
     let designer = to_design(ToDesign::Issue(&[]), &[], &[]).prompt(definitions.of(Role::Designer));
     let table = [
         ("planner", planner, plan_schema(), 9_000),
-        ("designer", designer, design_schema(Asked::Criteria(&[])), 9_000),
+        ("designer", designer, design_schema(DesignRequest::Criteria(&[])), 9_000),
         ("player", player, report_schema(), 9_000),
         ("coach", coach, decision_schema(Probing::Allowed), 12_000),
     ];

@@ -329,7 +329,7 @@ fn without_coach(own: &[Installation], coachs: &[Installation]) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::{diagnosis::Standing, ids::InstallationId};
+    use domain::{diagnosis::RowStatus, ids::InstallationId};
 
     fn owned(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         let pairs = pairs.iter();
@@ -371,12 +371,12 @@ mod tests {
     }
 
     /// Checks each row's standing, and that its texts contain the given part.
-    fn hold(table: Vec<(Row, Standing, &str)>) {
+    fn hold(table: Vec<(Row, RowStatus, &str)>) {
         for (row, standing, part) in table {
             assert_eq!(row.standing, standing, "{row:?}");
             let said = format!("{} {}", row.found, row.remedy.clone().unwrap_or_default());
             assert!(said.contains(part), "{part}: {row:?}");
-            assert_eq!(row.remedy.is_none(), standing == Standing::Ok, "{row:?}");
+            assert_eq!(row.remedy.is_none(), standing == RowStatus::Ok, "{row:?}");
         }
     }
 
@@ -387,27 +387,27 @@ mod tests {
         let of = |found: Result<Identity, Unasked>| identity(AUTOBUILD, AppId(7), &found);
         let unauthorized = Unasked::Github(GithubError::Unauthorized);
         hold(vec![
-            (of(Ok(whole())), Standing::Ok, "autobuild (id 7)"),
+            (of(Ok(whole())), RowStatus::Ok, "autobuild (id 7)"),
             (
                 of(Ok(known(&AUTOBUILD_PERMISSIONS[1..], AUTOBUILD_EVENTS))),
-                Standing::Broken,
+                RowStatus::Broken,
                 "checks: write",
             ),
             (
                 of(Ok(known(AUTOBUILD_PERMISSIONS, &["issues"]))),
-                Standing::Warning,
+                RowStatus::Warning,
                 "issue_comment",
             ),
-            (of(Ok(known(&[], &[]))), Standing::Broken, "and not for the events"),
-            (of(Err(unauthorized)), Standing::Broken, "no App 7 with this key"),
-            (of(Err(Unasked::Late)), Standing::Warning, "no answer within 5 seconds"),
+            (of(Ok(known(&[], &[]))), RowStatus::Broken, "and not for the events"),
+            (of(Err(unauthorized)), RowStatus::Broken, "no App 7 with this key"),
+            (of(Err(Unasked::Late)), RowStatus::Warning, "no answer within 5 seconds"),
             (
                 unusable(COACH, &anyhow::anyhow!("no RSA key")),
-                Standing::Broken,
+                RowStatus::Broken,
                 "no RSA key",
             ),
-            (no_app(), Standing::Warning, "/setup"),
-            (no_coach(), Standing::Warning, "AUTOBUILD_COACH_APP_ID"),
+            (no_app(), RowStatus::Warning, "/setup"),
+            (no_coach(), RowStatus::Warning, "AUTOBUILD_COACH_APP_ID"),
         ]);
         let of = |one: Installation| installation(AUTOBUILD, &whole(), &one);
         let suspended = Installation {
@@ -417,20 +417,20 @@ mod tests {
         hold(vec![
             (
                 of(on_acme(AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS)),
-                Standing::Ok,
+                RowStatus::Ok,
                 "everything",
             ),
             (
                 of(on_acme(&[("issues", "write")], AUTOBUILD_EVENTS)),
-                Standing::Broken,
+                RowStatus::Broken,
                 "owner of acme accepts",
             ),
             (
                 of(on_acme(AUTOBUILD_PERMISSIONS, &[])),
-                Standing::Warning,
+                RowStatus::Warning,
                 "does not send issue_comment",
             ),
-            (of(suspended), Standing::Warning, "suspended"),
+            (of(suspended), RowStatus::Warning, "suspended"),
         ]);
         let nowhere = installed(AUTOBUILD, ("https://github.com", &whole()), &Ok(Vec::new()));
         let untold = installed(AUTOBUILD, ("https://github.com", &whole()), &Err(Unasked::Late));
@@ -438,11 +438,11 @@ mod tests {
         hold(vec![
             (
                 nowhere[0].clone(),
-                Standing::Warning,
+                RowStatus::Warning,
                 "https://github.com/apps/autobuild/installations/new",
             ),
-            (untold[0].clone(), Standing::Warning, "did not say"),
-            (alone[0].clone(), Standing::Warning, "on acme too"),
+            (untold[0].clone(), RowStatus::Warning, "did not say"),
+            (alone[0].clone(), RowStatus::Warning, "on acme too"),
         ]);
         assert_eq!(without_coach(&[on_acme(&[], &[])], &[on_acme(&[], &[])]), []);
     }
@@ -451,11 +451,11 @@ mod tests {
     fn a_clock_is_held_to_githubs() {
         let of = |here: i64| clock(&Ok(Some(Millis(1_000_000))), Millis(1_000_000 + here * 1_000)).unwrap();
         hold(vec![
-            (of(0), Standing::Ok, "the same"),
-            (of(-30), Standing::Ok, "30 s behind"),
-            (of(45), Standing::Warning, "45 s ahead"),
-            (of(61), Standing::Broken, "61 s ahead"),
-            (of(-600), Standing::Broken, "timedatectl"),
+            (of(0), RowStatus::Ok, "the same"),
+            (of(-30), RowStatus::Ok, "30 s behind"),
+            (of(45), RowStatus::Warning, "45 s ahead"),
+            (of(61), RowStatus::Broken, "61 s ahead"),
+            (of(-600), RowStatus::Broken, "timedatectl"),
         ]);
         assert_eq!(clock(&Ok(None), Millis(0)), None);
         assert_eq!(clock(&Err(Unasked::Late), Millis(0)), None);
@@ -465,32 +465,32 @@ mod tests {
     fn a_webhooks_address_is_one_that_github_reaches() {
         let of = |address: &str| webhook(&Ok(Some(address.to_owned())));
         hold(vec![
-            (of("https://build.acme.dev/webhook"), Standing::Ok, "build.acme.dev"),
+            (of("https://build.acme.dev/webhook"), RowStatus::Ok, "build.acme.dev"),
             (
                 of("https://acme.dev/autobuild/webhook?secret=1"),
-                Standing::Ok,
+                RowStatus::Ok,
                 "https://acme.dev/autobuild/webhook",
             ),
             (
                 of("https://autobuild.example/webhook"),
-                Standing::Warning,
+                RowStatus::Warning,
                 "example of the manifest",
             ),
             (
                 of("http://127.0.0.1:8080/webhook"),
-                Standing::Warning,
+                RowStatus::Warning,
                 "this machine or network alone",
             ),
             (
                 of("https://192.168.1.4/webhook"),
-                Standing::Warning,
+                RowStatus::Warning,
                 "this machine or network alone",
             ),
-            (of("http://build.acme.dev/webhook"), Standing::Warning, "not encrypted"),
-            (of("https://build.acme.dev/"), Standing::Broken, "which is /webhook"),
-            (of("nowhere"), Standing::Broken, "is no address"),
-            (webhook(&Ok(None)), Standing::Broken, "no webhook address"),
-            (webhook(&Err(Unasked::Late)), Standing::Warning, "did not say"),
+            (of("http://build.acme.dev/webhook"), RowStatus::Warning, "not encrypted"),
+            (of("https://build.acme.dev/"), RowStatus::Broken, "which is /webhook"),
+            (of("nowhere"), RowStatus::Broken, "is no address"),
+            (webhook(&Ok(None)), RowStatus::Broken, "no webhook address"),
+            (webhook(&Err(Unasked::Late)), RowStatus::Warning, "did not say"),
         ]);
         assert!(!of("https://acme.dev/webhook?secret=1").found.contains("secret"));
     }
@@ -499,20 +499,20 @@ mod tests {
     fn deliveries_that_did_not_arrive_are_told_with_what_their_answer_means() {
         let of = |sent: &[HookDelivery]| last_deliveries(&Ok(sent.to_vec()));
         hold(vec![
-            (of(&[sent("a", 202)]), Standing::Ok, "the last 1 arrived"),
-            (of(&[sent("a", 202), sent("a", 0)]), Standing::Ok, "the last 1 arrived"),
-            (of(&[]), Standing::Warning, "redeliver the ping"),
+            (of(&[sent("a", 202)]), RowStatus::Ok, "the last 1 arrived"),
+            (of(&[sent("a", 202), sent("a", 0)]), RowStatus::Ok, "the last 1 arrived"),
+            (of(&[]), RowStatus::Warning, "redeliver the ping"),
             (
                 of(&[sent("b", 202), sent("a", 500)]),
-                Standing::Warning,
+                RowStatus::Warning,
                 "1 of the last 2",
             ),
-            (of(&[sent("a", 0)]), Standing::Broken, "answered by nobody"),
-            (of(&[sent("a", 401)]), Standing::Broken, "AUTOBUILD_WEBHOOK_SECRET"),
-            (of(&[sent("a", 404)]), Standing::Broken, "end in /webhook"),
-            (of(&[sent("a", 503)]), Standing::Broken, "database"),
-            (of(&[sent("a", 500)]), Standing::Broken, "log of the service"),
-            (last_deliveries(&Err(Unasked::Late)), Standing::Warning, "did not say"),
+            (of(&[sent("a", 0)]), RowStatus::Broken, "answered by nobody"),
+            (of(&[sent("a", 401)]), RowStatus::Broken, "AUTOBUILD_WEBHOOK_SECRET"),
+            (of(&[sent("a", 404)]), RowStatus::Broken, "end in /webhook"),
+            (of(&[sent("a", 503)]), RowStatus::Broken, "database"),
+            (of(&[sent("a", 500)]), RowStatus::Broken, "log of the service"),
+            (last_deliveries(&Err(Unasked::Late)), RowStatus::Warning, "did not say"),
         ]);
     }
 }

@@ -295,7 +295,7 @@ pub(super) fn agent(name: &str, checked: &anyhow::Result<()>) -> Row {
 mod tests {
     use super::*;
     use crate::config::Source;
-    use domain::diagnosis::Standing;
+    use domain::diagnosis::RowStatus;
     use std::path::PathBuf;
 
     #[test]
@@ -310,66 +310,70 @@ mod tests {
         let none = || anyhow::anyhow!("no connection");
         let at_proxy = || "http://proxy.corp:3128".parse().unwrap();
         let table = [
-            (program(Path::new("/bin/autobuild")), Standing::Ok, None),
+            (program(Path::new("/bin/autobuild")), RowStatus::Ok, None),
             (
                 program(Path::new("/bin/autobuild (deleted)")),
-                Standing::Warning,
+                RowStatus::Warning,
                 Some("start it again"),
             ),
             (
                 git(&Err(UnusableGit::Missing)),
-                Standing::Broken,
+                RowStatus::Broken,
                 Some("then start AutoBuild again"),
             ),
             (
                 settings(&Err(vec![mistake])).remove(0),
-                Standing::Broken,
+                RowStatus::Broken,
                 Some("docs/server-settings.md"),
             ),
-            (folder(Path::new("/data"), Ok(FoundFolder::Free)), Standing::Ok, None),
-            (folder(Path::new("/data"), Ok(FoundFolder::InUse)), Standing::Ok, None),
+            (folder(Path::new("/data"), Ok(FoundFolder::Free)), RowStatus::Ok, None),
+            (folder(Path::new("/data"), Ok(FoundFolder::InUse)), RowStatus::Ok, None),
             (
                 folder(Path::new("/data"), Err(no_folder)),
-                Standing::Broken,
+                RowStatus::Broken,
                 Some("AUTOBUILD_DATA_DIR"),
             ),
-            (database(&Ok(FoundDatabase::None), ""), Standing::Ok, None),
-            (database(&Ok(FoundDatabase::ToMigrate), ""), Standing::Ok, None),
-            (database(&Err(none()), "mend it"), Standing::Broken, Some("mend it")),
+            (database(&Ok(FoundDatabase::None), ""), RowStatus::Ok, None),
+            (database(&Ok(FoundDatabase::ToMigrate), ""), RowStatus::Ok, None),
+            (database(&Err(none()), "mend it"), RowStatus::Broken, Some("mend it")),
             (
                 database(&Err(OpenError::Newer { found: 10, known: 9 }.into()), "mend it"),
-                Standing::Broken,
+                RowStatus::Broken,
                 Some("docs/restore.md"),
             ),
             (
                 isolation(Level::L1, "no user namespaces", User::Root),
-                Standing::Warning,
+                RowStatus::Warning,
                 Some("as an ordinary user; for more: no user namespaces"),
             ),
             (
                 isolation(Level::L0, "no user namespaces", User::Ordinary),
-                Standing::Warning,
+                RowStatus::Warning,
                 Some("for more: no user namespaces"),
             ),
             (
                 isolation(Level::L2, "no cgroups", User::Root),
-                Standing::Ok,
+                RowStatus::Ok,
                 Some("for more: no cgroups"),
             ),
-            (isolation(Level::L3, "", User::Root), Standing::Ok, None),
-            (tunnel(&at_proxy(), "api.github.com", None), Standing::Ok, None),
+            (isolation(Level::L3, "", User::Root), RowStatus::Ok, None),
+            (tunnel(&at_proxy(), "api.github.com", None), RowStatus::Ok, None),
             (
                 tunnel(&at_proxy(), "api.github.com", Some(&UplinkError::Credentials)),
-                Standing::Broken,
+                RowStatus::Broken,
                 Some("AUTOBUILD_NETWORK_PROXY_CREDENTIALS"),
             ),
             (
                 tunnel(&at_proxy(), "api.github.com", Some(&UplinkError::Refused(403))),
-                Standing::Broken,
+                RowStatus::Broken,
                 Some("AUTOBUILD_NETWORK_NO_PROXY"),
             ),
-            (agent("claude", &Ok(())), Standing::Ok, None),
-            (agent("claude", &Err(none())), Standing::Broken, Some("AUTOBUILD_AGENT")),
+            (agent("claude", &Ok(())), RowStatus::Ok, None),
+            (
+                agent("claude", &Err(none())),
+                RowStatus::Broken,
+                Some("AUTOBUILD_AGENT"),
+            ),
         ];
         for (row, standing, remedy) in table {
             assert_eq!(row.standing, standing, "{row:?}");

@@ -22,7 +22,7 @@ use crate::{
 use clap::Args;
 use domain::{
     diagnosis,
-    diagnosis::{Row, Standing, Topic},
+    diagnosis::{Row, RowStatus, Topic},
     ids::RepoName,
     secret::Secrets,
 };
@@ -95,9 +95,9 @@ pub(super) fn log_rows(rows: &[Row], secrets: &Secrets) {
     for row in rows.iter().map(|row| row.masked(|text| secrets.mask(text))) {
         let remedy: String = row.remedy.iter().map(|remedy| format!(" -> {remedy}")).collect();
         match row.standing {
-            Standing::Ok => {}
-            Standing::Warning => tracing::warn!("{}: {}{remedy}", row.what(), row.found),
-            Standing::Broken => tracing::error!("{}: {}{remedy}", row.what(), row.found),
+            RowStatus::Ok => {}
+            RowStatus::Warning => tracing::warn!("{}: {}{remedy}", row.what(), row.found),
+            RowStatus::Broken => tracing::error!("{}: {}{remedy}", row.what(), row.found),
         }
     }
     tracing::info!("doctor: {} All rows are at /doctor.", table::summary(rows));

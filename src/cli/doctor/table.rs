@@ -2,7 +2,7 @@
 //! Outside a terminal, each row is one line.
 
 use crate::cli::stage::{terminal::Tone, wrap};
-use domain::diagnosis::{Row, Standing};
+use domain::diagnosis::{Row, RowStatus};
 use unicode_width::UnicodeWidthStr;
 
 /// The width in columns below which the finding is printed below the row's name.
@@ -55,18 +55,18 @@ fn fitted(row: &Row, word: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-fn tone(standing: Standing) -> Tone {
+fn tone(standing: RowStatus) -> Tone {
     match standing {
-        Standing::Ok => Tone::Good,
-        Standing::Warning => Tone::Warning,
-        Standing::Broken => Tone::Bad,
+        RowStatus::Ok => Tone::Good,
+        RowStatus::Warning => Tone::Warning,
+        RowStatus::Broken => Tone::Bad,
     }
 }
 
 /// Returns one line that sums up all rows.
 pub(super) fn summary(rows: &[Row]) -> String {
-    let count = |standing: Standing| rows.iter().filter(|row| row.standing == standing).count();
-    match (count(Standing::Broken), count(Standing::Warning)) {
+    let count = |standing: RowStatus| rows.iter().filter(|row| row.standing == standing).count();
+    match (count(RowStatus::Broken), count(RowStatus::Warning)) {
         (0, 0) => "Everything is as it should be.".to_owned(),
         (0, 1) => "Nothing is broken. 1 warning.".to_owned(),
         (0, warnings) => format!("Nothing is broken. {warnings} warnings."),

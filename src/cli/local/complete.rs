@@ -2,12 +2,12 @@
 
 use crate::cli::{
     local::{
-        lock::{Asked, Holder, Lock},
-        named::Found,
+        lock::{Holder, Lock, LockOutcome},
+        named::NamedOrder,
         orders::{End, Order, Wish},
         report::Report,
         session::{Session, Who, ended},
-        standing::Standing,
+        standing::OrderStatus,
     },
     stage::{own_full_name, terminal::Tone},
 };
@@ -45,7 +45,7 @@ pub async fn complete(complete: Complete) -> ExitCode {
 
 async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
     let mut session = Session::open("complete", &complete.who).await?;
-    let Found { mut order, task } = session.find(&complete.what, complete.feature.as_deref())?;
+    let NamedOrder { mut order, task } = session.find(&complete.what, complete.feature.as_deref())?;
     let name = order.name();
     if let Some(task) = task {
         session
@@ -67,8 +67,8 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
         report = session.cancel(&mut order, report, &complete.who).await?;
     }
     let lock = match Lock::ask(&session.repository.folder, session.command, &order.agent)? {
-        Asked::Taken(lock) => lock,
-        Asked::Held(Holder { command, process, .. }) => anyhow::bail!(
+        LockOutcome::Taken(lock) => lock,
+        LockOutcome::Held(Holder { command, process, .. }) => anyhow::bail!(
             "`autobuild {command}` (process {process}) works on this repository: wait for it, or end it with `kill {process}`"
         ),
     };
@@ -107,7 +107,10 @@ impl Session {
     /// Prints what is given up, cancels the Feature if it may still go on, and waits until it rests.
     async fn cancel(&mut self, order: &mut Order, report: Report, who: &Who) -> anyhow::Result<Report> {
         self.screen.note(&gives_up(order, &report));
-        if matches!(report.state, Standing::Nothing | Standing::Cancelled | Standing::Failed) {
+        if matches!(
+            report.state,
+            OrderStatus::Nothing | OrderStatus::Cancelled | OrderStatus::Failed
+        ) {
             return Ok(report);
         }
         order.wish = Wish::Plan;

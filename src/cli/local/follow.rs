@@ -2,7 +2,7 @@
 
 use crate::cli::{
     local::{
-        lock::{Asked, Holder, Lock},
+        lock::{Holder, Lock, LockOutcome},
         orders::{Order, Orders},
         report::Report,
         work::Screen,
@@ -60,7 +60,7 @@ pub async fn follow(
         tail.show(screen);
         let (spinner, tasks) = (spinner(beat), report.approved());
         screen.below(&format!("{spinner} process {process} works; {name}: {tasks}"));
-        if let Asked::Taken(lock) = Lock::ask(folder, command, &order.agent)? {
+        if let LockOutcome::Taken(lock) = Lock::ask(folder, command, &order.agent)? {
             // The order may have come to rest since the last look.
             let report = orders.report(order.number)?;
             return Ok(match report.answers(order) {

@@ -26,14 +26,14 @@ pub struct Lock {
 }
 
 #[derive(Debug)]
-pub enum Asked {
+pub enum LockOutcome {
     Taken(Lock),
     Held(Holder),
 }
 
 impl Lock {
     /// Tries to take the lock in an existing folder, for a command that uses this agent.
-    pub fn ask(folder: &Path, command: &str, agent: &str) -> anyhow::Result<Asked> {
+    pub fn ask(folder: &Path, command: &str, agent: &str) -> anyhow::Result<LockOutcome> {
         let path = folder.join("lock");
         let shown = path.display();
         let failed = || format!("{shown} cannot be locked: it must be a file that you can write, or missing");
@@ -42,7 +42,7 @@ impl Lock {
         let mut file = options.open(&path).with_context(failed)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(Asked::Held(read(&mut file))),
+            Err(TryLockError::WouldBlock) => return Ok(LockOutcome::Held(read(&mut file))),
             Err(TryLockError::Error(error)) => return Err(error).with_context(failed),
         }
         let holder = Holder {
@@ -52,7 +52,7 @@ impl Lock {
         };
         file.set_len(0).with_context(failed)?;
         file.write_all(&serde_json::to_vec(&holder)?).with_context(failed)?;
-        Ok(Asked::Taken(Self { _file: file }))
+        Ok(LockOutcome::Taken(Self { _file: file }))
     }
 
     pub fn holder(folder: &Path) -> Option<Holder> {
@@ -91,10 +91,10 @@ mod tests {
     fn one_holds_it_and_the_others_read_who() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(Lock::holder(folder.path()), None);
-        let Asked::Taken(lock) = Lock::ask(folder.path(), "run", "claude").unwrap() else {
+        let LockOutcome::Taken(lock) = Lock::ask(folder.path(), "run", "claude").unwrap() else {
             panic!("it was free")
         };
-        let Asked::Held(holder) = Lock::ask(folder.path(), "run", "codex").unwrap() else {
+        let LockOutcome::Held(holder) = Lock::ask(folder.path(), "run", "codex").unwrap() else {
             panic!("it is held")
         };
         assert_eq!((holder.process, holder.agent.as_str()), (std::process::id(), "claude"));

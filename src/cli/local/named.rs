@@ -5,13 +5,13 @@ use domain::{ids::TaskId, nearest::nearest};
 use std::collections::BTreeSet;
 
 /// The order and task that a name stands for.
-pub struct Found {
+pub struct NamedOrder {
     pub order: Order,
     /// The task, if the name is that of a task.
     pub task: Option<TaskId>,
 }
 
-impl Found {
+impl NamedOrder {
     /// Refuses a task, for commands that build a whole Feature.
     pub fn ensure_feature(&self) -> anyhow::Result<()> {
         let Some(task) = self.task else { return Ok(()) };
@@ -25,7 +25,7 @@ impl Found {
 
 impl Session {
     /// Finds the order that `what` names: a Feature, or one of its tasks.
-    pub fn find(&self, what: &str, feature: Option<&str>) -> anyhow::Result<Found> {
+    pub fn find(&self, what: &str, feature: Option<&str>) -> anyhow::Result<NamedOrder> {
         let orders = self.orders.all()?;
         let is_named = |order: &Order, name: &str| {
             let number = order.number.to_string();
@@ -33,7 +33,7 @@ impl Session {
         };
         if let Some(order) = orders.iter().find(|order| is_named(order, what)) {
             let (order, task) = (order.clone(), None);
-            return Ok(Found { order, task });
+            return Ok(NamedOrder { order, task });
         }
         let names: Vec<String> = orders.iter().map(Order::name).collect();
         anyhow::ensure!(
@@ -63,7 +63,7 @@ impl Session {
         }
         let with_names: Vec<String> = with.iter().map(Order::name).collect();
         match (with.pop(), with.is_empty()) {
-            (Some(order), true) => Ok(Found {
+            (Some(order), true) => Ok(NamedOrder {
                 order,
                 task: Some(task),
             }),

@@ -2,7 +2,7 @@
 //! the order; the one process that works writes the report. Both files are replaced as a whole.
 
 use crate::cli::{
-    local::{report::Report, standing::Standing},
+    local::{report::Report, standing::OrderStatus},
     local_repository,
 };
 use anyhow::Context;
@@ -138,8 +138,8 @@ impl Order {
     }
 
     /// Adds the command that lets a Feature in this state go on, with these words.
-    pub fn go_on(&mut self, state: Standing, task: Option<TaskId>, words: &str) {
-        let verb = if state == Standing::Failed { "plan" } else { "resume" };
+    pub fn go_on(&mut self, state: OrderStatus, task: Option<TaskId>, words: &str) {
+        let verb = if state == OrderStatus::Failed { "plan" } else { "resume" };
         self.add_command(task, format!("/autobuild {verb} {words}").trim_end().to_owned());
     }
 

@@ -5,7 +5,7 @@ use crate::{
         local::{
             orders::{Kind, Order, Wish},
             session::{EXIT_CODES, Session, Who, ended},
-            standing::Standing,
+            standing::OrderStatus,
         },
         stage::issue::IssueText,
     },
@@ -307,7 +307,7 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
     {
         anyhow::ensure!(report.plan.is_some(), no_plan());
         anyhow::ensure!(
-            report.state == Standing::AwaitingApproval,
+            report.state == OrderStatus::AwaitingApproval,
             "these options only change a Feature that is planned and not started, and {name} is {}",
             report.state
         );

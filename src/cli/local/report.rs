@@ -4,7 +4,7 @@ use crate::{
     cli::{
         local::{
             orders::{End, Order, Wish},
-            standing::{Standing, Verdict},
+            standing::{OrderStatus, Verdict},
         },
         local_repository::short,
         stage::{
@@ -38,7 +38,7 @@ pub struct Report {
     pub rests: bool,
     /// Whether everything that was asked for is approved.
     pub ok: bool,
-    pub state: Standing,
+    pub state: OrderStatus,
     /// The cause of a block, in brackets and after a blank.
     pub cause: String,
     pub sentence: String,
@@ -96,7 +96,7 @@ impl Report {
             by_task: costs,
             ..Spending::default()
         };
-        self.state = Standing::from(feature);
+        self.state = OrderStatus::from(feature);
         self.cause = messages::after_blocked(feature);
         self.records = feature.rules.records;
         self.tasks = feature.tasks.iter().map(|task| row(task, &spending)).collect();
@@ -118,7 +118,7 @@ impl Report {
     pub fn can_go_on(&self) -> bool {
         matches!(
             self.state,
-            Standing::Nothing | Standing::Blocked | Standing::Asks | Standing::Failed
+            OrderStatus::Nothing | OrderStatus::Blocked | OrderStatus::Asks | OrderStatus::Failed
         )
     }
 
@@ -134,7 +134,7 @@ impl Report {
         };
         (self.ok, self.rests) = (end == End::Completed, true);
         if end == End::GivenUp {
-            self.state = Standing::GivenUp;
+            self.state = OrderStatus::GivenUp;
         }
         (self.why, self.unfinished, self.repository) = (Vec::new(), Vec::new(), None);
     }
@@ -266,7 +266,7 @@ impl Report {
             }];
         }
         let mut commands = Vec::new();
-        if self.state == Standing::Building {
+        if self.state == OrderStatus::Building {
             let command = format!("autobuild feature {name} --orchestrate");
             commands.push(line(command, "merge what is approved"));
         }
@@ -294,7 +294,7 @@ impl Report {
     /// Returns the command that continues work that waits for a person's words, with its effect.
     fn resume(&self, name: &str) -> Option<(String, String)> {
         let asking = self.tasks.iter().find(|row| row.verdict == Verdict::Asks);
-        let feature = || (self.state == Standing::Asks).then_some(name);
+        let feature = || (self.state == OrderStatus::Asks).then_some(name);
         let (command, does) = if let Some(asks) = asking.map(|row| row.task.as_str()).or_else(feature) {
             let command = format!("autobuild resume {asks} 'your answer'");
             (command, "answer; without words, the defaults hold")
@@ -518,7 +518,7 @@ mod tests {
     fn a_blocked_task_can_be_taken_only_where_there_is_something_to_take() {
         let blocked = |can_approve| Report {
             rests: true,
-            state: Standing::Blocked,
+            state: OrderStatus::Blocked,
             tasks: vec![Row {
                 task: "TASK-FIX-1".to_owned(),
                 verdict: Verdict::Blocked,
@@ -535,7 +535,7 @@ mod tests {
     #[test]
     fn what_was_interrupted_says_how_to_go_on_and_how_to_look_at_the_work() {
         let mut report = Report {
-            state: Standing::Building,
+            state: OrderStatus::Building,
             repository: Some("/a b/1.git".to_owned()),
             ..Report::default()
         };

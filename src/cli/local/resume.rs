@@ -1,11 +1,11 @@
 //! `resume`: goes on with a Feature or task that rests, with guidance if there is any.
 
 use crate::cli::local::{
-    named::Found,
+    named::NamedOrder,
     orders::Order,
     report::Report,
     session::{EXIT_CODES, Session, Who, ended},
-    standing::Standing,
+    standing::OrderStatus,
 };
 use clap::Args;
 use std::process::ExitCode;
@@ -77,7 +77,7 @@ pub async fn resume(resume: Resume) -> ExitCode {
 
 async fn go_on(resume: &Resume) -> anyhow::Result<ExitCode> {
     let session = Session::open("resume", &resume.who).await?;
-    let Found { mut order, task } = session.find(&resume.what, resume.feature.as_deref())?;
+    let NamedOrder { mut order, task } = session.find(&resume.what, resume.feature.as_deref())?;
     let name = order.name();
     order.is_open()?;
     let report = session.orders.report(order.number)?;
@@ -100,7 +100,7 @@ async fn go_on(resume: &Resume) -> anyhow::Result<ExitCode> {
     if asked || (report.answers(&order) && !report.ok) {
         session.take_in(&mut order, &report).await?;
         anyhow::ensure!(
-            report.state != Standing::AwaitingApproval,
+            report.state != OrderStatus::AwaitingApproval,
             "the plan of {name} waits: `autobuild feature {name}` builds it"
         );
         let turns = resume.max_turns.map(|turns| format!("--max-turns={turns}"));

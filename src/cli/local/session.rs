@@ -5,7 +5,7 @@ use crate::{
         assemble::agents_secrets,
         local::{
             follow::{Followed, follow},
-            lock::{Asked, Lock},
+            lock::{Lock, LockOutcome},
             orders::{Order, Orders},
             report::Report,
             work::{Job, Screen, Worked},
@@ -130,8 +130,8 @@ impl Session {
         }
         let mut stop = Stop::listen()?;
         let lock = match Lock::ask(&self.repository.folder, self.command, &order.agent)? {
-            Asked::Taken(lock) => lock,
-            Asked::Held(holder) => {
+            LockOutcome::Taken(lock) => lock,
+            LockOutcome::Held(holder) => {
                 let (repository, about) = (&self.repository.folder, (&self.orders, &order));
                 match follow(repository, about, (&holder, self.command), &self.screen, &mut stop).await? {
                     Followed::Rests(report) => {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum OrderStatus {
     /// There is no Feature yet.
     #[default]
     #[serde(rename = "")]
@@ -36,7 +36,7 @@ pub enum Standing {
     GivenUp,
 }
 
-impl From<&Feature> for Standing {
+impl From<&Feature> for OrderStatus {
     fn from(feature: &Feature) -> Self {
         match &feature.state {
             feature::State::Planning { .. } => Self::Planning,
@@ -93,7 +93,7 @@ impl From<&Task> for Verdict {
 }
 
 // The words for people; programs read the word of the JSON.
-domain::words!(Standing {
+domain::words!(OrderStatus {
     Nothing = "",
     Ordered = "not started",
     Waiting = "waiting its turn",
@@ -126,15 +126,15 @@ domain::words!(Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::{Standing, Verdict};
+    use super::{OrderStatus, Verdict};
 
     #[test]
     fn people_read_plain_words_and_programs_those_of_the_product() {
-        assert_eq!(Standing::AwaitingApproval.to_string(), "planned");
+        assert_eq!(OrderStatus::AwaitingApproval.to_string(), "planned");
         assert_eq!(Verdict::CoachTurn.to_string(), "in review");
         let words = [
-            serde_json::to_string(&Standing::InReview).unwrap(),
-            serde_json::to_string(&Standing::Nothing).unwrap(),
+            serde_json::to_string(&OrderStatus::InReview).unwrap(),
+            serde_json::to_string(&OrderStatus::Nothing).unwrap(),
             serde_json::to_string(&Verdict::CoachTurn).unwrap(),
         ];
         assert_eq!(words, ["\"in_review\"", "\"\"", "\"coach_turn\""]);

@@ -3,11 +3,11 @@
 use crate::cli::{
     local::{
         lock::{Holder, Lock},
-        named::Found,
+        named::NamedOrder,
         orders::{End, Order},
         report::{Report, money},
         session::{Session, Who, ended},
-        standing::Standing,
+        standing::OrderStatus,
     },
     stage::terminal::Tone,
 };
@@ -43,7 +43,7 @@ async fn show(status: &Status) -> anyhow::Result<ExitCode> {
     let session = Session::open("status", &who).await?;
     let holder = Lock::holder(&session.repository.folder);
     if let Some(name) = &status.feature {
-        let Found { order, .. } = session.find(name, None)?;
+        let NamedOrder { order, .. } = session.find(name, None)?;
         let report = session.orders.report(order.number)?;
         let report = session.as_it_is(&order, report, holder.as_ref()).await?;
         session.screen.print(&order, &report);
@@ -94,7 +94,7 @@ fn print(session: &Session, order: &Order, report: &Report) {
         (Some(End::GivenUp), _) => "given up".to_owned(),
         (None, true) => "done".to_owned(),
         // A Feature whose label was refused has no state.
-        (None, false) if report.state == Standing::Nothing => "not started".to_owned(),
+        (None, false) if report.state == OrderStatus::Nothing => "not started".to_owned(),
         (None, false) => format!("{}{}", report.state, report.cause),
     };
     let going = match report.rests || report.sentence.is_empty() {
@@ -129,11 +129,11 @@ fn standing(order: &Order, report: Report, holder: Option<&Holder>) -> Report {
     let name = order.name();
     let why = report.error.as_deref().unwrap_or("it was interrupted");
     let (state, sentence) = match (holder, report.state, &report.error) {
-        (Some(_), Standing::Nothing, _) => (Standing::Waiting, "at work".to_owned()),
+        (Some(_), OrderStatus::Nothing, _) => (OrderStatus::Waiting, "at work".to_owned()),
         (Some(_), state, _) => (state, "at work".to_owned()),
-        (None, Standing::Nothing, None) => (Standing::Ordered, format!("`autobuild resume {name}` begins it")),
-        (None, Standing::Nothing, Some(_)) => (
-            Standing::Ordered,
+        (None, OrderStatus::Nothing, None) => (OrderStatus::Ordered, format!("`autobuild resume {name}` begins it")),
+        (None, OrderStatus::Nothing, Some(_)) => (
+            OrderStatus::Ordered,
             format!("it could not begin: {why}; `autobuild resume {name}` tries again"),
         ),
         (None, state, _) => (state, format!("stopped: {why}; `autobuild resume {name}` goes on")),

@@ -67,11 +67,11 @@ pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) 
         return answer(context, issue, label, Reply::Refused(refusal)).await;
     }
     match standing(context, issue, label).await? {
-        Standing::Labelled => {}
-        Standing::Unlabelled => return Ok(Done::Nothing),
-        Standing::Closed => return answer(context, issue, label, Reply::Refused(Refusal::IssueClosed)).await,
+        LabelStatus::Labelled => {}
+        LabelStatus::Unlabelled => return Ok(Done::Nothing),
+        LabelStatus::Closed => return answer(context, issue, label, Reply::Refused(Refusal::IssueClosed)).await,
     }
-    match begin(context, issue, &read, wanted, Asked::Label).await? {
+    match begin(context, issue, &read, wanted, FeatureRequest::Label).await? {
         Begun::Feature => Ok(Done::Nothing),
         Begun::Not(reply) => answer(context, issue, label, reply).await,
     }
@@ -86,7 +86,7 @@ fn permission(read: &ReadSettings) -> Permission {
 }
 
 /// The way in which a Feature was requested.
-enum Asked {
+enum FeatureRequest {
     Label,
     /// By a command on an issue without the label, with this text for the planner. The label is added first.
     Command(Option<EarlierComment>),
@@ -112,7 +112,7 @@ pub async fn asked_for(
         return Ok(Begun::Not(Reply::Refused(refusal)));
     }
     match context.repo().issue(issue.number).await?.state {
-        OpenState::Open => begin(context, issue, &read, Wanted::Plan, Asked::Command(words)).await,
+        OpenState::Open => begin(context, issue, &read, Wanted::Plan, FeatureRequest::Command(words)).await,
         OpenState::Closed => Ok(Begun::Not(Reply::Refused(Refusal::IssueClosed))),
     }
 }
@@ -123,7 +123,7 @@ async fn begin(
     issue: &Issue,
     read: &ReadSettings,
     wanted: Wanted,
-    asked: Asked,
+    asked: FeatureRequest,
 ) -> Result<Begun, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
     let refused = |refusal| Ok(Begun::Not(Reply::Refused(refusal)));
@@ -146,7 +146,7 @@ async fn begin(
     if wanted == Wanted::OneTask && lacks_criteria(&snapshot, settings) {
         return refused(no_criteria(&snapshot.body));
     }
-    if let Asked::Command(words) = asked {
+    if let FeatureRequest::Command(words) = asked {
         snapshot.discussion.comments.splice(..0, words);
         context.repo().add_label(issue.number, &settings.label).await?;
     }
@@ -162,7 +162,7 @@ async fn begin(
 
 /// The current state of the labelled issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum LabelStatus {
     /// It is open and has the label.
     Labelled,
     /// The label was removed or the issue deleted, so nothing is wanted.
@@ -171,16 +171,16 @@ enum Standing {
     Closed,
 }
 
-async fn standing(context: &InboundContext<'_>, issue: &Issue, label: &str) -> Result<Standing, EffectError> {
+async fn standing(context: &InboundContext<'_>, issue: &Issue, label: &str) -> Result<LabelStatus, EffectError> {
     let now = match context.repo().issue(issue.number).await {
         Ok(now) => now,
-        Err(GithubError::Gone) => return Ok(Standing::Unlabelled),
+        Err(GithubError::Gone) => return Ok(LabelStatus::Unlabelled),
         Err(error) => return Err(error.into()),
     };
     Ok(match now.state {
-        _ if !now.labels.iter().any(|found| same_label(found, label)) => Standing::Unlabelled,
-        OpenState::Open => Standing::Labelled,
-        OpenState::Closed => Standing::Closed,
+        _ if !now.labels.iter().any(|found| same_label(found, label)) => LabelStatus::Unlabelled,
+        OpenState::Open => LabelStatus::Labelled,
+        OpenState::Closed => LabelStatus::Closed,
     })
 }
 

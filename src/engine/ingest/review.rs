@@ -42,7 +42,7 @@ const MAX_COMMENT: usize = 4_000;
 const MOST_COMMENTS: usize = 50;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum ReviewerRight {
     /// The reviewer may run commands, so an approval overrides the Coach.
     Commands,
     /// The reviewer has write access, but the settings require more for commands. Such a reviewer may request changes
@@ -118,43 +118,43 @@ impl<'a> About<'a> {
             Ok(Done::Nothing)
         } else {
             let refusal = match standing {
-                Standing::Commands => None,
-                Standing::Writes => Some(no_permission(needed, Asker::Member)),
-                Standing::Speaks(asker) => Some(no_permission(needed, asker)),
+                ReviewerRight::Commands => None,
+                ReviewerRight::Writes => Some(no_permission(needed, Asker::Member)),
+                ReviewerRight::Speaks(asker) => Some(no_permission(needed, asker)),
             };
             self.saying("command").heard(said, refusal).await
         }
     }
 
-    async fn standing(&self, needed: Permission) -> Result<Standing, EffectError> {
+    async fn standing(&self, needed: Permission) -> Result<ReviewerRight, EffectError> {
         let login = &self.context.origin.sender.user.login;
         let asker = match right::of(self.context, login, needed).await? {
-            Right::Yes => return Ok(Standing::Commands),
+            Right::Yes => return Ok(ReviewerRight::Commands),
             Right::No(asker) => asker,
             Right::Unknown => Asker::Member,
         };
         if needed != Permission::Write && right::of(self.context, login, Permission::Write).await? == Right::Yes {
-            return Ok(Standing::Writes);
+            return Ok(ReviewerRight::Writes);
         }
-        Ok(Standing::Speaks(asker))
+        Ok(ReviewerRight::Speaks(asker))
     }
 
     /// Returns the event for the review's verdict, without the command.
-    async fn verdict(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, EffectError> {
+    async fn verdict(&self, standing: ReviewerRight, said: &Parsed) -> Result<Option<Event>, EffectError> {
         let Some(task) = self.task else {
             return self.of_feature(standing, said).await;
         };
         let id = self.review.id;
         let did = match (self.review.state, standing) {
-            (ReviewState::ChangesRequested, Standing::Commands | Standing::Writes) => {
+            (ReviewState::ChangesRequested, ReviewerRight::Commands | ReviewerRight::Writes) => {
                 PersonDid::RequestChanges(self.content(Severity::MustFix, said).await?)
             }
-            (ReviewState::Approved, Standing::Commands) => PersonDid::Approve {
+            (ReviewState::Approved, ReviewerRight::Commands) => PersonDid::Approve {
                 review: id,
                 commit: self.review.commit.clone(),
             },
-            (ReviewState::Approved, Standing::Writes) => PersonDid::WithdrawChanges { until: id },
-            (ReviewState::Approved | ReviewState::ChangesRequested, Standing::Speaks(_))
+            (ReviewState::Approved, ReviewerRight::Writes) => PersonDid::WithdrawChanges { until: id },
+            (ReviewState::Approved | ReviewState::ChangesRequested, ReviewerRight::Speaks(_))
             | (ReviewState::Commented, _) => {
                 let remarks = self.content(Severity::NiceToHave, said).await?;
                 match remarks.items.is_empty() {
@@ -169,9 +169,9 @@ impl<'a> About<'a> {
 
     /// Returns the event for a review of the feature pull request. Only a request for changes counts: it becomes a
     /// task.
-    async fn of_feature(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, EffectError> {
+    async fn of_feature(&self, standing: ReviewerRight, said: &Parsed) -> Result<Option<Event>, EffectError> {
         match (self.review.state, standing) {
-            (ReviewState::ChangesRequested, Standing::Commands | Standing::Writes) => {
+            (ReviewState::ChangesRequested, ReviewerRight::Commands | ReviewerRight::Writes) => {
                 let asked = self.content(Severity::MustFix, said).await?;
                 Ok(Some(Event::ReviewRequested(Box::new(asked))))
             }
@@ -187,11 +187,11 @@ impl<'a> About<'a> {
     }
 
     /// Returns the refusal for an approval that does not override.
-    fn override_refused(&self, standing: Standing, needed: Permission) -> Option<Refusal> {
+    fn override_refused(&self, standing: ReviewerRight, needed: Permission) -> Option<Refusal> {
         let task = self.task.and_then(|id| self.feature.task(id))?;
         match (self.review.state, standing) {
-            (ReviewState::Approved, Standing::Commands) => review_refused(task, self.review.commit.as_ref()),
-            (ReviewState::Approved, Standing::Writes) => {
+            (ReviewState::Approved, ReviewerRight::Commands) => review_refused(task, self.review.commit.as_ref()),
+            (ReviewState::Approved, ReviewerRight::Writes) => {
                 task.is_blocked().then(|| no_permission(needed, Asker::Member))
             }
             _ => None,

@@ -8,7 +8,7 @@ use crate::{
     gates,
 };
 use domain::{
-    claims::{Known, discrepancies, left_out},
+    claims::{CommitFacts, discrepancies, left_out},
     evidence::GateReport,
     ids::Sha,
     report::{ChangedPaths, Discrepancy},
@@ -45,7 +45,7 @@ pub(super) async fn contradicted(
     let paths = gates::commands::paths(mirror, head).await?;
     let rules = ignore_rules(mirror, base).await?;
     let files: BTreeSet<String> = paths.iter().map(|path| path.to_lowercase()).collect();
-    let known = Known {
+    let known = CommitFacts {
         turn: &changed(mirror, base, head).await?,
         task: &with_earlier_turns(mirror, task, by_task).await?,
         has_file: &|path| files.contains(&path.to_lowercase()),

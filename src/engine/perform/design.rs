@@ -14,7 +14,7 @@ use crate::{
 use domain::{
     blocked::AgentFailure,
     contract::{CheckoutState, Contract},
-    design::{Asked, Design, parse_design, schema},
+    design::{Design, DesignRequest, parse_design, schema},
     ids::{Emission, TaskId, TurnNumber},
     inquiry::Hearing,
     task,
@@ -54,7 +54,15 @@ pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: E
     let checkout = context.checkout(&mirror, &start, None).await?;
     let prompt = input.prompt(context.engine.agents.definition(Role::Designer));
     let prompt = prompt.with_inquiries(task.rounds(), hearing);
-    let design = ask(context, &settings, &checkout, task.id, (prompt, Asked::Design), read).await?;
+    let design = ask(
+        context,
+        &settings,
+        &checkout,
+        task.id,
+        (prompt, DesignRequest::Design),
+        read,
+    )
+    .await?;
     if hearing.takes(&design.inquiries, || has_plan(&design)) {
         let inquired = task::Event::Inquired {
             emission,
@@ -86,7 +94,7 @@ pub(super) async fn ask<T>(
     settings: &RepositorySettings,
     checkout: &Checkout,
     task: TaskId,
-    (prompt, asked): (Prompt, Asked<'_>),
+    (prompt, asked): (Prompt, DesignRequest<'_>),
     read: impl Fn(&Value) -> Result<T, String>,
 ) -> Result<T, EffectError> {
     let question = Question {

@@ -12,7 +12,7 @@ use crate::{
     store::{NewEffect, StoreError},
 };
 use domain::{
-    blocked::{BlockReason, Defect, Doing, Fault},
+    blocked::{BlockReason, Defect, Fault, WorkStep},
     budget::SpentBudget,
     effect::{CRASHES, Effect, GivenUp, Order, Subject},
     feature::{
@@ -46,13 +46,13 @@ pub(in crate::engine) async fn answers(
     if job.effect.kind != ingest::KIND {
         return Ok(Vec::new());
     }
-    ingest::unseen::answers(engine, job, reason(Doing::LookingAtIt, job, error)).await
+    ingest::unseen::answers(engine, job, reason(WorkStep::LookingAtIt, job, error)).await
 }
 
 /// Returns the event for an effect that cannot be read. Its id contains the task and the emission, so the part of the
 /// Feature that waits for that emission still learns of the failure.
 fn unreadable(key: &FeatureKey, job: &Job, error: &EffectError) -> Option<Event> {
-    let reason = reason(Doing::of_kind(&job.effect.kind), job, error);
+    let reason = reason(WorkStep::of_kind(&job.effect.kind), job, error);
     let id = job.effect.id.strip_prefix(&key.to_string())?.strip_prefix('/')?;
     let parts: Vec<&str> = id.split('/').collect();
     match parts.as_slice() {
@@ -86,7 +86,7 @@ async fn event(
         return Some(unsaid(what, task, error));
     }
     let emission = effect.emission(key)?;
-    let reason = reason(Doing::of_kind(&job.effect.kind), job, error);
+    let reason = reason(WorkStep::of_kind(&job.effect.kind), job, error);
     let stuck = |reason| task::Event::Stuck { emission, reason };
     let event = match spec.given_up {
         GivenUp::Nothing | GivenUp::Unsaid(_) => return None,
@@ -131,16 +131,16 @@ fn unsaid(what: Saying, task: Option<TaskId>, error: &EffectError) -> Event {
     })
 }
 
-fn work_of(role: Role) -> Doing {
+fn work_of(role: Role) -> WorkStep {
     match role {
-        Role::Planner => Doing::Plan,
-        Role::Designer => Doing::Design,
-        Role::Player => Doing::Play,
-        Role::Coach => Doing::Coach,
+        Role::Planner => WorkStep::Plan,
+        Role::Designer => WorkStep::Design,
+        Role::Player => WorkStep::Play,
+        Role::Coach => WorkStep::Coach,
     }
 }
 
-fn reason(doing: Doing, job: &Job, error: &EffectError) -> BlockReason {
+fn reason(doing: WorkStep, job: &Job, error: &EffectError) -> BlockReason {
     match error {
         EffectError::Agent(failed) | EffectError::Hopeless(failed) => BlockReason::AgentFailed {
             // A designer plans an issue that is one task.

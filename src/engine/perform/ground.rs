@@ -42,14 +42,14 @@ pub(super) struct Ground {
 }
 
 /// The starting point, or the discovery that a person pushed first.
-pub(super) enum Found {
+pub(super) enum StartOutcome {
     /// The Player starts here.
     Ground(Box<Ground>),
     /// The branch has this head, which neither we nor an earlier try pushed.
     Overtaken(Sha),
 }
 
-pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn) -> Result<Found, EffectError> {
+pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn) -> Result<StartOutcome, EffectError> {
     let feature = &context.feature;
     let mirror = fetched(context, task).await?;
     let integration = tip(&mirror, &feature.key.integration_branch()).await?;
@@ -59,7 +59,7 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
         // The branch was deleted. Its last known commit is pushed again.
         (None, Some(head)) => head.clone(),
         (Some(tip), known) if known.as_ref() == Some(tip) || is_ours(context, &mirror, tip).await? => tip.clone(),
-        (Some(tip), _) => return Ok(Found::Overtaken(tip.clone())),
+        (Some(tip), _) => return Ok(StartOutcome::Overtaken(tip.clone())),
     };
     let info = mirror.commit_info(&start).await?;
     let is_partial = info.as_ref().and_then(|info| info.trailer(PARTIAL)).is_some();
@@ -71,7 +71,7 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
         Some(other) => merged(context, &mirror, &start, &other).await?,
         None => (context.checkout(&mirror, &start, None).await?, None, Vec::new()),
     };
-    Ok(Found::Ground(Box::new(Ground {
+    Ok(StartOutcome::Ground(Box::new(Ground {
         mirror,
         checkout,
         start,

@@ -12,7 +12,7 @@ use crate::{
 use domain::{
     blocked::FailureClass,
     budget,
-    budget::{Allowed, Budget, Call, CostReporting, Known, Share},
+    budget::{Allowed, Budget, Call, CostReporting, Share, UsageKnowledge},
     complexity, cost,
     cost::{Estimate, Spending},
     ids::Millis,
@@ -114,14 +114,14 @@ impl EffectContext<'_> {
             Ok(answered) => (Some(&answered.record), known(&answered.record), None),
             Err(RunError::Agent { failure, record }) => {
                 let known = match (failure.class(), record.usage.usd_micros) {
-                    (FailureClass::Spent, _) => Known::Spent,
-                    (_, None) if !record.untold => Known::Nothing,
+                    (FailureClass::Spent, _) => UsageKnowledge::Spent,
+                    (_, None) if !record.untold => UsageKnowledge::Nothing,
                     _ => known(record),
                 };
                 (Some(&**record), known, Some(failure.word()))
             }
             Err(RunError::Cancelled { record }) => (Some(&**record), known(record), Some("cancelled")),
-            Err(RunError::Host { .. }) => (None, Known::Nothing, Some("not_started")),
+            Err(RunError::Host { .. }) => (None, UsageKnowledge::Nothing, Some("not_started")),
         };
         let at = self.engine.now();
         let run = EndedRun {
@@ -172,7 +172,7 @@ impl EffectContext<'_> {
 
 impl Opened {
     /// Returns the usage to record, with an estimate if the agent reported no cost.
-    fn used(&self, record: Option<&Record>, known: Known, at: Millis) -> Usage {
+    fn used(&self, record: Option<&Record>, known: UsageKnowledge, at: Millis) -> Usage {
         let model = record
             .and_then(|record| record.model.as_deref())
             .or(self.model.as_deref());
@@ -185,9 +185,9 @@ impl Opened {
 }
 
 /// Returns how complete the reported usage of a run is.
-fn known(record: &Record) -> Known {
+fn known(record: &Record) -> UsageKnowledge {
     match record.untold {
-        true => Known::Part,
-        false => Known::All,
+        true => UsageKnowledge::Part,
+        false => UsageKnowledge::All,
     }
 }

@@ -15,7 +15,7 @@ use crate::{
 use domain::{
     blocked::{AgentFailure, BlockReason},
     check_boxes::{CheckBox, check_boxes},
-    design::{Asked, PreLoop, are_enough, one_task as one_task_of},
+    design::{DesignRequest, PreLoop, are_enough, one_task as one_task_of},
     feature::{
         Wanted,
         event::{Event, Inquired, Planned},
@@ -289,7 +289,7 @@ pub(super) async fn one_task(
     let prompt = input.prompt(context.engine.agents.definition(Role::Designer));
     let prompt = prompt.with_inquiries(&context.feature.inquiries, hearing);
     let checkout = branch.mirror.checkout(&branch.head).await?;
-    let (settings, asked) = (&read.settings, Asked::Criteria(&boxes));
+    let (settings, asked) = (&read.settings, DesignRequest::Criteria(&boxes));
     or_its_mistakes(ask(context, settings, &checkout, TaskId::Planned(1), (prompt, asked), parse).await)
 }
 

@@ -14,7 +14,7 @@ use crate::{
             context::EffectContext,
             finished,
             finished::{Finished, InquiredRun, Recorded},
-            ground::{Found, Ground, ground},
+            ground::{Ground, StartOutcome, ground},
             inspect, left_out,
             push::{Landed, push},
             sync::fork_of,
@@ -54,8 +54,8 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
         .last_turn()
         .ok_or_else(|| EffectError::defect(Defect::NoOpenTurn { task: task.id }))?;
     let mut ground = match recovered(context, task, turn).await? {
-        Found::Ground(ground) => *ground,
-        Found::Overtaken(head) => return Ok(ended(context, task, emission, Played::Overtaken { head })),
+        StartOutcome::Ground(ground) => *ground,
+        StartOutcome::Overtaken(head) => return Ok(ended(context, task, emission, Played::Overtaken { head })),
     };
     if let Some(finished) = Finished::unpushed(context, task, turn, &ground).await? {
         finished.write_down(context).await?;
@@ -135,9 +135,9 @@ fn checkout_name(context: &EffectContext<'_>, task: &Task) -> String {
 
 /// Returns the starting point of a Player. If an earlier run was stopped before its work was taken out, as when the
 /// process died, it is the checkout of that run.
-async fn recovered(context: &EffectContext<'_>, task: &Task, turn: &Turn) -> Result<Found, EffectError> {
+async fn recovered(context: &EffectContext<'_>, task: &Task, turn: &Turn) -> Result<StartOutcome, EffectError> {
     let mut found = ground(context, task, turn).await?;
-    let Found::Ground(ground) = &mut found else {
+    let StartOutcome::Ground(ground) = &mut found else {
         return Ok(found);
     };
     let Some(mut kept) = ground.mirror.unsettled(&checkout_name(context, task)).await else {

@@ -13,7 +13,7 @@ use crate::{
     messages::{self, UnusedFilter},
 };
 use domain::{
-    blocked::{BlockReason, Doing, Fault, RepositoryFault},
+    blocked::{BlockReason, Fault, RepositoryFault, WorkStep},
     ci::CiSays,
     evidence::Baseline,
     feature::{
@@ -113,7 +113,7 @@ async fn unusable_names(
     let branch = in_the_way(context, default).await?;
     Ok(branch.map(|branch| {
         let what = RepositoryFault::ForeignBranch { branch };
-        BlockReason::of_fault(Doing::PreFlight, Fault::Repository { what })
+        BlockReason::of_fault(WorkStep::PreFlight, Fault::Repository { what })
     }))
 }
 

@@ -9,7 +9,7 @@ use crate::{
     store::NewEffect,
 };
 use domain::{
-    at_work::{Doing, Pace, Seen},
+    at_work::{AgentState, Pace, RunActivity},
     ids::Millis,
 };
 use std::time::Duration;
@@ -136,12 +136,12 @@ async fn tell_calls(
     }
 }
 
-fn seen(activity: &Activity) -> Seen {
-    Seen {
+fn seen(activity: &Activity) -> RunActivity {
+    RunActivity {
         tool_calls: activity.tool_calls,
         doing: match activity.waiting {
-            None => Doing::Working,
-            Some(_) => Doing::WaitingForApi,
+            None => AgentState::Working,
+            Some(_) => AgentState::WaitingForApi,
         },
     }
 }

@@ -14,7 +14,7 @@ use domain::{
     blocked::{AgentFailure, Cut, FailureClass},
     ids::{Millis, TaskId},
     routing,
-    routing::{Before, Got, Route},
+    routing::{Before, Route, RunProgress},
     shorten,
 };
 
@@ -112,7 +112,7 @@ impl EffectContext<'_> {
                     provider: opened.provider.clone(),
                     failure: replaced.failure.clone(),
                 };
-                let own = self.routed_one(own, opened, Got::Nowhere).await?;
+                let own = self.routed_one(own, opened, RunProgress::Nowhere).await?;
                 self.remember(&own).await?;
                 provider_of(opened.kind, Some(&replaced.by))
             }
@@ -131,8 +131,8 @@ impl EffectContext<'_> {
         task: Option<TaskId>,
     ) -> Result<Option<EffectError>, EffectError> {
         let got = match record.shows_work() {
-            true => Got::ToWork,
-            false => Got::Nowhere,
+            true => RunProgress::ToWork,
+            false => RunProgress::Nowhere,
         };
         let last = record.replaced.as_ref().map(|replaced| replaced.by.as_str());
         let own = record.replaced.as_ref().map(|replaced| Refusal {
@@ -197,7 +197,7 @@ impl EffectContext<'_> {
         Ok(last.and_then(|run| run.failure.as_deref()).map(Cut::of_word))
     }
 
-    async fn routed_one(&self, refusal: Refusal, opened: &Opened, got: Got) -> Result<Routed, EffectError> {
+    async fn routed_one(&self, refusal: Refusal, opened: &Opened, got: RunProgress) -> Result<Routed, EffectError> {
         let known = self.engine.store.provider_trouble(&refusal.provider).await?;
         let before = Before {
             failures: known.map_or(0, |known| known.failures),

@@ -7,7 +7,7 @@ use crate::{
     },
     github::{InlineComment, ReviewEvent, model::ReviewState},
     messages,
-    messages::{Links, Shown},
+    messages::{Links, ReviewedDiff},
 };
 use domain::{
     decision::Outcome,
@@ -47,7 +47,7 @@ async fn post_turn(
     context: &EffectContext<'_>,
     task: &Task,
     number: TurnNumber,
-    write: impl FnOnce(&Turn, &Links, Shown<'_>) -> Option<messages::Review>,
+    write: impl FnOnce(&Turn, &Links, ReviewedDiff<'_>) -> Option<messages::Review>,
 ) -> Result<Done, EffectError> {
     let (Some(turn), Some(pull)) = (task.turn(number), task.pull) else {
         return Ok(Done::Nothing);
@@ -61,7 +61,7 @@ async fn post_turn(
         .await?;
     let (links, files) = (context.links().await?, files_of_turn(&mirror, turn).await?);
     let in_diff = |path: &str, line: u32| shown.shows(path, line);
-    let change = Shown {
+    let change = ReviewedDiff {
         in_diff: &in_diff,
         files: &files,
     };

@@ -1,6 +1,8 @@
 use super::*;
 use domain::{
-    blocked::{AgentFailure, Cost, Defect, Doing, Fault, PreFlightCause, PreFlightFault, RepositoryFault, SpentScript},
+    blocked::{
+        AgentFailure, Cost, Defect, Fault, PreFlightCause, PreFlightFault, RepositoryFault, SpentScript, WorkStep,
+    },
     budget::SpentBudget,
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
@@ -255,7 +257,7 @@ fn an_approval_is_suggested_only_where_it_can_be_done() {
 }
 
 fn of(fault: Fault) -> BlockReason {
-    BlockReason::of_fault(Doing::Plan, fault)
+    BlockReason::of_fault(WorkStep::Plan, fault)
 }
 
 fn faults() -> Vec<BlockReason> {
@@ -334,7 +336,7 @@ fn reasons() -> Vec<BlockReason> {
         AgentFailure::DecisionMissing,
     ];
     let failed = failures.map(|failure| BlockReason::AgentFailed {
-        doing: Doing::Play,
+        doing: WorkStep::Play,
         failure,
         printed: String::new(),
     });
@@ -355,7 +357,7 @@ fn reasons() -> Vec<BlockReason> {
         },
         BlockReason::ForcePushed { by: ada() },
         BlockReason::ForgeRefused {
-            doing: Doing::Other(text()),
+            doing: WorkStep::Other(text()),
             said: text(),
         },
         BlockReason::BranchRule { rule: text() },
@@ -376,7 +378,7 @@ fn reasons() -> Vec<BlockReason> {
             mistakes: vec![SettingsMistake::Stored(text())],
         },
         BlockReason::Crashed {
-            doing: Doing::Other(text()),
+            doing: WorkStep::Other(text()),
         },
     ];
     others.into_iter().chain(faults()).chain(failed).collect()

@@ -204,7 +204,7 @@ fn big_task(criteria: usize) -> (domain::feature::Feature, Task, Turn) {
 }
 
 fn review_of(feature: &domain::feature::Feature, task: &Task, turn: &Turn) -> String {
-    let shown = messages::Shown {
+    let shown = messages::ReviewedDiff {
         in_diff: &|_, _| false,
         files: &[],
     };
@@ -267,7 +267,7 @@ fn the_review_of_a_turn_says_what_changed_since_the_one_before() {
     }
     let task = task.clone();
     let files = ["src/auth.rs".to_owned(), "tests/auth.rs".to_owned()];
-    let shown = messages::Shown {
+    let shown = messages::ReviewedDiff {
         in_diff: &|_, _| false,
         files: &files,
     };

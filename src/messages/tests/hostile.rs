@@ -70,7 +70,7 @@ fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
         add("task pull", messages::task_pull(&feature, task).body);
         add("task file", messages::task_file(&feature, task));
         if let Some(turn) = task.turns.last() {
-            let shown = messages::Shown {
+            let shown = messages::ReviewedDiff {
                 in_diff: &|_, line| line == 12,
                 files: &[say("src/auth.rs")],
             };

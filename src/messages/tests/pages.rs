@@ -6,8 +6,8 @@ use crate::{
     messages::{MAX_CHARS, tests::world::decent},
 };
 use domain::{
-    at_work::{AtWork, Doing, Seen},
-    blocked::{AgentFailure, BlockReason, Doing as Step},
+    at_work::{AgentState, AtWork, RunActivity},
+    blocked::{AgentFailure, BlockReason, WorkStep as Step},
     contract::{BrokenContract, Contract},
     cost::{Cost, Spending, Waiting, WaitsOn},
     decision::{Outcome, Severity},
@@ -133,7 +133,7 @@ fn in_diff(path: &str, line: u32) -> bool {
 }
 
 /// A change of one file; the diff shows its line 12.
-const CHANGE: messages::Shown<'_> = messages::Shown {
+const CHANGE: messages::ReviewedDiff<'_> = messages::ReviewedDiff {
     in_diff: &in_diff,
     files: &[],
 };
@@ -610,13 +610,13 @@ fn what_running_agents_do_stands_in_the_living_comment() {
         task,
         turn: TurnNumber(2),
         role: role.to_owned(),
-        seen: Seen { tool_calls, doing },
+        seen: RunActivity { tool_calls, doing },
         at: Millis(1_767_225_600_000),
     };
     let spending = Spending {
         at_work: vec![
-            run(None, "planner", 1, Doing::Working),
-            run(Some(TaskId::Planned(1)), "player", 14, Doing::WaitingForApi),
+            run(None, "planner", 1, AgentState::Working),
+            run(Some(TaskId::Planned(1)), "player", 14, AgentState::WaitingForApi),
         ],
         ..Spending::default()
     };

@@ -109,7 +109,7 @@ fn questions_of(text: &str) -> String {
 fn a_review_shows_each_question_with_its_answer_and_quote() {
     let feature = asked(&decent);
     let (task, turn) = (&feature.tasks[0], &feature.tasks[0].turns[0]);
-    let shown = messages::Shown {
+    let shown = messages::ReviewedDiff {
         in_diff: &|_, _| false,
         files: &[],
     };

@@ -6,7 +6,7 @@ use crate::{
     messages::{CommitKind, reasons, words},
 };
 use domain::{
-    blocked::{AgentFailure, BlockReason, Defect, Doing, Fault, RepositoryFault, SpentScript},
+    blocked::{AgentFailure, BlockReason, Defect, Fault, RepositoryFault, SpentScript, WorkStep},
     budget::{Measure, Month, Purse, Spent, SpentBudget},
     command::CommandMistake,
     cost::Spending,
@@ -114,7 +114,7 @@ fn agent_failures() -> Vec<AgentFailure> {
 }
 
 fn failed(fault: Fault) -> BlockReason {
-    BlockReason::of_fault(Doing::PreFlight, fault)
+    BlockReason::of_fault(WorkStep::PreFlight, fault)
 }
 
 fn spent(purse: Purse) -> BlockReason {
@@ -160,7 +160,7 @@ fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
         },
         BlockReason::ForcePushed { by: by() },
         BlockReason::ForgeRefused {
-            doing: Doing::Other(say("opening the pull request")),
+            doing: WorkStep::Other(say("opening the pull request")),
             said: say("Validation Failed"),
         },
     ]
@@ -224,7 +224,7 @@ fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
             ))],
         },
         BlockReason::Crashed {
-            doing: Doing::Other(say("running the Player")),
+            doing: WorkStep::Other(say("running the Player")),
         },
     ]
 }
@@ -232,7 +232,7 @@ fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
 /// Returns every reason to block.
 pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
     let agents = agent_failures().into_iter().map(|failure| BlockReason::AgentFailed {
-        doing: Doing::Play,
+        doing: WorkStep::Play,
         failure,
         printed: String::new(),
     });
@@ -244,7 +244,7 @@ fn not_looked_at(trigger: Trigger, say: world::Words<'_>) -> Refusal {
     Refusal::NotLookedAt {
         trigger,
         reason: Box::new(BlockReason::ForgeRefused {
-            doing: Doing::LookingAtIt,
+            doing: WorkStep::LookingAtIt,
             said: say("Resource not accessible by integration"),
         }),
     }

@@ -16,7 +16,7 @@ use axum::{
 };
 use domain::{
     diagnosis,
-    diagnosis::{Row, Standing},
+    diagnosis::{Row, RowStatus},
     ids::{NotARepoName, RepoName},
 };
 use maud::{Markup, html};
@@ -24,11 +24,11 @@ use serde::Deserialize;
 use std::sync::Arc;
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct DoctorRequest {
     repo: Option<String>,
 }
 
-impl Asked {
+impl DoctorRequest {
     fn repository(&self) -> Result<Option<RepoName>, NotARepoName> {
         let name = self.repo.as_deref().unwrap_or_default().trim();
         (!name.is_empty()).then(|| name.parse()).transpose()
@@ -39,7 +39,7 @@ impl Asked {
 pub(super) async fn doctor_page(
     State(inbox): State<Arc<Inbox>>,
     viewer: Result<Viewer, NotIn>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<DoctorRequest>,
     headers: HeaderMap,
 ) -> Response {
     let repo = asked.repository();
@@ -98,8 +98,8 @@ fn look(entered: &str) -> Markup {
 }
 
 fn rows_shown(rows: &[Row]) -> Markup {
-    let count = |standing: Standing| rows.iter().filter(|row| row.standing == standing).count();
-    let (broken, warnings) = (count(Standing::Broken), count(Standing::Warning));
+    let count = |standing: RowStatus| rows.iter().filter(|row| row.standing == standing).count();
+    let (broken, warnings) = (count(RowStatus::Broken), count(RowStatus::Warning));
     html! {
         p {
             @match (broken, warnings) {
@@ -115,9 +115,9 @@ fn rows_shown(rows: &[Row]) -> Markup {
 
 fn line(row: &Row) -> Markup {
     let colour = match row.standing {
-        Standing::Ok => "success",
-        Standing::Warning => "action_required",
-        Standing::Broken => "failure",
+        RowStatus::Ok => "success",
+        RowStatus::Warning => "action_required",
+        RowStatus::Broken => "failure",
     };
     html! {
         li {

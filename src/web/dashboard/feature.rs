@@ -34,7 +34,7 @@ const MOST_ITEMS: usize = 20;
 const LONGEST: usize = 400;
 
 /// What the page is made from.
-pub(super) struct Shown<'a> {
+pub(super) struct FeaturePage<'a> {
     pub(super) web: &'a str,
     pub(super) secrets: &'a Secrets,
     /// The token of the forms of a viewer who may act.
@@ -43,7 +43,7 @@ pub(super) struct Shown<'a> {
     pub(super) work: &'a WorkView,
 }
 
-impl Shown<'_> {
+impl FeaturePage<'_> {
     pub(super) fn page(&self) -> Markup {
         let feature = &self.view.feature;
         let (spending, links) = (&self.view.spending, self.links());
@@ -267,7 +267,7 @@ impl Shown<'_> {
         html! {
             @if !failed.is_empty() { h2 { "Failed steps" } }
             @for effect in failed.iter().rev().take(MOST_STEPS) {
-                (queue::failed(self.secrets, self.token, effect, queue::Shown::OnItsFeature))
+                (queue::failed(self.secrets, self.token, effect, queue::StepPlace::OnItsFeature))
             }
             @if !effects.is_empty() {
                 h2 { "Steps" }
@@ -320,7 +320,7 @@ fn step_colour(state: EffectState) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::Shown;
+    use super::FeaturePage;
     use crate::{
         engine::view::{FeatureView, WorkView},
         store::{EffectState, StoredEffect},
@@ -393,7 +393,7 @@ mod tests {
         };
         let page = |secrets: &Secrets| {
             let (web, token, view, work) = ("https://github.com", Some("token"), &view, &work);
-            let shown = Shown {
+            let shown = FeaturePage {
                 web,
                 secrets,
                 token,

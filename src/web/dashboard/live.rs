@@ -5,7 +5,7 @@ use crate::{
     web::{
         dashboard::{
             content, read_access, readings,
-            readings::{Page, Reading, Seen},
+            readings::{Page, Reading, RunActivity},
             sessions::{Viewer, Who},
         },
         inbox::Inbox,
@@ -38,7 +38,7 @@ struct Stream {
     headers: HeaderMap,
     /// The signal that a newer stream takes this one's place.
     crowded: Arc<Notify>,
-    seen: Seen,
+    seen: RunActivity,
     /// Whether the newest reading was not handled yet.
     is_unread: bool,
     sent: LastSent,

@@ -326,7 +326,7 @@ fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
     let token = token.as_deref();
     match reading {
         Reading::Overview(view, extent) => overview::content(secrets, inbox.viewers, (view, *extent)),
-        Reading::Feature(view, work) => feature::Shown {
+        Reading::Feature(view, work) => feature::FeaturePage {
             web,
             secrets,
             token,

@@ -36,7 +36,7 @@ pub(super) fn content(secrets: &Secrets, token: Option<&str>, queue: &Queue) -> 
         }
         h2 { "Failed steps" }
         @if queue.failed.is_empty() { p { "No step has failed." } }
-        @for step in &queue.failed { (failed(secrets, token, step, Shown::InTheQueue)) }
+        @for step in &queue.failed { (failed(secrets, token, step, StepPlace::InTheQueue)) }
     }
 }
 
@@ -116,7 +116,7 @@ fn until(step: &QueuedEffect, now: Millis) -> Markup {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum StepPlace {
     /// The page with the steps of all Features.
     InTheQueue,
     /// The page of its Feature, which says what to do.
@@ -125,7 +125,7 @@ pub(super) enum Shown {
 
 /// Returns a failed step, with the button that tries it again if possible. `token` is that of the forms of a viewer who
 /// may act.
-pub(super) fn failed(secrets: &Secrets, token: Option<&str>, step: &StoredEffect, shown: Shown) -> Markup {
+pub(super) fn failed(secrets: &Secrets, token: Option<&str>, step: &StoredEffect, shown: StepPlace) -> Markup {
     let said = secrets.mask(step.last_error.as_deref().unwrap_or("It did not say why."));
     html! {
         article.box.changes_requested id=(format!("failed-{}", step.seq)) {
@@ -143,7 +143,7 @@ pub(super) fn failed(secrets: &Secrets, token: Option<&str>, step: &StoredEffect
                     }
                 } @else if can_be_tried_again(step) {
                     p.muted { "An operator can try it again." }
-                } @else if shown == Shown::InTheQueue {
+                } @else if shown == StepPlace::InTheQueue {
                     p.muted { "Its Feature knows, and its page says what to do. Trying this step again would change nothing." }
                 }
             }

@@ -117,13 +117,13 @@ type Asking = Shared<BoxFuture<'static, Access>>;
 
 /// The state of knowledge on one person and repository.
 #[derive(Default)]
-struct Known {
+struct KnownAccess {
     /// The last answer, and the time of its question.
     last: Option<(Access, Millis)>,
     asking: Option<Asking>,
 }
 
-impl Known {
+impl KnownAccess {
     /// Returns the last answer, if its age is below the limit that `ms` gives for it.
     fn within(&self, ms: impl Fn(Access) -> i64, now: Millis) -> Option<Access> {
         let (access, at) = self.last?;
@@ -133,7 +133,7 @@ impl Known {
 
 /// GitHub's last answers on who may read what, and the questions in progress.
 pub(super) struct Readers {
-    known: Mutex<(HashMap<Key, Known>, Allowances)>,
+    known: Mutex<(HashMap<Key, KnownAccess>, Allowances)>,
     at_once: Semaphore,
 }
 
@@ -147,7 +147,7 @@ impl Default for Readers {
 }
 
 impl Readers {
-    fn lock(&self) -> MutexGuard<'_, (HashMap<Key, Known>, Allowances)> {
+    fn lock(&self) -> MutexGuard<'_, (HashMap<Key, KnownAccess>, Allowances)> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -183,7 +183,7 @@ impl Readers {
 
     /// Keeps GitHub's answer. Its age counts from the question, so a slow answer is already old.
     fn remember(&self, key: Key, access: Access, at: Millis) {
-        let known = Known {
+        let known = KnownAccess {
             last: Some((access, at)),
             asking: None,
         };
@@ -295,9 +295,9 @@ mod tests {
 
     /// The readers, and the number of questions to GitHub.
     #[derive(Default)]
-    struct Asked(Readers, AtomicI64);
+    struct CountedReaders(Readers, AtomicI64);
 
-    impl Asked {
+    impl CountedReaders {
         /// Returns the answer for a person and repository at a time; GitHub answers at once.
         fn of(&self, (person, repo): (u64, u64), access: Access, now: i64) -> Access {
             let (key, now) = ((RepoId(repo), UserId(person)), Millis(now));
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn one_person_asks_a_few_questions_however_many_pages_they_open() {
-        let asked = Asked::default();
+        let asked = CountedReaders::default();
         let repos = 1..=2 * u64::try_from(OF_A_PERSON.in_a_row).unwrap();
         for second in 0..60 {
             for repo in repos.clone() {
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn many_people_leave_the_app_most_of_what_it_may_ask() {
-        let asked = Asked::default();
+        let asked = CountedReaders::default();
         let hour = 3_600_000;
         for now in (0..=hour).step_by(500) {
             for stranger in 0..3 {
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn where_nobody_may_ask_the_last_answer_holds_for_a_quarter_of_an_hour() {
-        let asked = Asked::default();
+        let asked = CountedReaders::default();
         assert_eq!(asked.of((1, 1), Access::Yes, 0), Access::Yes);
         let strangers = 2 * u64::try_from(OF_AN_INSTALLATION.in_a_row).unwrap();
         let crowd = |now| {

@@ -68,7 +68,7 @@ pub(super) enum Reading {
 }
 
 /// A receiver of a page's newest reading; `None` before the first.
-pub(super) type Seen = watch::Receiver<Option<Arc<Reading>>>;
+pub(super) type RunActivity = watch::Receiver<Option<Arc<Reading>>>;
 
 /// An open page: its newest reading, and the lock for reading. A reading begins only after the one before it was shown,
 /// so that nobody sees an older reading after a newer one.
@@ -106,7 +106,7 @@ impl OpenPages {
     }
 
     /// Adds a viewer to a page. If the viewer is the first, the caller must start the page's reader.
-    fn join(&self, page: Page) -> (Seen, Arc<OpenPage>, Joined) {
+    fn join(&self, page: Page) -> (RunActivity, Arc<OpenPage>, Joined) {
         let mut open = self.open();
         if let Some(joined) = open.get(&page).and_then(Weak::upgrade) {
             return (joined.newest.subscribe(), joined, Joined::Later);
@@ -129,7 +129,7 @@ impl OpenPages {
 
 /// Follows a page: one reader serves all its viewers. The first reading is no older than this call: a browser that just
 /// got an answer must not be set back to an older state.
-pub(super) async fn follow(inbox: &Arc<Inbox>, page: Page) -> Seen {
+pub(super) async fn follow(inbox: &Arc<Inbox>, page: Page) -> RunActivity {
     let (seen, open, joined) = inbox.pages.join(page);
     match joined {
         Joined::First => drop(tokio::spawn(keep_reading(Arc::clone(inbox), page, open))),

@@ -24,7 +24,7 @@ use crate::{
         browser::{Browser, Form},
         manifest::{REGISTERED, Which},
         page::Note,
-        progress::{Choice, Hash, Installed, Progress, Standing, Step, standing, step},
+        progress::{AppStatus, Choice, Hash, Installed, Progress, Step, standing, step},
         prove::Proof,
     },
 };
@@ -443,7 +443,7 @@ impl Setup {
             .or(usual.as_ref())
             .and_then(|github| Choice::proposal(github, address));
         let step = step(now.progress.choice.as_ref(), &autobuild, installed);
-        let shown = page::Shown {
+        let shown = page::SetupView {
             step,
             autobuild,
             coach: standing(&now.progress, now.kept.as_ref(), Which::Coach),
@@ -480,7 +480,7 @@ impl Setup {
         let kept = self.kept();
         let mut posted = Vec::new();
         for which in Which::BOTH {
-            let open = matches!(standing(&self.now().progress, kept.as_ref(), which), Standing::Missing);
+            let open = matches!(standing(&self.now().progress, kept.as_ref(), which), AppStatus::Missing);
             let (Some(choice), true) = (&choice, open) else {
                 continue;
             };

@@ -5,7 +5,7 @@ use super::{
     browser::Form,
     finish::{MOST, Made},
     manifest::Which,
-    progress::{Choice, CodeStanding, Field, Hash, Installed, NoChoice, NoReturn, NotOurs, Standing, Step},
+    progress::{AppStatus, Choice, CodeAppStatus, Field, Hash, Installed, NoChoice, NoReturn, NotOurs, Step},
     prove::Proof,
     register::{ImportField, NotImported},
 };
@@ -27,10 +27,10 @@ use secrecy::{ExposeSecret, SecretString};
 use std::path::Path;
 use url::{Url, form_urlencoded};
 
-pub(super) struct Shown<'a> {
+pub(super) struct SetupView<'a> {
     pub(super) step: Step,
-    pub(super) autobuild: Standing<'a>,
-    pub(super) coach: Standing<'a>,
+    pub(super) autobuild: AppStatus<'a>,
+    pub(super) coach: AppStatus<'a>,
     pub(super) choice: Option<&'a Choice>,
     pub(super) kept: Option<&'a KeptApps>,
     /// The GitHub server that the settings name.
@@ -71,7 +71,7 @@ pub(super) enum Note {
     Made(Vec<Made>),
 }
 
-pub(super) fn page(shown: &Shown<'_>) -> Response {
+pub(super) fn page(shown: &SetupView<'_>) -> Response {
     let goes_on = matches!(shown.note, Some(Note::Chosen));
     let content = html! {
         h1 { "Set up AutoBuild" }
@@ -174,7 +174,7 @@ pub(super) fn failed(why: &str) -> Response {
 
 /// Returns the problems of this machine, so that people learn of them before the Apps are made.
 fn machine_section(rows: Option<&[Row]>) -> Markup {
-    let is_wrong = |row: &&Row| row.standing != diagnosis::Standing::Ok;
+    let is_wrong = |row: &&Row| row.standing != diagnosis::RowStatus::Ok;
     let wrong: Vec<&Row> = rows.unwrap_or_default().iter().filter(is_wrong).collect();
     html! {
         h2 { "This machine" }
@@ -243,13 +243,13 @@ fn made_in_short(made: &Made) -> Markup {
     }
 }
 
-fn own_form(shown: &Shown<'_>) -> Markup {
+fn own_form(shown: &SetupView<'_>) -> Markup {
     html! { input type="hidden" name="form" value=(shown.form); }
 }
 
-fn choice_section(shown: &Shown<'_>) -> Markup {
+fn choice_section(shown: &SetupView<'_>) -> Markup {
     let choice = shown.choice;
-    let unfinished = [&shown.autobuild, &shown.coach].map(|app| matches!(app, Standing::Unfinished(_)));
+    let unfinished = [&shown.autobuild, &shown.coach].map(|app| matches!(app, AppStatus::Unfinished(_)));
     let is_fixed = shown.kept.is_some() || unfinished.contains(&true);
     html! {
         h2 { "1. Where" }
@@ -275,7 +275,7 @@ fn chosen(choice: &Choice) -> Markup {
     }
 }
 
-fn choice_form(shown: &Shown<'_>) -> Markup {
+fn choice_form(shown: &SetupView<'_>) -> Markup {
     let (choice, typed) = (shown.choice, shown.typed);
     let refused = match &shown.note {
         Some(Note::NoChoice(why)) => Some((why.field(), why.to_string())),
@@ -337,7 +337,7 @@ fn own_github(choice: Option<&Choice>) -> Option<&str> {
     (web != "https://github.com/").then_some(web)
 }
 
-fn apps_section(shown: &Shown<'_>, goes_on: bool) -> Markup {
+fn apps_section(shown: &SetupView<'_>, goes_on: bool) -> Markup {
     html! {
         h2 { "2. The Apps" }
         p {
@@ -354,11 +354,11 @@ fn apps_section(shown: &Shown<'_>, goes_on: bool) -> Markup {
     }
 }
 
-fn app_box(shown: &Shown<'_>, which: Which, standing: &Standing<'_>, goes_on: bool) -> Markup {
+fn app_box(shown: &SetupView<'_>, which: Which, standing: &AppStatus<'_>, goes_on: bool) -> Markup {
     let posted = shown.manifests.iter().find(|posted| posted.which == which);
     let head = html! { b { (which.name()) } };
     let body = match standing {
-        Standing::Missing => html! {
+        AppStatus::Missing => html! {
             @if let Some(posted) = posted {
                 form.action method="post" action=(posted.to) data-go[goes_on] {
                     input type="hidden" name="manifest" value=(posted.manifest);
@@ -366,16 +366,16 @@ fn app_box(shown: &Shown<'_>, which: Which, standing: &Standing<'_>, goes_on: bo
                 }
             }
         },
-        Standing::Kept => {
+        AppStatus::Kept => {
             let app = shown.kept.and_then(|kept| which.kept(kept));
             html! { @if let Some(app) = app { (kept_box(shown, which, app)) } }
         }
-        Standing::Unfinished(standing) => unfinished_box(shown, which, standing),
+        AppStatus::Unfinished(standing) => unfinished_box(shown, which, standing),
     };
     page_parts::boxed(None, "", &head, &body)
 }
 
-fn kept_box(shown: &Shown<'_>, which: Which, app: &KeptApp) -> Markup {
+fn kept_box(shown: &SetupView<'_>, which: Which, app: &KeptApp) -> Markup {
     html! {
         p {
             "Registered as " a href=(app.page) { (app.slug) } ", number " (app.id) ". Its key and secrets are in "
@@ -395,7 +395,7 @@ fn kept_box(shown: &Shown<'_>, which: Which, app: &KeptApp) -> Markup {
     }
 }
 
-fn small_form(shown: &Shown<'_>, to: &str, which: Which, button: &str) -> Markup {
+fn small_form(shown: &SetupView<'_>, to: &str, which: Which, button: &str) -> Markup {
     html! {
         form.action method="post" action=(to) {
             (own_form(shown))
@@ -405,26 +405,26 @@ fn small_form(shown: &Shown<'_>, to: &str, which: Which, button: &str) -> Markup
     }
 }
 
-fn unfinished_box(shown: &Shown<'_>, which: Which, standing: &CodeStanding) -> Markup {
+fn unfinished_box(shown: &SetupView<'_>, which: Which, standing: &CodeAppStatus) -> Markup {
     let apps = shown.choice.map(Choice::apps_page).unwrap_or_default();
     html! {
         @match standing {
-            CodeStanding::Begun => {
+            CodeAppStatus::Begun => {
                 p { "GitHub registered the App. The service was stopped before the App's key was here." }
                 (retry_forms(shown, which, &apps))
             },
-            CodeStanding::NoAnswer => {
+            CodeAppStatus::NoAnswer => {
                 p { "GitHub registered the App, but did not answer when it was asked for the App's key. It gives the key for an hour." }
                 (retry_forms(shown, which, &apps))
             },
-            CodeStanding::Lost => {
+            CodeAppStatus::Lost => {
                 p.wrong {
                     "GitHub registered the App, but its key is lost: GitHub tells it once, and within an hour. "
                     "Delete the App in " a href=(apps) { "the owner's Apps" } ", then register it again."
                 }
                 (small_form(shown, "/setup/forget", which, "I deleted it: register again"))
             },
-            CodeStanding::Foreign { page, why } => {
+            CodeAppStatus::Foreign { page, why } => {
                 p.wrong { "GitHub returned " a href=(page) { (page) } ", which is not used: " (not_ours(which, why)) "." }
                 p { "Delete it in " a href=(apps) { "the owner's Apps" } " if it was made just now, then register again." }
                 (small_form(shown, "/setup/forget", which, "Register again"))
@@ -433,7 +433,7 @@ fn unfinished_box(shown: &Shown<'_>, which: Which, standing: &CodeStanding) -> M
     }
 }
 
-fn retry_forms(shown: &Shown<'_>, which: Which, apps: &str) -> Markup {
+fn retry_forms(shown: &SetupView<'_>, which: Which, apps: &str) -> Markup {
     html! {
         (small_form(shown, "/setup/retry", which, "Try to fetch the key"))
         details {
@@ -457,7 +457,7 @@ pub(super) fn not_ours(which: Which, why: &NotOurs) -> String {
     }
 }
 
-fn import_form(shown: &Shown<'_>) -> Markup {
+fn import_form(shown: &SetupView<'_>) -> Markup {
     let typed = shown.typed;
     let why = |field: ImportField| match &shown.note {
         Some(Note::NotImported(NotImported { field: Some(at), why })) if *at == field => Some(why.as_str()),
@@ -496,7 +496,7 @@ fn import_form(shown: &Shown<'_>) -> Markup {
     }
 }
 
-fn address_section(shown: &Shown<'_>) -> Markup {
+fn address_section(shown: &SetupView<'_>) -> Markup {
     html! {
         h2 { "3. The address" }
         @if let Some(kept) = shown.kept { (reach(shown.proof, kept)) }
@@ -538,7 +538,7 @@ pub(super) fn install_page(app: &KeptApp) -> String {
     format!("{}/installations/new", app.page.trim_end_matches('/'))
 }
 
-fn install_section(shown: &Shown<'_>) -> Markup {
+fn install_section(shown: &SetupView<'_>) -> Markup {
     let link = |which: Which| shown.kept.and_then(|kept| which.kept(kept)).map(install_page);
     let (main, coach) = (link(Which::Autobuild), link(Which::Coach));
     let count = shown.installations.repositories.len();
@@ -568,7 +568,7 @@ fn install_section(shown: &Shown<'_>) -> Markup {
     }
 }
 
-fn repositories_section(shown: &Shown<'_>) -> Markup {
+fn repositories_section(shown: &SetupView<'_>) -> Markup {
     let is_ticked = |id: domain::ids::RepoId| {
         let id = id.to_string();
         shown.typed.fields("repository").any(|ticked| ticked == id)

@@ -67,12 +67,12 @@ struct Begun {
 pub(super) struct Code {
     pub(super) which: Which,
     pub(super) code: String,
-    pub(super) standing: CodeStanding,
+    pub(super) standing: CodeAppStatus,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum CodeStanding {
+pub(super) enum CodeAppStatus {
     /// The exchange began, and its end is unknown: the process may have been ended in between.
     Begun,
     /// GitHub did not answer.
@@ -300,13 +300,13 @@ impl Progress {
         self.codes.push(Code {
             which: begun.which,
             code: code.to_owned(),
-            standing: CodeStanding::Begun,
+            standing: CodeAppStatus::Begun,
         });
         Ok(begun.which)
     }
 
     /// Sets the state of the exchange of an App's code.
-    pub(super) fn stand(&mut self, which: Which, standing: CodeStanding) {
+    pub(super) fn stand(&mut self, which: Which, standing: CodeAppStatus) {
         if let Some(code) = self.codes.iter_mut().find(|code| code.which == which) {
             code.standing = standing;
         }
@@ -322,21 +322,21 @@ impl Progress {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Standing<'a> {
+pub(super) enum AppStatus<'a> {
     /// The App is not registered, as far as is known.
     Missing,
     /// The App's credentials are saved.
     Kept,
     /// GitHub gave a code for the App, and its credentials are not saved.
-    Unfinished(&'a CodeStanding),
+    Unfinished(&'a CodeAppStatus),
 }
 
 /// Returns the state of an App: saved credentials take precedence over any registration in progress.
-pub(super) fn standing<'a>(progress: &'a Progress, kept: Option<&KeptApps>, which: Which) -> Standing<'a> {
+pub(super) fn standing<'a>(progress: &'a Progress, kept: Option<&KeptApps>, which: Which) -> AppStatus<'a> {
     match (kept.and_then(|kept| which.kept(kept)), progress.code(which)) {
-        (Some(_), _) => Standing::Kept,
-        (None, Some(code)) => Standing::Unfinished(&code.standing),
-        (None, None) => Standing::Missing,
+        (Some(_), _) => AppStatus::Kept,
+        (None, Some(code)) => AppStatus::Unfinished(&code.standing),
+        (None, None) => AppStatus::Missing,
     }
 }
 
@@ -361,12 +361,12 @@ pub(super) enum Installed {
     Somewhere,
 }
 
-pub(super) fn step(choice: Option<&Choice>, autobuild: &Standing<'_>, installed: Installed) -> Step {
+pub(super) fn step(choice: Option<&Choice>, autobuild: &AppStatus<'_>, installed: Installed) -> Step {
     match (autobuild, choice, installed) {
-        (Standing::Kept, _, Installed::Somewhere) => Step::Repositories,
-        (Standing::Kept, _, Installed::Nowhere) => Step::Install,
-        (Standing::Missing | Standing::Unfinished(_), Some(_), _) => Step::Register,
-        (Standing::Missing | Standing::Unfinished(_), None, _) => Step::Choose,
+        (AppStatus::Kept, _, Installed::Somewhere) => Step::Repositories,
+        (AppStatus::Kept, _, Installed::Nowhere) => Step::Install,
+        (AppStatus::Missing | AppStatus::Unfinished(_), Some(_), _) => Step::Register,
+        (AppStatus::Missing | AppStatus::Unfinished(_), None, _) => Step::Choose,
     }
 }
 
@@ -503,37 +503,37 @@ mod tests {
         progress.come_back("state", "code", &own, NOW).unwrap();
         assert_eq!(
             standing(&progress, None, Which::Autobuild),
-            Standing::Unfinished(&CodeStanding::Begun)
+            AppStatus::Unfinished(&CodeAppStatus::Begun)
         );
-        assert_eq!(standing(&progress, None, Which::Coach), Standing::Missing);
-        progress.stand(Which::Autobuild, CodeStanding::Lost);
+        assert_eq!(standing(&progress, None, Which::Coach), AppStatus::Missing);
+        progress.stand(Which::Autobuild, CodeAppStatus::Lost);
         assert_eq!(
             standing(&progress, None, Which::Autobuild),
-            Standing::Unfinished(&CodeStanding::Lost)
+            AppStatus::Unfinished(&CodeAppStatus::Lost)
         );
         let written = serde_json::to_string(&progress).unwrap();
         assert!(!written.contains("\"state\":\"state\""), "no state in clear: {written}");
         assert_eq!(serde_json::from_str::<Progress>(&written).unwrap(), progress);
         progress.drop_code(Which::Autobuild);
-        assert_eq!(standing(&progress, None, Which::Autobuild), Standing::Missing);
+        assert_eq!(standing(&progress, None, Which::Autobuild), AppStatus::Missing);
     }
 
     #[test]
     fn what_is_there_says_what_is_shown_next() {
         let chosen = choice("", "", "https://b.example").unwrap();
-        let lost = CodeStanding::Lost;
+        let lost = CodeAppStatus::Lost;
         for (choice, app, installed, next) in [
-            (None, Standing::Missing, Installed::Nowhere, Step::Choose),
-            (Some(&chosen), Standing::Missing, Installed::Nowhere, Step::Register),
+            (None, AppStatus::Missing, Installed::Nowhere, Step::Choose),
+            (Some(&chosen), AppStatus::Missing, Installed::Nowhere, Step::Register),
             (
                 Some(&chosen),
-                Standing::Unfinished(&lost),
+                AppStatus::Unfinished(&lost),
                 Installed::Nowhere,
                 Step::Register,
             ),
-            (Some(&chosen), Standing::Kept, Installed::Nowhere, Step::Install),
-            (None, Standing::Kept, Installed::Nowhere, Step::Install),
-            (Some(&chosen), Standing::Kept, Installed::Somewhere, Step::Repositories),
+            (Some(&chosen), AppStatus::Kept, Installed::Nowhere, Step::Install),
+            (None, AppStatus::Kept, Installed::Nowhere, Step::Install),
+            (Some(&chosen), AppStatus::Kept, Installed::Somewhere, Step::Repositories),
         ] {
             assert_eq!(step(choice, &app, installed), next, "{app:?} {installed:?}");
         }

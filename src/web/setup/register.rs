@@ -6,7 +6,7 @@ use super::{
     manifest::{Manifest, Which},
     page,
     page::Note,
-    progress::{Choice, CodeStanding, Hash, NoReturn, NotOurs, Standing, Step, standing},
+    progress::{AppStatus, Choice, CodeAppStatus, Hash, NoReturn, NotOurs, Step, standing},
 };
 use crate::{
     config::{KeptApp, KeptApps, OAuthClient, github_named},
@@ -147,7 +147,7 @@ impl Setup {
             let now = self.now();
             let open = matches!(
                 standing(&now.progress, now.kept.as_ref(), which),
-                Standing::Unfinished(CodeStanding::Begun | CodeStanding::NoAnswer)
+                AppStatus::Unfinished(CodeAppStatus::Begun | CodeAppStatus::NoAnswer)
             );
             let code = now.progress.code(which).filter(|_| open).map(|code| code.code.clone());
             (now.progress.choice.clone(), code)
@@ -159,11 +159,11 @@ impl Setup {
         let urls = urls.through(&self.options.uplink);
         let result = match exchange(&urls, &code, self.options.clock).await {
             Ok(app) => self.came(&choice, which, app),
-            Err(GithubError::NotFound | GithubError::Gone) => Err(CodeStanding::Lost),
+            Err(GithubError::NotFound | GithubError::Gone) => Err(CodeAppStatus::Lost),
             Err(error) => {
                 let why = self.options.secrets.mask(&error.to_string());
                 tracing::warn!("the code for {} was not exchanged: {why}", which.name());
-                Err(CodeStanding::NoAnswer)
+                Err(CodeAppStatus::NoAnswer)
             }
         };
         let app = match result {
@@ -193,7 +193,7 @@ impl Setup {
     }
 
     /// Accepts an App that GitHub returned, if it is the one that was asked for.
-    fn came(&self, choice: &Choice, which: Which, app: Registered) -> Result<KeptApp, CodeStanding> {
+    fn came(&self, choice: &Choice, which: Which, app: Registered) -> Result<KeptApp, CodeAppStatus> {
         for secret in app.webhook_secret.iter().chain([&app.private_key, &app.client_secret]) {
             self.options.secrets.learn(secret, super::NEVER, self.clock());
         }
@@ -206,7 +206,7 @@ impl Setup {
         let wrong = wrong.or_else(|| without_hook.then_some(NotOurs::NoWebhook));
         if let Some(why) = wrong {
             let page = app.page;
-            return Err(CodeStanding::Foreign { page, why });
+            return Err(CodeAppStatus::Foreign { page, why });
         }
         Ok(KeptApp {
             id: app.identity.id.0,

@@ -10,7 +10,7 @@ pub use crate::{
     blocked::{
         failure::{AgentFailure, Cut, FailureClass, SpentScript},
         fault::{Defect, Fault, RepositoryFault},
-        reason::{BlockReason, Doing, PreFlightCause, PreFlightFault, Severity},
+        reason::{BlockReason, PreFlightCause, PreFlightFault, Severity, WorkStep},
     },
     cost::Cost,
     recurring::same_issues_three_turns,

@@ -69,7 +69,7 @@ pub enum BlockReason {
     /// An agent gave no usable result in any try.
     AgentFailed {
         #[serde(default = "unknown_step")]
-        doing: Doing,
+        doing: WorkStep,
         failure: AgentFailure,
         /// The end of its output, masked and shortened.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -92,12 +92,12 @@ pub enum BlockReason {
     ForcePushed { by: User },
     /// GitHub refused a step that the work needs.
     ForgeRefused {
-        doing: Doing,
+        doing: WorkStep,
         /// GitHub's message.
         said: String,
     },
     /// A step failed for another reason: at GitHub, in the repository, or on the service's machine.
-    Failed { doing: Doing, fault: Fault },
+    Failed { doing: WorkStep, fault: Fault },
     /// A branch rule forbids the branch's name or a push.
     BranchRule { rule: String },
     /// Set-up or tests of the default branch cannot be run.
@@ -121,7 +121,7 @@ pub enum BlockReason {
     /// The repository's settings cannot be read.
     BadSettings { mistakes: Vec<SettingsMistake> },
     /// The service crashed three times during the same step.
-    Crashed { doing: Doing },
+    Crashed { doing: WorkStep },
 }
 
 impl BlockReason {
@@ -157,7 +157,7 @@ impl BlockReason {
     }
 
     /// Returns the reason for an agent's last failure; `printed` is the end of its output.
-    pub(crate) fn agent_failed(doing: Doing, failure: AgentFailure, printed: String) -> Self {
+    pub(crate) fn agent_failed(doing: WorkStep, failure: AgentFailure, printed: String) -> Self {
         Self::AgentFailed {
             doing,
             failure,
@@ -166,7 +166,7 @@ impl BlockReason {
     }
 
     /// Returns the reason for a fault during `doing` that no further try resolved.
-    pub fn of_fault(doing: Doing, fault: Fault) -> Self {
+    pub fn of_fault(doing: WorkStep, fault: Fault) -> Self {
         if let Fault::Refused { said } = fault {
             Self::ForgeRefused { doing, said }
         } else {
@@ -178,7 +178,7 @@ impl BlockReason {
 /// The step that was under way, by the kind of its effect. The aliases are words that older versions stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Doing {
+pub enum WorkStep {
     /// Making a plan.
     Plan,
     /// Checking the default branch.
@@ -226,11 +226,11 @@ pub enum Doing {
 }
 
 /// Returns the step of a block that was stored before blocks named their step.
-fn unknown_step() -> Doing {
-    Doing::LookingAtIt
+fn unknown_step() -> WorkStep {
+    WorkStep::LookingAtIt
 }
 
-impl Doing {
+impl WorkStep {
     /// Returns the step that an effect of this kind performs.
     pub fn of_kind(kind: &str) -> Self {
         serde_json::from_value(kind.into()).unwrap_or_else(|_| Self::Other(kind.to_owned()))
@@ -253,7 +253,7 @@ words! {
 
 #[cfg(test)]
 mod tests {
-    use super::{BlockReason, Doing, PreFlightCause};
+    use super::{BlockReason, PreFlightCause, WorkStep};
     use crate::{
         blocked::{Defect, Fault, RepositoryFault},
         mistake::SettingsMistake,
@@ -272,17 +272,17 @@ mod tests {
             read(
                 r#"{"failed":{"doing":"wave gate","fault":{"repository":{"what":"the branch main does not exist"}}}}"#
             ),
-            failed(Doing::WaveGate, Fault::Repository { what: repository })
+            failed(WorkStep::WaveGate, Fault::Repository { what: repository })
         );
         let defect = Defect::Said(text("TASK-001 has no open turn"));
         assert_eq!(
             read(r#"{"failed":{"doing":"looking at it","fault":{"defect":{"what":"TASK-001 has no open turn"}}}}"#),
-            failed(Doing::LookingAtIt, Fault::Defect { what: defect })
+            failed(WorkStep::LookingAtIt, Fault::Defect { what: defect })
         );
         let unreadable = Fault::Unreadable { said: text("x") };
         assert_eq!(
             read(r#"{"failed":{"doing":"sweep all","fault":{"unreadable":{"what":"x"}}}}"#),
-            failed(Doing::Other(text("sweep all")), unreadable)
+            failed(WorkStep::Other(text("sweep all")), unreadable)
         );
         assert_eq!(
             read(r#"{"pre_flight_failed":{"what":"tests: `t` exited with 127","output":""}}"#),
@@ -304,7 +304,7 @@ mod tests {
         let defect = Fault::Defect {
             what: Defect::NoIntegrationBranch,
         };
-        let reason = BlockReason::of_fault(Doing::of_kind("open_integration"), defect);
+        let reason = BlockReason::of_fault(WorkStep::of_kind("open_integration"), defect);
         let stored = serde_json::to_string(&reason).unwrap();
         assert_eq!(
             stored,

@@ -25,7 +25,7 @@ pub enum Approvable {
 
 /// A command that lets the work continue or ends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum NextCommand {
     /// Continues, with guidance and more turns.
     Resume,
     /// Accepts the work as it is, overriding the Coach.
@@ -40,7 +40,7 @@ pub enum Way {
     Cancel,
 }
 
-impl Way {
+impl NextCommand {
     /// Returns the commands for a blocked task.
     pub fn of_task(approvable: Approvable) -> Vec<Self> {
         match approvable {
@@ -77,7 +77,7 @@ pub struct BlockedReport {
     /// Whether a person can approve the work as it is.
     pub approvable: Approvable,
     /// The commands that let the work continue or end it.
-    pub ways: Vec<Way>,
+    pub ways: Vec<NextCommand>,
     /// The cost of the work so far.
     pub cost: Cost,
 }
@@ -101,7 +101,7 @@ impl BlockedReport {
             recurring: recurring::recurring(&items),
             last_feedback: last.unwrap_or_default(),
             approvable,
-            ways: Way::of_task(approvable),
+            ways: NextCommand::of_task(approvable),
             cost,
             reason: reason.clone(),
             gates,
@@ -111,10 +111,10 @@ impl BlockedReport {
     /// Returns the report on a Feature that is blocked for this reason. `gates` are the results that belong to the
     /// reason.
     pub fn of_feature(feature: &Feature, reason: &BlockReason, gates: Option<&GateReport>, cost: Cost) -> Self {
-        let mut ways = Way::of_feature(feature);
+        let mut ways = NextCommand::of_feature(feature);
         // Other instructions to the planner do not help if the agent itself fails.
         if matches!(reason, BlockReason::AgentFailed { .. }) {
-            ways.retain(|way| *way != Way::Plan);
+            ways.retain(|way| *way != NextCommand::Plan);
         }
         Self {
             attempts: 0,

@@ -11,7 +11,7 @@ mod settled;
 
 pub use figures::{about_dollars, dollars, hours, tokens};
 pub use month::Month;
-pub use settled::{Known, settled};
+pub use settled::{UsageKnowledge, settled};
 
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;

@@ -7,7 +7,7 @@ use crate::{
 
 /// The extent to which a run's usage is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum UsageKnowledge {
     /// Everything that its program usually reports.
     All,
     /// Not everything: its model worked, but the cost of that was not reported.
@@ -23,19 +23,21 @@ pub enum Known {
 /// If a program that usually reports its cost could not do so (it was killed, it crashed, its model's API stopped
 /// serving it), the run counts with its whole share, so that an unknown cost never exceeds the limit. A run that never
 /// reached its model costs nothing.
-pub fn settled(usage: Usage, known: Known, cost_reporting: CostReporting, share: &Share) -> Usage {
+pub fn settled(usage: Usage, known: UsageKnowledge, cost_reporting: CostReporting, share: &Share) -> Usage {
     match (cost_reporting, known) {
-        (CostReporting::Nothing, _) | (CostReporting::Cost, Known::All) => usage,
-        (CostReporting::Cost, Known::Nothing) => Usage {
+        (CostReporting::Nothing, _) | (CostReporting::Cost, UsageKnowledge::All) => usage,
+        (CostReporting::Cost, UsageKnowledge::Nothing) => Usage {
             usd_micros: usage.usd_micros.or(Some(0)),
             ..usage
         },
-        (CostReporting::Cost, Known::Part) => all_tokens(all_money(usage, share), share),
+        (CostReporting::Cost, UsageKnowledge::Part) => all_tokens(all_money(usage, share), share),
         // If the tokens of the share are used up, part of its money may be left.
-        (CostReporting::Cost, Known::Spent) => match share.tokens.is_some_and(|least| usage.tokens.total() >= least) {
-            true => usage,
-            false => all_money(usage, share),
-        },
+        (CostReporting::Cost, UsageKnowledge::Spent) => {
+            match share.tokens.is_some_and(|least| usage.tokens.total() >= least) {
+                true => usage,
+                false => all_money(usage, share),
+            }
+        }
     }
 }
 
@@ -88,15 +90,15 @@ mod tests {
     fn what_is_told_counts_and_what_is_not_told_counts_as_the_share() {
         // Reported money and tokens, what is known; then money, tokens, and whether that is an estimate.
         let table = [
-            (Some(7), 9, Known::All, (Some(7), 9, false)),
-            (None, 0, Known::All, (None, 0, false)),
-            (None, 0, Known::Part, (Some(50), 1_000, true)),
-            (Some(7), 9, Known::Part, (Some(50), 1_000, true)),
-            (Some(60), 2_000, Known::Part, (Some(60), 2_000, false)),
-            (Some(20), 9, Known::Spent, (Some(50), 9, true)),
-            (Some(60), 9, Known::Spent, (Some(60), 9, false)),
-            (Some(20), 1_000, Known::Spent, (Some(20), 1_000, false)),
-            (None, 0, Known::Nothing, (Some(0), 0, false)),
+            (Some(7), 9, UsageKnowledge::All, (Some(7), 9, false)),
+            (None, 0, UsageKnowledge::All, (None, 0, false)),
+            (None, 0, UsageKnowledge::Part, (Some(50), 1_000, true)),
+            (Some(7), 9, UsageKnowledge::Part, (Some(50), 1_000, true)),
+            (Some(60), 2_000, UsageKnowledge::Part, (Some(60), 2_000, false)),
+            (Some(20), 9, UsageKnowledge::Spent, (Some(50), 9, true)),
+            (Some(60), 9, UsageKnowledge::Spent, (Some(60), 9, false)),
+            (Some(20), 1_000, UsageKnowledge::Spent, (Some(20), 1_000, false)),
+            (None, 0, UsageKnowledge::Nothing, (Some(0), 0, false)),
         ];
         for (usd_micros, tokens, known, expected) in table {
             let usage = settled(told(usd_micros, tokens), known, CostReporting::Cost, &SHARE);
@@ -107,7 +109,12 @@ mod tests {
 
     #[test]
     fn who_never_tells_is_unknown_and_without_a_limit_nothing_is_made_up() {
-        for known in [Known::All, Known::Part, Known::Spent, Known::Nothing] {
+        for known in [
+            UsageKnowledge::All,
+            UsageKnowledge::Part,
+            UsageKnowledge::Spent,
+            UsageKnowledge::Nothing,
+        ] {
             assert_eq!(
                 settled(told(None, 0), known, CostReporting::Nothing, &SHARE),
                 told(None, 0)
@@ -119,7 +126,7 @@ mod tests {
             ..SHARE
         };
         assert_eq!(
-            settled(told(None, 0), Known::Part, CostReporting::Cost, &unlimited),
+            settled(told(None, 0), UsageKnowledge::Part, CostReporting::Cost, &unlimited),
             told(None, 0)
         );
     }

@@ -50,7 +50,7 @@ fn earlier() -> ChangedPaths {
 
 fn found_in(report: &PlayerReport, gates: &GateReport, criteria: &[Criterion]) -> Vec<String> {
     let files = ["src/a.rs", "c.rs", "src/new.rs", "tests/new_test.sh"];
-    let known = Known {
+    let known = CommitFacts {
         turn: &changed(),
         task: &earlier(),
         has_file: &|path| files.contains(&path.to_lowercase().as_str()),

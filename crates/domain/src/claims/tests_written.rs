@@ -1,7 +1,7 @@
 //! Compares the tests that a report claims to have written with the tests and files of the commit.
 
 use crate::{
-    claims::{Known, MOST_CLAIMS, contradiction, spelling::spellings},
+    claims::{CommitFacts, MOST_CLAIMS, contradiction, spelling::spellings},
     evidence::{Evidence, Finding, TestNames},
     report::{Discrepancy, PlayerReport},
 };
@@ -14,7 +14,7 @@ const SHORTEST: usize = 3;
 
 /// Returns the claimed tests that appear neither in the runner's results, nor as a file of the commit, nor in the text
 /// of a changed file.
-pub(super) fn invented(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
+pub(super) fn invented(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Discrepancy> {
     let others = known.gates.more.iter().map(|result| &result.evidence);
     let all = others.chain([&known.gates.tests]);
     let findings: Vec<&Finding> = all.filter_map(Evidence::finding).collect();
@@ -27,7 +27,7 @@ pub(super) fn invented(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepa
         .collect()
 }
 
-fn exists(claim: &str, known: &Known<'_>, findings: &[&Finding]) -> bool {
+fn exists(claim: &str, known: &CommitFacts<'_>, findings: &[&Finding]) -> bool {
     let name = bare(claim);
     let last = SEPARATORS.iter().fold(name, |name, separator| {
         name.rsplit(separator).next().unwrap_or(name).trim()
@@ -65,7 +65,7 @@ fn is_printed(finding: &Finding, last: &str) -> bool {
 }
 
 /// `true` if the name stands in the text of a changed file. A dotted name may match by its last part.
-fn stands_written(last: &str, known: &Known<'_>) -> bool {
+fn stands_written(last: &str, known: &CommitFacts<'_>) -> bool {
     let end = last.rsplit('.').next().unwrap_or(last);
     [last, end]
         .into_iter()

@@ -1,7 +1,7 @@
 //! The things that AutoBuild says, the things that only a person can do, and the record of what could not be said.
 
 use crate::{
-    blocked::Doing,
+    blocked::WorkStep,
     effect::effect::Effect,
     feature::refusal::{Asker, Refusal},
     ids::{CommentId, IssueNumber, PullNumber, TaskId, TurnNumber},
@@ -149,10 +149,10 @@ pub enum Replacement {
 
 impl Saying {
     /// Returns the step that failed, if a task may not be merged before this was said.
-    pub(crate) fn before_merge(self) -> Option<Doing> {
+    pub(crate) fn before_merge(self) -> Option<WorkStep> {
         match self {
-            Self::Review => Some(Doing::PostReview),
-            Self::Check => Some(Doing::PublishCheck),
+            Self::Review => Some(WorkStep::PostReview),
+            Self::Check => Some(WorkStep::PublishCheck),
             // GitHub itself refuses to merge a draft, so `Ready` needs no rule here.
             Self::Report | Self::Call | Self::Living | Self::Dismissal | Self::Ready | Self::Close { .. } => None,
         }

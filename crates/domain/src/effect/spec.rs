@@ -226,7 +226,7 @@ impl Lane {
 mod tests {
     use super::*;
     use crate::{
-        blocked::Doing,
+        blocked::WorkStep,
         effect::{ClosedWhy, DismissedWhy, Outages, ReactOn, Reaction, Reply, ReplyTo, Thread},
         feature::Wait,
         ids::{CommentId, Emission, FeatureKey, IssueNumber, PullNumber, RepoId, Sha, TurnNumber, User, UserId},
@@ -340,7 +340,7 @@ mod tests {
                 "{} could not be stopped",
                 spec.kind
             );
-            let is_named = !matches!(Doing::of_kind(spec.kind), Doing::Other(_));
+            let is_named = !matches!(WorkStep::of_kind(spec.kind), WorkStep::Other(_));
             assert!(!is_missed || is_named, "{} has no name for people", spec.kind);
             assert!(
                 !is_missed || effect.emission(&KEY) == Some(RUN),

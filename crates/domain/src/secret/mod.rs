@@ -27,10 +27,10 @@ pub const MASK: &str = "[masked]";
 /// The service's own secrets, which are found in addition to everything that looks like a credential. Clones are cheap
 /// and share what they learn.
 #[derive(Clone, Default)]
-pub struct Secrets(Arc<Known>);
+pub struct Secrets(Arc<KnownSecrets>);
 
 #[derive(Default)]
-struct Known {
+struct KnownSecrets {
     lasting: Option<Own>,
     passing: Passing,
 }
@@ -101,7 +101,7 @@ impl Span {
 
 /// A credential that was found. It holds a digest of the value, so that two can be compared without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundSecret {
     /// The kind.
     pub kind: SecretKind,
     /// The line, from 1.
@@ -109,7 +109,7 @@ pub struct Found {
     digest: [u8; 32],
 }
 
-impl Found {
+impl FoundSecret {
     /// `true` if the same value is among `others`, on any line.
     pub fn is_among(&self, others: &[Self]) -> bool {
         others.iter().any(|other| other.digest == self.digest)
@@ -126,7 +126,7 @@ impl Secrets {
     /// Prepares to find these values in every spelling in which they could leak. Values that are so short or plain that
     /// they could be ordinary words are left out.
     pub fn new<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Self {
-        Self(Arc::new(Known {
+        Self(Arc::new(KnownSecrets {
             lasting: Own::of(values),
             passing: Passing::default(),
         }))
@@ -180,7 +180,7 @@ impl Secrets {
     }
 
     /// Returns the credentials in a file's content that a commit is refused for, in order; one for each place.
-    pub fn find(&self, path: &str, content: &[u8]) -> Vec<Found> {
+    pub fn find(&self, path: &str, content: &[u8]) -> Vec<FoundSecret> {
         let wide = view::read(content);
         let content = wide.as_deref().map_or(content, str::as_bytes);
         let mut spans = self.spans(content, assignment::Where::of(path, content));
@@ -189,7 +189,7 @@ impl Secrets {
         }
         spans.retain(|span| span.sure == Sure::Yes);
         spans.sort_unstable_by_key(|span| (span.at.start, span.kind));
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<FoundSecret> = Vec::new();
         let (mut line, mut counted, mut done) = (1, 0, 0);
         for span in spans {
             if span.at.start < done {
@@ -200,7 +200,7 @@ impl Secrets {
             counted = span.at.start;
             done = span.at.end;
             let value = content.get(span.at).unwrap_or_default();
-            found.push(Found {
+            found.push(FoundSecret {
                 kind: span.kind,
                 line,
                 digest: Sha256::digest(value).into(),

@@ -47,11 +47,11 @@ impl View {
         Some(view)
     }
 
-    fn push(&mut self, from: Range<usize>, seen: Seen<'_>) {
+    fn push(&mut self, from: Range<usize>, seen: VisibleForm<'_>) {
         let mut buffer = [0; 4];
         let seen = match seen {
-            Seen::Text(text) => text,
-            Seen::Char(c) => &*c.encode_utf8(&mut buffer),
+            VisibleForm::Text(text) => text,
+            VisibleForm::Char(c) => &*c.encode_utf8(&mut buffer),
         };
         self.text.extend_from_slice(seen.as_bytes());
         self.from.extend(seen.bytes().map(|_| from.clone()));
@@ -66,47 +66,47 @@ impl View {
 }
 
 /// The visible form of the start of a text.
-enum Seen<'a> {
+enum VisibleForm<'a> {
     Text(&'a str),
     Char(char),
 }
 
 /// Returns the length of the first unit of `rest` (a character, an escape or an entity), and its visible form.
-fn first(rest: &str) -> (usize, Seen<'_>) {
+fn first(rest: &str) -> (usize, VisibleForm<'_>) {
     let Some(c) = rest.chars().next() else {
-        return (0, Seen::Text(""));
+        return (0, VisibleForm::Text(""));
     };
-    let plain = (c.len_utf8(), Seen::Char(c));
+    let plain = (c.len_utf8(), VisibleForm::Char(c));
     match c {
-        '\u{1b}' => (clean::escape_length(rest), Seen::Text("")),
+        '\u{1b}' => (clean::escape_length(rest), VisibleForm::Text("")),
         '\n' | '\t' | '\r' => plain,
         '\\' => escape(rest).unwrap_or(plain),
         '%' => code(rest, "%", 2).unwrap_or(plain),
         '&' => {
             let entity = ENTITIES.iter().find(|(entity, _)| rest.starts_with(entity));
-            entity.map_or(plain, |(entity, seen)| (entity.len(), Seen::Text(seen)))
+            entity.map_or(plain, |(entity, seen)| (entity.len(), VisibleForm::Text(seen)))
         }
-        c if clean::is_invisible(c) => (c.len_utf8(), Seen::Text("")),
+        c if clean::is_invisible(c) => (c.len_utf8(), VisibleForm::Text("")),
         _ => plain,
     }
 }
 
 /// Decodes `\u0041`, `\x41`, or a punctuation character after a backslash.
-fn escape(rest: &str) -> Option<(usize, Seen<'_>)> {
+fn escape(rest: &str) -> Option<(usize, VisibleForm<'_>)> {
     if let Some(read) = code(rest, "\\u", 4).or_else(|| code(rest, "\\x", 2)) {
         return Some(read);
     }
     let sign = rest.chars().nth(1).filter(char::is_ascii_punctuation)?;
-    Some((2, Seen::Char(sign)))
+    Some((2, VisibleForm::Char(sign)))
 }
 
 /// Decodes a character that is written as `mark` and its number in so many hexadecimal digits.
-fn code<'a>(rest: &'a str, mark: &str, digits: usize) -> Option<(usize, Seen<'a>)> {
+fn code<'a>(rest: &'a str, mark: &str, digits: usize) -> Option<(usize, VisibleForm<'a>)> {
     let end = mark.len() + digits;
     let number = rest.strip_prefix(mark)?.get(..digits)?;
     let number = u32::from_str_radix(number, 16).ok()?;
     let c = char::from_u32(number).filter(char::is_ascii_graphic)?;
-    Some((end, Seen::Char(c)))
+    Some((end, VisibleForm::Char(c)))
 }
 
 /// Decodes UTF-16 with a byte order mark; `None` for other content.

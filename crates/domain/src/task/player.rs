@@ -1,7 +1,7 @@
 //! The end of the designer and of the Player.
 
 use crate::{
-    blocked::{BlockReason, Doing},
+    blocked::{BlockReason, WorkStep},
     claims, contract,
     decision::{Issue, Verdict},
     design::{Design, PreLoop},
@@ -98,7 +98,7 @@ pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis
             printed,
             partial,
         } => {
-            let reason = BlockReason::agent_failed(Doing::Play, failure, printed);
+            let reason = BlockReason::agent_failed(WorkStep::Play, failure, printed);
             player_failed(task, turn, reason, partial, at)
         }
         Played::Stopped { reason, partial } => player_failed(task, turn, reason, partial, at),

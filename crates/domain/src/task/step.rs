@@ -1,7 +1,7 @@
 //! Applies events to a Task, with one function per event.
 
 use crate::{
-    blocked::{BlockReason, Doing},
+    blocked::{BlockReason, WorkStep},
     design::PreLoop,
     ids::Millis,
     task::{
@@ -49,7 +49,7 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
             failure,
             printed,
         } => {
-            let reason = BlockReason::agent_failed(Doing::Coach, failure, printed);
+            let reason = BlockReason::agent_failed(WorkStep::Coach, failure, printed);
             coach::coach_failed(task, emission, reason)
         }
         Event::Merged { emission, commit } => merging::merged(task, emission, commit),

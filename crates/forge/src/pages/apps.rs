@@ -3,7 +3,7 @@
 
 use super::{
     layout,
-    person::{Shown, Visit},
+    person::{PageOutcome, Visit},
 };
 use crate::{
     acts::Manifest,
@@ -23,7 +23,7 @@ pub(super) fn is_path(parts: &[&str]) -> bool {
     }
 }
 
-pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
+pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<PageOutcome> {
     let (account, rest) = match visit.parts {
         ["organizations", organization, rest @ ..] => {
             let known = |state: &State| state.user_named(organization).map(|one| one.id);
@@ -73,12 +73,12 @@ impl Here<'_> {
     }
 
     /// Shows the page that asks the person to confirm the App of a manifest.
-    fn registration(&self) -> Result<Shown> {
+    fn registration(&self) -> Result<PageOutcome> {
         let text = self.visit.field("manifest");
         let text = text.ok_or_else(|| Refusal::new(422, "Manifest is missing"))?;
         match Manifest::read(text, None) {
-            Ok(manifest) => Ok(Shown::Page(self.registration_page(text, &manifest, None))),
-            Err(wrong) => Ok(Shown::Page(invalid(&wrong))),
+            Ok(manifest) => Ok(PageOutcome::Page(self.registration_page(text, &manifest, None))),
+            Err(wrong) => Ok(PageOutcome::Page(invalid(&wrong))),
         }
     }
 
@@ -104,12 +104,12 @@ impl Here<'_> {
     }
 
     /// Registers the App, and sends the browser back with a code.
-    fn register(&self) -> Result<Shown> {
+    fn register(&self) -> Result<PageOutcome> {
         self.visit.check_own_form()?;
         let text = self.visit.field("manifest").unwrap_or_default();
         let manifest = match Manifest::read(text, self.visit.field("name")) {
             Ok(manifest) => manifest,
-            Err(wrong) => return Ok(Shown::Page(invalid(&wrong))),
+            Err(wrong) => return Ok(PageOutcome::Page(invalid(&wrong))),
         };
         let mut back =
             url::Url::parse(&manifest.redirect_url).map_err(|_| Refusal::new(422, "Redirect url is invalid"))?;
@@ -125,11 +125,11 @@ impl Here<'_> {
                 if !asked.is_empty() {
                     back.query_pairs_mut().append_pair("state", &asked);
                 }
-                Ok(Shown::To(back.to_string()))
+                Ok(PageOutcome::To(back.to_string()))
             }
             Err(refusal) if refusal.status == 422 => {
                 let said = "Name is already taken";
-                Ok(Shown::Page(self.registration_page(text, &manifest, Some(said))))
+                Ok(PageOutcome::Page(self.registration_page(text, &manifest, Some(said))))
             }
             Err(refusal) => Err(refusal),
         }
@@ -140,7 +140,7 @@ impl Here<'_> {
         self.read(own).found()
     }
 
-    fn settings(&self, slug: &str) -> Result<Shown> {
+    fn settings(&self, slug: &str) -> Result<PageOutcome> {
         let app = self.own(slug)?;
         let path = self.read(|state| self.settings_path(state));
         let body = html! {
@@ -156,24 +156,24 @@ impl Here<'_> {
                 button { "Delete GitHub App" }
             }
         };
-        Ok(Shown::Page(layout::page(&app.name, body)))
+        Ok(PageOutcome::Page(layout::page(&app.name, body)))
     }
 
-    fn delete(&self, slug: &str) -> Result<Shown> {
+    fn delete(&self, slug: &str) -> Result<PageOutcome> {
         self.visit.check_own_form()?;
         let app = self.own(slug)?;
         self.visit.site.change(|state| state.delete_app(self.person, app.id))?;
-        Ok(Shown::To("/".to_owned()))
+        Ok(PageOutcome::To("/".to_owned()))
     }
 
-    fn about(&self, slug: &str) -> Result<Shown> {
+    fn about(&self, slug: &str) -> Result<PageOutcome> {
         let app = self.read(|state| state.app_named(slug).cloned()).found()?;
         let body = html! {
             h1 { (app.name) }
             p { (app.details.description) }
             p { a href=(format!("/apps/{}/installations/new", app.slug)) { "Install" } }
         };
-        Ok(Shown::Page(layout::page(&app.name, body)))
+        Ok(PageOutcome::Page(layout::page(&app.name, body)))
     }
 
     /// Returns the App if the person may install it. Apps are private: only the account that owns one can install it.
@@ -196,10 +196,10 @@ impl Here<'_> {
         })
     }
 
-    fn choose(&self, slug: &str) -> Result<Shown> {
+    fn choose(&self, slug: &str) -> Result<PageOutcome> {
         let app = self.installable(slug)?;
         if let Some(there) = self.installed(&app) {
-            return Ok(Shown::To(there));
+            return Ok(PageOutcome::To(there));
         }
         let body = self.read(|state| {
             let repos = state.repos.values().filter(|repo| repo.owner == app.owner);
@@ -217,14 +217,14 @@ impl Here<'_> {
                 }
             }
         });
-        Ok(Shown::Page(layout::page("Install", body)))
+        Ok(PageOutcome::Page(layout::page("Install", body)))
     }
 
-    fn install(&self, slug: &str) -> Result<Shown> {
+    fn install(&self, slug: &str) -> Result<PageOutcome> {
         self.visit.check_own_form()?;
         let app = self.installable(slug)?;
         if let Some(there) = self.installed(&app) {
-            return Ok(Shown::To(there));
+            return Ok(PageOutcome::To(there));
         }
         let chosen = self.visit.fields("repository_ids");
         let chosen: BTreeSet<u64> = chosen.iter().filter_map(|id| id.parse().ok()).collect();
@@ -243,15 +243,15 @@ impl Here<'_> {
         let setup = app.details.setup_url.as_deref();
         let Some(mut back) = setup.and_then(|url| url::Url::parse(url).ok()) else {
             let path = self.read(|state| settings_path(state, self.person, app.owner));
-            return Ok(Shown::To(format!("{path}/installations/{id}")));
+            return Ok(PageOutcome::To(format!("{path}/installations/{id}")));
         };
         back.query_pairs_mut()
             .append_pair("installation_id", &id.to_string())
             .append_pair("setup_action", "install");
-        Ok(Shown::To(back.to_string()))
+        Ok(PageOutcome::To(back.to_string()))
     }
 
-    fn installation(&self, id: &str) -> Result<Shown> {
+    fn installation(&self, id: &str) -> Result<PageOutcome> {
         let body = self.read(|state| {
             let one = id.parse().ok().and_then(|id: u64| state.installations.get(&id));
             let one = one.filter(|one| one.account == self.account).found()?;
@@ -261,7 +261,7 @@ impl Here<'_> {
                 ul { @for repo in state.covered(one.id) { li { (state.full_name(repo)) } } }
             })
         })?;
-        Ok(Shown::Page(layout::page("Installation", body)))
+        Ok(PageOutcome::Page(layout::page("Installation", body)))
     }
 }
 

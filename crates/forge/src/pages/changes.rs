@@ -8,7 +8,7 @@ use super::{
         state::{InlineComment, State},
     },
     conversation::remark_box,
-    layout::{Shown, time},
+    layout::{PageView, time},
     lists::short,
 };
 use git::bare::{CommitFacts, FileChange};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The most lines of a file's diff that a page shows.
 const LONGEST_DIFF: usize = 5_000;
 
-pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Option<Shown> {
+pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Option<PageView> {
     if !(4..=40).contains(&sha.len()) || !sha.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
@@ -42,7 +42,7 @@ pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Optio
             pre { (commit.message) }
             (files_shown(state, &files, &[]))
         };
-        Some(Shown::new(format!("{} · {name}", short(&commit.sha)), body))
+        Some(PageView::new(format!("{} · {name}", short(&commit.sha)), body))
     })
 }
 

@@ -7,18 +7,18 @@ use super::{
     },
     acts,
     acts::Hand,
-    layout::{Shown, time},
+    layout::{PageView, time},
     lists::{short, state_badge},
 };
 use maud::{Markup, html};
 use page_parts::{badge, boxed, markdown};
 
-pub(super) fn issue_page(state: &State, repo: u64, number: u64, hand: Option<&Hand<'_>>) -> Option<Shown> {
+pub(super) fn issue_page(state: &State, repo: u64, number: u64, hand: Option<&Hand<'_>>) -> Option<PageView> {
     let repo = state.repos.get(&repo)?;
     let issue = repo.issues.get(&number)?;
     let name = state.full_name(repo);
     let at = format!("/{name}{}", issue.page());
-    Some(Shown {
+    Some(PageView {
         title: format!("{} · {name}", issue.title),
         content: html! {
             (heading(state, repo, issue))

@@ -6,14 +6,14 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 /// The path of the script.
 pub(super) const SCRIPT: &str = "/-/live.js";
 
-pub(super) struct Shown {
+pub(super) struct PageView {
     pub(super) title: String,
     pub(super) content: Markup,
     /// Boxes to write in, outside the updated part, so that nothing that is being written is lost.
     pub(super) boxes: Markup,
 }
 
-impl Shown {
+impl PageView {
     /// Returns a page without boxes.
     pub(super) fn new(title: impl Into<String>, content: Markup) -> Self {
         Self {
@@ -25,7 +25,7 @@ impl Shown {
 }
 
 /// Returns a whole page; `live` is the address of the stream that updates its content.
-pub(super) fn whole(shown: &Shown, live: Option<&str>) -> Markup {
+pub(super) fn whole(shown: &PageView, live: Option<&str>) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -50,7 +50,7 @@ pub(super) fn whole(shown: &Shown, live: Option<&str>) -> Markup {
 
 /// Returns a page that is not updated.
 pub(super) fn page(title: &str, content: Markup) -> Markup {
-    whole(&Shown::new(title, content), None)
+    whole(&PageView::new(title, content), None)
 }
 
 pub(super) fn time(at: Moment) -> Markup {

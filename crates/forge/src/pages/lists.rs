@@ -2,13 +2,13 @@
 
 use super::{
     super::state::{Issue, Repo, State},
-    layout::{Shown, time},
+    layout::{PageView, time},
 };
 use maud::{Markup, html};
 use page_parts::badge;
 
 /// Returns the list of the repositories that `is_shown` selects.
-pub(super) fn index(state: &State, is_shown: impl Fn(&Repo) -> bool) -> Shown {
+pub(super) fn index(state: &State, is_shown: impl Fn(&Repo) -> bool) -> PageView {
     let repos: Vec<&Repo> = state.repos.values().filter(|repo| is_shown(repo)).collect();
     let body = html! {
         h1 { "Repositories" }
@@ -23,11 +23,11 @@ pub(super) fn index(state: &State, is_shown: impl Fn(&Repo) -> bool) -> Shown {
             @if repos.is_empty() { li.muted { "None yet." } }
         }
     };
-    Shown::new("Local forge", body)
+    PageView::new("Local forge", body)
 }
 
 /// Returns the page of a repository: issues, pull requests and branches.
-pub(super) fn repository(state: &State, repo: &Repo) -> Shown {
+pub(super) fn repository(state: &State, repo: &Repo) -> PageView {
     let name = state.full_name(repo);
     let newest = || repo.issues.values().rev();
     let body = html! {
@@ -44,7 +44,7 @@ pub(super) fn repository(state: &State, repo: &Repo) -> Shown {
             }
         }
     };
-    Shown::new(name, body)
+    PageView::new(name, body)
 }
 
 fn rows<'a>(state: &State, repo: &Repo, issues: impl Iterator<Item = &'a Issue>) -> Markup {

@@ -1,7 +1,7 @@
 //! A stream of server-sent events that sends a page's content again whenever it changed.
 
 use super::{Reader, borrowed, content, on_own_thread, owned};
-use crate::{pages::layout::Shown, reply::reply, site::Site};
+use crate::{pages::layout::PageView, reply::reply, site::Site};
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream;
@@ -80,7 +80,7 @@ impl Stream {
     }
 }
 
-async fn draw(site: Arc<Site>, parts: Vec<String>, head: Parts) -> Option<Shown> {
+async fn draw(site: Arc<Site>, parts: Vec<String>, head: Parts) -> Option<PageView> {
     let parts = borrowed(&parts);
     let mut reader = Reader::of(&site, &head).ok()?;
     reader.look_for_replies(&site, &parts).await;

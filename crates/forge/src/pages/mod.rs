@@ -32,7 +32,7 @@ use http::{
     header::{HOST, ORIGIN},
     request::Parts,
 };
-use layout::Shown;
+use layout::PageView;
 use maud::{Markup, html};
 use page_parts::session::{Entry, NO_KEY, is_same, refresh};
 use std::{collections::BTreeMap, sync::Arc};
@@ -216,7 +216,7 @@ fn script() -> Response<Body> {
 }
 
 /// Returns the content of a path's page; `None` if there is no such page, or not for this reader.
-async fn content(site: &Arc<Site>, parts: &[&str], reader: &Reader<'_>, file: Option<&str>) -> Option<Shown> {
+async fn content(site: &Arc<Site>, parts: &[&str], reader: &Reader<'_>, file: Option<&str>) -> Option<PageView> {
     let (sight, hand) = (reader.sight, reader.hand.as_ref());
     let repository = |owner: &str, name: &str| {
         site.read(|state| {

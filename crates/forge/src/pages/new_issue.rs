@@ -2,7 +2,7 @@
 
 use super::{
     layout,
-    person::{Shown, Visit},
+    person::{PageOutcome, Visit},
 };
 use crate::{
     auth::{Caller, Right},
@@ -19,7 +19,7 @@ pub(super) fn is_path(parts: &[&str]) -> bool {
     matches!(parts, [_, _, "issues", "new"])
 }
 
-pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
+pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<PageOutcome> {
     let [owner, name, ..] = visit.parts else {
         return Err(Refusal::not_found());
     };
@@ -40,7 +40,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
     let number = visit
         .site
         .change(|state| state.open_issue(at, title, Some(&text), &labels))?;
-    Ok(Shown::To(format!("/{owner}/{name}/issues/{number}")))
+    Ok(PageOutcome::To(format!("/{owner}/{name}/issues/{number}")))
 }
 
 fn labels(named: Option<&str>) -> Vec<String> {
@@ -48,7 +48,7 @@ fn labels(named: Option<&str>) -> Vec<String> {
     named.filter(|label| !label.is_empty()).map(str::to_owned).collect()
 }
 
-fn page(visit: &Visit<'_>) -> Shown {
+fn page(visit: &Visit<'_>) -> PageOutcome {
     let brought = |name: &str| visit.query.get(name).map(String::as_str).unwrap_or_default();
     let body = html! {
         h1 { "New issue" }
@@ -63,5 +63,5 @@ fn page(visit: &Visit<'_>) -> Shown {
             button { "Create" }
         }
     };
-    Shown::Page(layout::page("New issue", body))
+    PageOutcome::Page(layout::page("New issue", body))
 }

@@ -2,7 +2,7 @@
 
 use super::{
     layout,
-    person::{Shown, Visit},
+    person::{PageOutcome, Visit},
 };
 use crate::{acts::Consent, answering::whole, refusal::Result, reply::reply, site::Site};
 use axum::body::Body;
@@ -14,11 +14,11 @@ use std::{collections::BTreeMap, sync::Arc};
 pub(super) const AUTHORIZE: &[&str] = &["login", "oauth", "authorize"];
 
 /// Shows the authorization page, or takes the person's answer.
-pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
+pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<PageOutcome> {
     let asked = |name: &str| visit.query.get(name).cloned();
     let authorization = match visit.site.read(|state| state.authorization(&asked))? {
         Ok(authorization) => authorization,
-        Err(address) => return Ok(Shown::To(address.to_string())),
+        Err(address) => return Ok(PageOutcome::To(address.to_string())),
     };
     if visit.method != "POST" {
         let name = &authorization.name;
@@ -32,7 +32,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
                 p { button name="authorize" value="0" { "Cancel" } }
             }
         };
-        return Ok(Shown::Page(layout::page("Authorize", body)));
+        return Ok(PageOutcome::Page(layout::page("Authorize", body)));
     }
     visit.check_own_form()?;
     let consent = match visit.field("authorize") {
@@ -40,7 +40,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
         Some(_) | None => Consent::Denied,
     };
     let address = visit.site.change(|state| state.authorize(authorization, consent))?;
-    Ok(Shown::To(address.to_string()))
+    Ok(PageOutcome::To(address.to_string()))
 }
 
 const JSON: (&str, &str) = ("content-type", "application/json");

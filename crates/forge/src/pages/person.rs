@@ -29,7 +29,7 @@ pub(super) struct Visit<'a> {
     session: Option<String>,
 }
 
-pub(super) enum Shown {
+pub(super) enum PageOutcome {
     /// A page.
     Page(Markup),
     /// A redirect.
@@ -69,14 +69,14 @@ pub(crate) async fn for_person(site: &Arc<Site>, head: &Parts, parts: &[&str], b
         session: session(head),
     };
     let shown = match (visit.method, parts) {
-        ("GET", ["login"]) => Ok(Shown::Page(visit.sign_in_page())),
+        ("GET", ["login"]) => Ok(PageOutcome::Page(visit.sign_in_page())),
         ("POST", ["session"]) => return visit.sign_in().unwrap_or_else(refused),
         (_, ["login" | "session"]) => Err(Refusal::not_found()),
         _ => match visit.person() {
             Some(person) if parts == oauth::AUTHORIZE => oauth::answer(&visit, person),
             Some(person) if new_issue::is_path(parts) => new_issue::answer(&visit, person),
             Some(person) => apps::answer(&visit, person),
-            None => Ok(Shown::Page(visit.sign_in_page())),
+            None => Ok(PageOutcome::Page(visit.sign_in_page())),
         },
     };
     shown.map_or_else(refused, answered)
@@ -94,10 +94,10 @@ fn refused(refusal: Refusal) -> Response<Body> {
     response(refusal.status, &layout::page(&refusal.message, body))
 }
 
-fn answered(shown: Shown) -> Response<Body> {
+fn answered(shown: PageOutcome) -> Response<Body> {
     match shown {
-        Shown::Page(page) => response(200, &page),
-        Shown::To(address) => to(&address),
+        PageOutcome::Page(page) => response(200, &page),
+        PageOutcome::To(address) => to(&address),
     }
 }
 

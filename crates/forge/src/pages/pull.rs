@@ -8,7 +8,7 @@ use super::{
     acts,
     acts::Hand,
     changes, conversation,
-    layout::{Shown, time},
+    layout::{PageView, time},
     lists::short,
 };
 use git::bare::{CommitFacts, Comparison};
@@ -22,7 +22,7 @@ pub(super) async fn page(
     (repo, number): (u64, u64),
     hand: Option<&Hand<'_>>,
     file: Option<&str>,
-) -> Option<Shown> {
+) -> Option<PageView> {
     let (base, head) = site.read(|state| {
         let (_, pull) = state.pull(repo, number).ok()?;
         Some((pull.base_sha.clone(), pull.head_sha.clone()))
@@ -38,7 +38,7 @@ pub(super) async fn page(
         let known = state.repos.get(&repo)?;
         let (issue, pull) = state.pull(repo, number).ok()?;
         let at = format!("/{}{}", state.full_name(known), issue.page());
-        Some(Shown {
+        Some(PageView {
             title: format!("{} · {}", issue.title, state.full_name(known)),
             content: content(
                 state,

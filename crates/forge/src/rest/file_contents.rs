@@ -18,7 +18,7 @@ const INLINE: u64 = 1_048_576;
 const MOST: u64 = 100 * 1_048_576;
 
 /// A requested path in a commit.
-struct Asked<'a> {
+struct ContentRequest<'a> {
     call: &'a Entered<'a>,
     bare: BareRepo,
     /// The ref as the request names it.
@@ -31,7 +31,7 @@ pub(super) async fn contents(call: &Entered<'_>, path: &str) -> Answered {
     let default = call.read(|_, repo| Ok(repo.default_branch.clone()))?;
     let at = call.asked("ref").unwrap_or(&default);
     let missing = |_| Refusal::new(404, format!("No commit found for the ref {at}"));
-    let asked = Asked {
+    let asked = ContentRequest {
         call,
         bare: call.bare(),
         at,
@@ -50,7 +50,7 @@ pub(super) async fn contents(call: &Entered<'_>, path: &str) -> Answered {
     }
 }
 
-impl Asked<'_> {
+impl ContentRequest<'_> {
     async fn file(&self, stands_at: &str) -> Answered {
         let id = self.bare.object_id(&format!("{}:{stands_at}", self.commit)).await?;
         let id = id.found()?;

@@ -107,8 +107,8 @@ fn accept(listener: &TcpListener, socket: &Path) -> Option<Pair> {
 struct Pair {
     inside: TcpStream,
     door: UnixStream,
-    out: Way,
-    back: Way,
+    out: OneDirection,
+    back: OneDirection,
 }
 
 impl Pair {
@@ -120,13 +120,13 @@ impl Pair {
         Ok(Self {
             inside,
             door,
-            out: Way::new(),
-            back: Way::new(),
+            out: OneDirection::new(),
+            back: OneDirection::new(),
         })
     }
 
     fn wanted(&self) -> [Option<PollFd<'_>>; 2] {
-        let flags = |reading: &Way, writing: &Way| {
+        let flags = |reading: &OneDirection, writing: &OneDirection| {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, reading.has_room());
             flags.set(PollFlags::OUT, writing.has_bytes());
@@ -154,7 +154,7 @@ impl Pair {
 }
 
 /// One direction of a connection, with the bytes that were read but not yet written.
-struct Way {
+struct OneDirection {
     buffer: Box<[u8]>,
     start: usize,
     end: usize,
@@ -162,7 +162,7 @@ struct Way {
     is_shut: bool,
 }
 
-impl Way {
+impl OneDirection {
     fn new() -> Self {
         Self {
             buffer: vec![0; BUFFER].into_boxed_slice(),

@@ -55,7 +55,7 @@ pub(super) struct CallMeter {
     tokens: Tokens,
     sent: Arc<Sent>,
     counts: Counts,
-    came: Came,
+    came: AnswerProgress,
     asks: Arc<Pace>,
     answers: Arc<Pace>,
     /// Released when the call has been counted.
@@ -115,7 +115,7 @@ impl Sent {
 
 /// The part of an answer that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Came {
+enum AnswerProgress {
     /// Nothing yet: the model may be at work.
     Nothing,
     /// Only its head so far. An answer that stays so does not come from a model.
@@ -141,7 +141,7 @@ impl CallMeter {
             tokens: Tokens::default(),
             sent: Arc::default(),
             counts: Counts::Yes,
-            came: Came::Nothing,
+            came: AnswerProgress::Nothing,
             asks: Arc::default(),
             answers: Arc::default(),
             place: None,
@@ -173,7 +173,7 @@ impl CallMeter {
     /// could still have come from one, so with [`Unreported::AtMost`] it counts.
     fn is_none(&self) -> bool {
         let is_over = self.unreported() == Unreported::AsSent || self.answers.has_ended();
-        self.came == Came::Head && is_over
+        self.came == AnswerProgress::Head && is_over
     }
 
     /// Returns how to count missing usage. If the API itself broke off, the program had no part in it.
@@ -187,8 +187,8 @@ impl CallMeter {
     /// Returns how long the API has been silent.
     fn silence(&self) -> Duration {
         match self.came {
-            Came::Nothing => self.asks.since_all_came(),
-            Came::Head | Came::Words => self.answers.silence(),
+            AnswerProgress::Nothing => self.asks.since_all_came(),
+            AnswerProgress::Head | AnswerProgress::Words => self.answers.silence(),
         }
     }
 
@@ -208,7 +208,7 @@ impl CallMeter {
             // An API that serves nobody may still answer free requests, so they say nothing about it.
             return;
         }
-        self.came = Came::Head;
+        self.came = AnswerProgress::Head;
         let refused = !status.is_success();
         if matches!(status.as_u16(), 408 | 409 | 425 | 429 | 500..) {
             self.tally.fails();
@@ -242,7 +242,7 @@ impl CallMeter {
                 return;
             }
         }
-        self.came = Came::Words;
+        self.came = AnswerProgress::Words;
         let mut rest = bytes;
         while self.form == Form::Events {
             let Some(at) = rest.iter().position(|byte| *byte == b'\n') else {

@@ -3,7 +3,7 @@
 
 use crate::{
     launcher::syscalls::Sockets,
-    protocol::{Confinement, Way},
+    protocol::{Confinement, NetworkRoute},
 };
 use domain::isolation::Level;
 use landlock::{
@@ -48,8 +48,8 @@ pub(super) fn restrict(confinement: &Confinement) -> Result<Sockets, Failure> {
     match (confinement.level, &confinement.way) {
         (Level::L0 | Level::L2 | Level::L3, _) => Ok(Sockets::OfItsOwn),
         (Level::L1, _) if effective_abi >= PORTS => Ok(Sockets::TcpAlone),
-        (Level::L1, Way::Nowhere) => Ok(Sockets::None),
-        (Level::L1, Way::Port(_) | Way::Bridge { .. }) => Err(Failure::NoPorts),
+        (Level::L1, NetworkRoute::Nowhere) => Ok(Sockets::None),
+        (Level::L1, NetworkRoute::Port(_) | NetworkRoute::Bridge { .. }) => Err(Failure::NoPorts),
     }
 }
 
@@ -98,9 +98,9 @@ fn add(
     rules.add_rules(path_beneath_rules(paths, access))
 }
 
-fn with_port(rules: RulesetCreated, way: &Way) -> Result<RulesetCreated, RulesetError> {
+fn with_port(rules: RulesetCreated, way: &NetworkRoute) -> Result<RulesetCreated, RulesetError> {
     match way {
-        Way::Port(port) => rules.add_rule(NetPort::new(*port, AccessNet::ConnectTcp)),
-        Way::Nowhere | Way::Bridge { .. } => Ok(rules),
+        NetworkRoute::Port(port) => rules.add_rule(NetPort::new(*port, AccessNet::ConnectTcp)),
+        NetworkRoute::Nowhere | NetworkRoute::Bridge { .. } => Ok(rules),
     }
 }

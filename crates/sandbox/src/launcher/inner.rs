@@ -5,7 +5,7 @@ use crate::{
     egress,
     launcher::{ending, files, find, open_numbers, priority_of_session, send_report, syscalls},
     process_table,
-    protocol::{Confinement, Order, Report, Way},
+    protocol::{Confinement, NetworkRoute, Order, Report},
 };
 use domain::isolation::Level;
 use rustix::{
@@ -140,8 +140,8 @@ fn beside(order: &Order, mut command: Command, control: &mut UnixStream) -> Resu
 }
 
 /// Forwards connections at the port to the door while this process lives.
-fn bridge(way: &Way) -> std::io::Result<()> {
-    let Way::Bridge { socket, port } = way else {
+fn bridge(way: &NetworkRoute) -> std::io::Result<()> {
+    let NetworkRoute::Bridge { socket, port } = way else {
         return Ok(());
     };
     let socket = PathBuf::from(socket);

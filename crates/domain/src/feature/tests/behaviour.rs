@@ -1,7 +1,7 @@
 //! Tests of the loop: turns, waves, gates, and what stops them.
 
 use crate::{
-    blocked::{AgentFailure, BlockReason, Cost, Doing, report::BlockedReport},
+    blocked::{AgentFailure, BlockReason, Cost, WorkStep, report::BlockedReport},
     effect::{Effect, TaskWork},
     feature::{
         CancelledWhy, Phase, State,
@@ -192,7 +192,7 @@ fn cut(story: &mut Story, n: u64) -> Vec<Effect> {
 
 fn spent() -> BlockReason {
     BlockReason::AgentFailed {
-        doing: Doing::Play,
+        doing: WorkStep::Play,
         failure: AgentFailure::TimedOut { seconds: 60 },
         printed: String::new(),
     }
@@ -374,7 +374,7 @@ fn a_pull_request_that_cannot_be_opened_blocks_on_the_issue_and_is_asked_for_aga
     );
     let opening = story.task(ONE).opening.unwrap();
     let reason = BlockReason::ForgeRefused {
-        doing: Doing::OpenPull,
+        doing: WorkStep::OpenPull,
         said: "no".to_owned(),
     };
     let effects = story.task_event(

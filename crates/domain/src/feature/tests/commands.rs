@@ -1,7 +1,7 @@
 //! Tests of each command: what it does, and when it is refused. The table has every command in every state.
 
 use crate::{
-    blocked::{BlockReason, report::Way},
+    blocked::{BlockReason, report::NextCommand},
     command::Command,
     effect::{Effect, Reply, ReplyTo, Thread},
     feature::{
@@ -435,21 +435,21 @@ fn settings_are_read_again_at_a_resume() {
 }
 
 /// Returns the command for a way to continue, on the task that the report would name.
-fn command_of(story: &Story, way: Way) -> Command {
+fn command_of(story: &Story, way: NextCommand) -> Command {
     match way {
-        Way::Resume => resume(),
-        Way::Approve => Command::Approve { hash: None },
-        Way::Retry => Command::Retry {
+        NextCommand::Resume => resume(),
+        NextCommand::Approve => Command::Approve { hash: None },
+        NextCommand::Retry => Command::Retry {
             task: story.feature.to_retry(),
         },
-        Way::Skip => Command::Skip {
+        NextCommand::Skip => Command::Skip {
             task: story.feature.to_skip().expect("a task to skip"),
         },
-        Way::Plan => Command::Plan {
+        NextCommand::Plan => Command::Plan {
             words: None,
             yaml: None,
         },
-        Way::Cancel => Command::Cancel,
+        NextCommand::Cancel => Command::Cancel,
     }
 }
 
@@ -466,8 +466,8 @@ fn every_way_on_that_a_blocked_feature_lists_leads_on() {
     };
     before_any_task.tell(Event::Stuck { emission, reason });
     assert_eq!(
-        Way::of_feature(&before_any_task.feature),
-        [Way::Resume, Way::Plan, Way::Cancel]
+        NextCommand::of_feature(&before_any_task.feature),
+        [NextCommand::Resume, NextCommand::Plan, NextCommand::Cancel]
     );
     let mut in_a_wave = Story::building(three_tasks(), rules());
     for task in [ONE, TWO] {
@@ -479,14 +479,17 @@ fn every_way_on_that_a_blocked_feature_lists_leads_on() {
     let emission = at_a_gate.waits_for();
     let reason = BlockReason::WaveGateRed { failures: Vec::new() };
     at_a_gate.tell(Event::Stuck { emission, reason });
-    assert_eq!(Way::of_feature(&at_a_gate.feature), [Way::Resume, Way::Cancel]);
+    assert_eq!(
+        NextCommand::of_feature(&at_a_gate.feature),
+        [NextCommand::Resume, NextCommand::Cancel]
+    );
     for story in [before_any_task, in_a_wave, at_a_gate] {
         assert!(
             matches!(story.feature.state, State::Blocked { .. }),
             "{:?}",
             story.feature.state
         );
-        for way in Way::of_feature(&story.feature) {
+        for way in NextCommand::of_feature(&story.feature) {
             let mut story = story.clone();
             let (before, command) = (story.feature.clone(), command_of(&story, way));
             let effects = story.says(command, Target::Feature);

@@ -1,7 +1,7 @@
 //! Tests of the design before the first turn.
 
 use crate::{
-    blocked::{AgentFailure, BlockReason, Doing},
+    blocked::{AgentFailure, BlockReason, WorkStep},
     design::{Design, PreLoop},
     feature::{
         event::{Event, Planned},
@@ -107,7 +107,7 @@ fn a_designer_that_is_given_up_blocks_without_a_turn_and_resume_and_retry_ask_it
         let mut story = building(PreLoop::Due);
         let emission = story.emission(ONE);
         let reason = BlockReason::AgentFailed {
-            doing: Doing::Design,
+            doing: WorkStep::Design,
             printed: String::new(),
             failure: AgentFailure::ReportMissing,
         };

@@ -3,7 +3,7 @@
 #![expect(clippy::too_many_lines, reason = "one row per state or event")]
 
 use crate::{
-    blocked::{AgentFailure, BlockReason, Doing, PreFlightCause, PreFlightFault},
+    blocked::{AgentFailure, BlockReason, PreFlightCause, PreFlightFault, WorkStep},
     command::Command,
     contract::Judgement,
     effect::{Effect, ReplyTo, Thread},
@@ -29,7 +29,7 @@ fn failure() -> AgentFailure {
 
 fn refused() -> BlockReason {
     BlockReason::ForgeRefused {
-        doing: Doing::Other("it".to_owned()),
+        doing: WorkStep::Other("it".to_owned()),
         said: "no".to_owned(),
     }
 }

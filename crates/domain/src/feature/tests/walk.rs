@@ -4,7 +4,7 @@
 #![expect(clippy::too_many_lines, reason = "one arm per effect or promise")]
 
 use crate::{
-    blocked::{AgentFailure, BlockReason, Doing},
+    blocked::{AgentFailure, BlockReason, WorkStep},
     ci,
     ci::{CiPolicy, CiSays},
     command::Command,
@@ -56,7 +56,7 @@ fn failure() -> AgentFailure {
 
 fn refused() -> BlockReason {
     BlockReason::ForgeRefused {
-        doing: Doing::Other("it".to_owned()),
+        doing: WorkStep::Other("it".to_owned()),
         said: "no".to_owned(),
     }
 }
