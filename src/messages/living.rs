@@ -5,7 +5,9 @@ use crate::messages::{
     links::Links,
     measure::{Measure, Yaml, bullets, codes, fitting, folded, listed, sections, titled},
     plan_file::{plan_file, plan_file_path},
-    progress, reasons, refused_host, unsaid, untrusted,
+    progress, reasons, refused_host,
+    remedy::agents::SCHEMA,
+    unsaid, untrusted,
     waived::Waived,
     words,
     words::count,
@@ -19,7 +21,7 @@ use domain::{
     evidence::Additions,
     feature::{Before, Doubt, Feature, Mode, Older, Phase, PlanVersion, State, Suspension},
     ids::TaskId,
-    plan::{Check, Intent, Plan, TaskType},
+    plan::{Check, Intent, Plan, TaskType, parse::PlanAuthor},
     task::{Origin, Task},
     wave,
 };
@@ -44,6 +46,7 @@ fn head(feature: &Feature, details: String, spending: &Spending, links: &Links, 
     vec![
         state_line(feature, links),
         details,
+        Waived::of_feature(feature, feature.gates.last()).sentence(),
         untested(feature, measure),
         suspended(feature),
         unsaid::lines(feature, links, measure),
@@ -91,7 +94,6 @@ fn with_plan(
         progress::table(feature, spending, links, measure),
         progress::remarks(feature, links, measure),
         wave_gate(feature, links),
-        Waived::of_feature(feature, feature.gates.last()).sentence(),
         titled("### Tasks that AutoBuild added", &added(feature, links, measure)),
         titled("### Before the work began", &preflight(feature, links, measure)),
         titled("### How it is checked", &checks(feature, version, measure)),
@@ -133,12 +135,21 @@ pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
     format!("**State: {word}{}.** {more}", headline::after_blocked(feature))
 }
 
+/// Names the schema's file to those who repair the agent that made the plan.
+pub fn schema_of_plan(author: PlanAuthor) -> String {
+    match author {
+        PlanAuthor::Person => String::new(),
+        PlanAuthor::Agent => format!("\n\n{SCHEMA}."),
+    }
+}
+
 fn details_of_state(feature: &Feature, measure: &Measure) -> String {
-    if let State::Failed { message } = &feature.state {
+    if let State::Failed { author, message } = &feature.state {
         let ways = "Answer `/autobuild plan` and say what to change, or give the plan itself in a fenced `yaml` block.";
         return format!(
-            "What is wrong with it:\n\n{}\n\n{}",
+            "What is wrong with it:\n\n{}{}\n\n{}",
             untrusted::fence(message, "text", measure.output),
+            schema_of_plan(*author),
             words::to_comment(ways)
         );
     }

@@ -63,7 +63,7 @@ pub use happened::happened;
 pub use headline::after_blocked;
 pub use inquiry::own_defaults;
 pub use links::Links;
-pub use living::{UnusedFilter, filter_note, living, standing};
+pub use living::{UnusedFilter, filter_note, living, schema_of_plan, standing};
 pub use measure::MAX_CHARS;
 pub use onboarding::{Detected as DetectedSettings, ISSUE_FORM, LABELS, onboarding_pull, proposed_settings};
 pub use plan_file::{

@@ -25,7 +25,7 @@ use domain::{
     isolation::Level,
     plan::{
         Plan,
-        parse::{Checked, PlanContext},
+        parse::{Checked, PlanAuthor, PlanContext},
         plan_hash,
         schema::schema,
         yaml::PlanHeader,
@@ -61,13 +61,17 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
         // The person's text is public already, but secrets in it must not get into commits and branch names.
         Some(yaml) => Plan::parse_yaml(&context.engine.secrets.mask(&yaml), &plan_context)
             .map(|checked| Made::plan(checked, pre_loop(wanted, &read.settings)))
-            .map_err(|mistakes| mistakes.to_string()),
+            .map_err(|mistakes| by_person(mistakes.to_string())),
         None if wanted == Wanted::OneTask => one_task(context, &read, &branch, &paths, test, &plan_context).await?,
         None => planner(context, &read, &branch, &paths, test, &plan_context).await?,
     };
     let level = context.engine.sandbox.level();
     Ok(context.event(match made {
-        Err(message) => Event::PlanRefused { emission, message },
+        Err(RefusedPlan { author, message }) => Event::PlanRefused {
+            emission,
+            author,
+            message,
+        },
         Ok(Made::Inquiries { by, inquiries }) => {
             let inquired = Box::new(inquired(by, inquiries, &read, level));
             Event::Inquired { emission, inquired }
@@ -176,7 +180,7 @@ async fn planner(
     paths: &BTreeSet<String>,
     test_command: Option<String>,
     plan_context: &PlanContext<'_>,
-) -> Result<Result<Made, String>, EffectError> {
+) -> Result<Result<Made, RefusedPlan>, EffectError> {
     let checkout = branch.mirror.checkout(&branch.head).await?;
     let files: Vec<String> = paths.iter().cloned().collect();
     let words: Vec<String> = context.feature.request.words.iter().cloned().collect();
@@ -223,15 +227,31 @@ async fn planner(
     or_its_mistakes(context.ask(&read.settings, question, parse).await)
 }
 
+/// The mistakes in a plan.
+pub(super) struct RefusedPlan {
+    author: PlanAuthor,
+    message: String,
+}
+
+fn by_person(message: String) -> RefusedPlan {
+    RefusedPlan {
+        author: PlanAuthor::Person,
+        message,
+    }
+}
+
 /// Returns an agent's answer, or the mistakes in its last one.
-fn or_its_mistakes<T>(asked: Result<T, EffectError>) -> Result<Result<T, String>, EffectError> {
+fn or_its_mistakes<T>(asked: Result<T, EffectError>) -> Result<Result<T, RefusedPlan>, EffectError> {
     match asked {
         Ok(done) => Ok(Ok(done)),
         // Both answers were invalid. Asking more often would not help.
         Err(EffectError::Hopeless(FailedRun {
             failure: AgentFailure::ReportInvalid { problem },
             ..
-        })) => Ok(Err(problem)),
+        })) => Ok(Err(RefusedPlan {
+            author: PlanAuthor::Agent,
+            message: problem,
+        })),
         Err(error) => Err(error),
     }
 }
@@ -248,14 +268,17 @@ pub(super) async fn one_task(
     paths: &BTreeSet<String>,
     test_command: Option<String>,
     plan_context: &PlanContext<'_>,
-) -> Result<Result<Made, String>, EffectError> {
+) -> Result<Result<Made, RefusedPlan>, EffectError> {
     let boxes = check_boxes(&context.feature.snapshot.body);
     let enough = are_enough(&boxes);
     let has_words = context.feature.request.words.is_some();
-    let as_they_are =
-        |pre_loop| of_boxes(context, &boxes, None, plan_context).map(|checked| Made::plan(checked, pre_loop));
+    let as_they_are = |pre_loop| {
+        of_boxes(context, &boxes, None, plan_context)
+            .map(|checked| Made::plan(checked, pre_loop))
+            .map_err(by_person)
+    };
     match read.settings.pre_loop {
-        config::PreLoop::Never if !enough => return Ok(Err(NO_CRITERIA.to_owned())),
+        config::PreLoop::Never if !enough => return Ok(Err(by_person(NO_CRITERIA.to_owned()))),
         config::PreLoop::Never => return Ok(as_they_are(PreLoop::Off)),
         config::PreLoop::Auto | config::PreLoop::Always if enough && !has_words => {
             return Ok(as_they_are(PreLoop::Due));

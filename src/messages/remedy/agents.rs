@@ -21,7 +21,7 @@ const SHORTER: &str = "Split the task, or shorten the issue and the repository's
 const MORE_MONEY: &str = "Raise `budget` in `.github/autobuild.yml` on the default branch, or split the task";
 const NO_JSON: &str = "its answer must be a JSON object, and it printed none, also when asked \
      again. Mend the program, or try another agent or model (`model` in `.github/autobuild.yml` on the default branch)";
-const SCHEMA: &str = "Compare the agent's answer with its JSON Schema, which each run gets in the file that `AUTOBUILD_SCHEMA_FILE` names \
+pub(in crate::messages) const SCHEMA: &str = "Compare the agent's answer with its JSON Schema, which each run gets in the file that `AUTOBUILD_SCHEMA_FILE` names \
      and AutoBuild's `docs/agents.md` shows. It did not fit when it was asked for again either";
 
 /// Returns one action for the kind of failure, then how the work goes on.

@@ -1,7 +1,7 @@
 //! The actions for a person about a blocked Task or Feature: a table over the cause and the last results of the Gates.
 //! It only words them and carries none out.
 
-mod agents;
+pub(super) mod agents;
 mod faults;
 mod gates;
 

@@ -16,6 +16,7 @@ use domain::{
     feature::{ApprovalWhy, Feature, Phase, State},
     ids::TurnNumber,
     mistake::SettingsMistake,
+    plan::parse::PlanAuthor,
     task,
 };
 use effort::{Reader, Text, assert_linear};
@@ -114,7 +115,10 @@ fn variants<'a>(feature: &'a Feature, say: Words<'a>) -> impl Iterator<Item = (&
         ("waiting", waiting)
     };
     let failed = move || {
-        let state = State::Failed { message: say("x") };
+        let state = State::Failed {
+            author: PlanAuthor::Agent,
+            message: say("x"),
+        };
         let plan = None;
         let failed = Feature {
             state,

@@ -14,7 +14,11 @@ use domain::{
     evidence::{Absence, Additions, Cause, Evidence, GateReport, Part, Unmet},
     feature::{ApprovalWhy, Before, CancelledWhy, Continuation, Feature, Phase, PreFlight, State, Suspension},
     ids::{Emission, Millis, PullNumber, TaskId, TurnNumber},
-    plan::{Plan, parse::PlanContext, yaml::PlanHeader},
+    plan::{
+        Plan,
+        parse::{PlanAuthor, PlanContext},
+        yaml::PlanHeader,
+    },
     plan_block::find_plan_block,
     task,
     task::Work,
@@ -81,6 +85,7 @@ fn the_living_comment_says_where_the_feature_stands() {
             why: CancelledWhy::LabelRemoved(by()),
         },
         State::Failed {
+            author: PlanAuthor::Agent,
             message: "tasks.0.acceptance_criteria: TASK-001 has no criterion".to_owned(),
         },
     ];

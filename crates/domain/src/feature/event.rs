@@ -15,7 +15,7 @@ use crate::{
     },
     ids::{CommentId, Emission, FeatureKey, Millis, PullNumber, Sha, TaskId, User},
     inquiry::{Inquirer, Inquiries},
-    plan::Plan,
+    plan::{Plan, parse::PlanAuthor},
     task,
     task::HumanReview,
 };
@@ -52,6 +52,7 @@ pub enum Event {
     PlanRefused {
         #[serde(alias = "run")]
         emission: Emission,
+        author: PlanAuthor,
         /// The mistakes in the plan, as a text for people.
         message: String,
     },

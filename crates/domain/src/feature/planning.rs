@@ -217,9 +217,9 @@ fn approval_needed(feature: &Feature, plan: &Plan, complexity: u8) -> Vec<Approv
     why
 }
 
-pub(super) fn plan_refused(mut feature: Feature, emission: Emission, message: String) -> Step {
+pub(super) fn plan_refused(mut feature: Feature, emission: Emission, failed: State) -> Step {
     if is_planning(&feature, emission) {
-        feature.state = State::Failed { message };
+        feature.state = failed;
     }
     unchanged(feature)
 }

@@ -5,6 +5,7 @@
 use crate::{
     blocked::BlockReason,
     ids::{Emission, TaskId, User},
+    plan::parse::PlanAuthor,
 };
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +45,8 @@ pub enum State {
     Cancelled { why: CancelledWhy },
     /// There was no valid plan, even after the repair.
     Failed {
+        /// The author of the plan.
+        author: PlanAuthor,
         /// The mistakes in the plan, as a text for people.
         message: String,
     },

@@ -56,7 +56,11 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
     match event {
         Event::Planned { emission, planned } => planning::planned_as(feature, emission, *planned, at),
         Event::Inquired { emission, inquired } => planning::inquired(feature, emission, *inquired),
-        Event::PlanRefused { emission, message } => planning::plan_refused(feature, emission, message),
+        Event::PlanRefused {
+            emission,
+            author,
+            message,
+        } => planning::plan_refused(feature, emission, State::Failed { author, message }),
         Event::LivingShown {
             comment,
             version,

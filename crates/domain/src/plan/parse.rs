@@ -6,6 +6,7 @@ use crate::{
     node::Node,
     plan::{Plan, check, note, note::PlanNote, read, yaml, yaml::PlanHeader},
 };
+use serde::{Deserialize, Serialize};
 
 /// The most bytes of YAML that are read.
 const MAX_BYTES: usize = 1 << 20;
@@ -35,9 +36,12 @@ pub struct Checked {
 }
 
 /// The author of a plan. An unknown key is a mistake of a person, but is ignored in an agent's answer.
-#[derive(Clone, Copy)]
-enum Source {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanAuthor {
+    /// A person, who wrote it as YAML or as check boxes.
     Person,
+    /// The planner or the designer, whose answer has a JSON Schema.
     Agent,
 }
 
@@ -51,28 +55,28 @@ impl Plan {
         }
         let node = Node::from_yaml(text, MAX_BYTES)
             .map_err(|wrong| Mistakes::one(format!("this YAML cannot be read: {}", wrong.sentence), wrong.place))?;
-        checked(&node, context, Source::Person)
+        checked(&node, context, PlanAuthor::Person)
     }
 
     /// Checks a plan that an agent answered; an unknown key is ignored and noted.
     pub fn from_json(answer: &serde_json::Value, context: &PlanContext<'_>) -> Result<Checked, Mistakes> {
-        checked(&Node::from_json(answer), context, Source::Agent)
+        checked(&Node::from_json(answer), context, PlanAuthor::Agent)
     }
 }
 
-fn checked(node: &Node, context: &PlanContext<'_>, source: Source) -> Result<Checked, Mistakes> {
+fn checked(node: &Node, context: &PlanContext<'_>, author: PlanAuthor) -> Result<Checked, Mistakes> {
     let reading = Reading::default();
     let sketch = read::sketch(node, context.max_tasks, &reading);
     let tasks = sketch.as_ref().map_or(&[][..], |sketch| &sketch.tasks);
     let mut between = Mistakes::default();
     check::between_tasks(tasks, context.file_exists, &mut between);
-    if let Source::Agent = source {
+    if let PlanAuthor::Agent = author {
         check::sentences(tasks, context.words, &mut between);
     }
     let found = sketch.filter(|_| reading.noted() == 0 && between.0.is_empty());
     let found = found.map(|sketch| (note::notes(&sketch, context.header), sketch.plan));
     let (mut mistakes, unknown) = reading.end();
-    let ignored = unknown_keys(&unknown, source, &mut mistakes);
+    let ignored = unknown_keys(&unknown, author, &mut mistakes);
     mistakes.0.append(&mut between.0);
     let Some((notes, plan)) = found.filter(|_| mistakes.0.is_empty()) else {
         return Err(mistakes);
@@ -87,16 +91,16 @@ fn checked(node: &Node, context: &PlanContext<'_>, source: Source) -> Result<Che
     Ok(Checked { plan, notes })
 }
 
-fn unknown_keys(unknown: &[UnknownKey], source: Source, mistakes: &mut Mistakes) -> Vec<PlanNote> {
-    match source {
-        Source::Person => {
+fn unknown_keys(unknown: &[UnknownKey], author: PlanAuthor, mistakes: &mut Mistakes) -> Vec<PlanNote> {
+    match author {
+        PlanAuthor::Person => {
             for key in unknown {
                 let sentence = format!("unknown key {}; known here are {}", quoted(&key.name), key.known);
                 mistakes.add(sentence, key.place);
             }
             Vec::new()
         }
-        Source::Agent => {
+        PlanAuthor::Agent => {
             let note = |key: &UnknownKey| PlanNote::Ignored { key: quoted(&key.name) };
             unknown.iter().take(20).map(note).collect()
         }

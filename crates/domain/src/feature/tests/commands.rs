@@ -11,6 +11,7 @@ use crate::{
         tests::samples::*,
     },
     ids::{CommentId, Emission, IssueNumber, Millis, TaskId},
+    plan::parse::PlanAuthor,
     task,
     task::{PersonDid, WaivedFact},
 };
@@ -345,6 +346,7 @@ fn an_ended_run_takes_no_command_but_plan_after_failing() {
     let mut story = Story::new(rules());
     story.tell(Event::PlanRefused {
         emission: Emission(1),
+        author: PlanAuthor::Agent,
         message: "no".to_owned(),
     });
     let mut newer = said(

@@ -18,6 +18,7 @@ use crate::{
         },
     },
     ids::{CommentId, Emission, IssueNumber, ReviewId, TaskId},
+    plan::parse::PlanAuthor,
     task,
     task::{HumanReview, MergePolicy, MergeState, PersonDid, Played, Stage, Task},
 };
@@ -476,6 +477,7 @@ fn features() -> Vec<(&'static str, Story)> {
     let mut failed = Story::new(rules());
     failed.tell(Event::PlanRefused {
         emission: Emission(1),
+        author: PlanAuthor::Agent,
         message: "no".to_owned(),
     });
     let mut completed = Story::in_review();
@@ -651,6 +653,7 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
             "plan refused",
             Event::PlanRefused {
                 emission,
+                author: PlanAuthor::Agent,
                 message: "no".to_owned(),
             },
         ),

@@ -19,6 +19,7 @@ use crate::{
         tests::{inquiries::inquiries, samples::*},
     },
     ids::{CommentId, Emission, IssueNumber, PullNumber, ReviewId, Sha, TaskId},
+    plan::parse::PlanAuthor,
     task,
     task::{HumanReview, MergePolicy, Origin, PersonDid, Played, Task},
 };
@@ -313,6 +314,7 @@ impl World {
                 },
                 0 => Event::PlanRefused {
                     emission: *emission,
+                    author: PlanAuthor::Agent,
                     message: "no".to_owned(),
                 },
                 1 => Event::Stuck {
