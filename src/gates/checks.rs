@@ -8,7 +8,10 @@ use domain::{
     plan::{Check, Criterion},
 };
 use git::Blob;
-use runners::{test_index, test_line::own_name};
+use runners::{
+    test_index,
+    test_line::{is_unbuilt, own_name},
+};
 use std::collections::BTreeSet;
 
 /// The largest file that is searched for a test's name, in bytes.
@@ -87,22 +90,35 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
 /// `true` if the run failed before any test had a result. A runner may name the files that it could not load.
 pub(crate) fn is_broken(tests: &Evidence, files: &BTreeSet<String>) -> bool {
     let Evidence::Failed(finding) = tests else { return false };
-    let is_file = |name: &String| files.contains(own_name(name));
+    let is_unit = |name: &String| is_unit(name, files);
     let counted = match finding.counts {
         Counts::Known { passed, skipped, .. } => passed > 0 || skipped > 0,
         Counts::Unknown => false,
     };
     let has_result = |names: &TestNames| {
         let none = names.passed.is_empty() && names.skipped.is_empty();
-        !none || !names.failed.iter().all(is_file)
+        !none || !names.failed.iter().all(is_unit)
     };
-    !counted && finding.failing.iter().all(is_file) && !finding.names.as_ref().is_some_and(has_result)
+    !counted && finding.failing.iter().all(is_unit) && !finding.names.as_ref().is_some_and(has_result)
 }
 
-/// Replaces a failed check of a test without a result by where the test is, if the change brings it.
+/// `true` if the name is that of a file or a package, which failed as a whole: it was not built or loaded.
+fn is_unit(name: &str, files: &BTreeSet<String>) -> bool {
+    is_unbuilt(name) || files.contains(own_name(name))
+}
+
+/// Replaces a failed check of a test without a result by where the test is, if the change brings it. If something was not
+/// built, that is why the test did not run, and the breakage alone is the finding.
 fn with_place(run: &Run<'_>, (number, wanted): (usize, &str), result: GateResult, tests: &Evidence) -> GateResult {
     let ran = compare::names(tests).is_some_and(|names| names.all().any(|name| is_called(name, wanted)));
+    let broken = tests.failure().is_some_and(|finding| {
+        let mut failed = finding.failed_names();
+        failed.any(|name| is_unit(name, &run.change.head))
+    });
     match (&result.evidence, run.change.after.place(wanted)) {
+        (Evidence::Failed(_), Some(_)) if !ran && broken => {
+            gate_result::absent(Gate::Check(number), Absence::NotReached)
+        }
         (Evidence::Failed(_), Some((path, line))) if !ran => {
             of_test(number, wanted, NamedTest::WrittenNotRun { path, line })
         }
@@ -286,6 +302,10 @@ mod tests {
             (ran(0, &[], None), true),
             (ran(0, &[], named(&[], &[])), true),
             (ran(0, &["tests/test_a.py"], named(&[], &["tests/test_a.py"])), true),
+            (
+                ran(0, &["x.org/a (did not run)"], named(&[], &["x.org/a (did not run)"])),
+                true,
+            ),
             (ran(0, &["tests/test_a.py::test_b"], None), false),
             (ran(0, &[], named(&[], &["tests/test_a.py::test_b"])), false),
             (

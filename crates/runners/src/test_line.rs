@@ -402,5 +402,11 @@ pub fn own_name(name: &str) -> &str {
     }
 }
 
+/// `true` if AutoBuild's own readers gave this name to a file or a package that was not built or loaded. None of its
+/// tests has a result.
+pub fn is_unbuilt(name: &str) -> bool {
+    name.ends_with(" (did not run)")
+}
+
 #[cfg(test)]
 mod tests;
