@@ -15,8 +15,9 @@ use crate::messages::{
 use domain::{
     cost::Spending,
     feature::{CancelledWhy, Feature, State as FeatureState, changed_behaviour::WantedBy, flow::strictest},
-    task::{Origin, State, Task},
+    task::{Origin, State, Task, WaivedFact},
 };
+use std::collections::BTreeSet;
 
 /// Returns the text of the feature pull request. It closes the issue only if every task is completed.
 pub fn feature_pull(feature: &Feature, spending: &Spending, links: &Links) -> PullText {
@@ -155,13 +156,22 @@ fn human(feature: &Feature, measure: &Measure) -> String {
     })
 }
 
+/// Lists what each person waived. The Gates on the merged result name the waived tests that still fail there, so those
+/// are left out.
 fn overrides(feature: &Feature, measure: &Measure) -> String {
+    let excused = feature.gates.last().into_iter().flat_map(|gate| &gate.report.excused);
+    let named: BTreeSet<&String> = excused.map(|excused| &excused.test).collect();
     let overridden = feature
         .tasks
         .iter()
         .flat_map(|task| task.waived.iter().map(move |waiver| (task.id, waiver)))
         .take(measure.rows.min(40))
-        .map(|(id, waiver)| format!("{id}: {}", waived(waiver, measure)));
+        .map(|(id, waiver)| {
+            let mut rest = waiver.clone();
+            rest.facts
+                .retain(|fact| !matches!(fact, WaivedFact::Test(test) if named.contains(test)));
+            format!("{id}: {}", waived(&rest, measure))
+        });
     sections(overridden.collect())
 }
 
