@@ -22,9 +22,11 @@ use crate::gates::{
 use domain::{
     evidence::{Evidence, Excuse, Excused, GateReport, Weight},
     plan::Check,
+    question::{Question, Topic},
+    test_outcome::TestOutcome,
 };
 use futures_util::future::BoxFuture;
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 /// One Gate of a task, or one step towards it.
@@ -164,6 +166,22 @@ impl Judging<'_> {
         Ok(())
     }
 
+    /// Adds questions. What reading suspects of a test that no longer notices is the same question.
+    fn ask(&mut self, questions: Vec<Question>) {
+        let all = &mut self.report.questions;
+        all.extend(questions);
+        let tests = &self.run.change.after;
+        let test = |question: &Question| {
+            let (path, line) = question.place.as_ref()?;
+            Some((path.clone(), tests.test_around(path, *line)?))
+        };
+        let deaf = |question: &&Question| question.topic == Topic::Outcome(TestOutcome::NoLongerNotices);
+        let deaf: BTreeSet<(String, u32)> = all.iter().filter(deaf).filter_map(test).collect();
+        let is_read = |topic: Topic| matches!(topic, Topic::Rule(_) | Topic::Outcome(TestOutcome::Loosened));
+        let is_repeated = |question: &Question| test(question).is_some_and(|test| deaf.contains(&test));
+        all.retain(|question| !is_read(question.topic) || !is_repeated(question));
+    }
+
     async fn check_base(&mut self) -> Result<(), GateError> {
         witness::note_base(self.run, self.table.as_ref(), &mut self.checks).await
     }
@@ -171,8 +189,9 @@ impl Judging<'_> {
     async fn experiment(&mut self, weight: Weight) -> Result<(), GateError> {
         if let Some(table) = &self.table {
             let facts = self.run.facts(&self.tested.tests, table, &self.checks);
-            self.tried = experiments(self.run, &facts, weight).await?;
-            self.report.questions.append(&mut self.tried.questions);
+            self.tried = experiments((self.run, table), &facts, weight).await?;
+            let questions = std::mem::take(&mut self.tried.questions);
+            self.ask(questions);
         }
         Ok(())
     }
@@ -202,7 +221,7 @@ impl Judging<'_> {
         let (result, questions) = judged::integrity(self.run, weight, by_running, shown).await?;
         // A build that breaks is one finding. What reading asks, it asks of files that could be parsed.
         if !checks::is_broken(&self.report.tests, &self.run.change.head) {
-            self.report.questions.extend(questions);
+            self.ask(questions);
         }
         self.report.more.push(result);
         self.report.more.extend(self.tried.result.take());

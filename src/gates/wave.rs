@@ -2,7 +2,9 @@
 
 use crate::gates::{
     change::Change,
-    compare, gate_result, rerun,
+    compare, gate_result,
+    mutation::of_feature,
+    rerun,
     run::{
         context::{GateContext, GateError},
         prepared::{Coverage, Prepared},
@@ -89,7 +91,8 @@ async fn of_whole(
         prepared,
     };
     let table = Table::read(&run, tests).await?;
-    let (result, questions) = report::report(&run, &table, Weight::Required);
+    let (result, mut questions) = report::report(&run, &table, Weight::Required);
+    questions.extend(of_feature(&run, &table).await?);
     let result = result.filter(|result| result.evidence.failure().is_some());
     Ok((result, questions))
 }

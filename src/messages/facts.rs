@@ -151,6 +151,7 @@ fn experiment(experiment: Experiment) -> &'static str {
         Experiment::EmptiedFunctions => "emptied functions",
         Experiment::EachEmptiedFunction => "each emptied function",
         Experiment::OtherReturnValues => "other return values",
+        Experiment::ChangedTests => "both forms of changed tests on broken code",
         Experiment::FailingAssertions => "failing assertions",
         Experiment::EachAssertion => "each assertion",
     }

@@ -54,6 +54,7 @@ fn became(outcome: TestOutcome) -> &'static str {
         }
         TestOutcome::WeakenedWhileRed => "failed before, and was changed until it passes on the old code too",
         TestOutcome::Kept
+        | TestOutcome::NoLongerNotices
         | TestOutcome::Loosened
         | TestOutcome::Sharpened
         | TestOutcome::Broken

@@ -155,6 +155,10 @@ fn of_outcome(outcome: TestOutcome) -> &'static str {
             "This test was changed, and its new form passes on the old code as well: it may have stopped noticing. Which \
              words want that?"
         }
+        TestOutcome::NoLongerNotices => {
+            "This test was changed and passes in both forms. With the named function broken on purpose, its old form fails and \
+             its new form passes. Which words want it to notice less?"
+        }
         TestOutcome::Loosened => {
             "This test asserts less than before, and what it asserted still holds. Which words want it to ask for less?"
         }

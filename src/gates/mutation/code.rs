@@ -11,7 +11,7 @@ const LARGEST: u64 = 512 * 1024;
 pub(crate) type Put = (String, Vec<u8>, u32);
 
 /// A file at the change's commit.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Code {
     pub(crate) path: String,
     pub(crate) text: String,

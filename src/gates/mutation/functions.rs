@@ -34,7 +34,7 @@ pub(super) struct Function {
 }
 
 /// Which of the two emptied bodies is put in place.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     First,
     Second,
@@ -86,6 +86,16 @@ impl Functions {
     }
 
     fn named(files: Vec<Code>, words: &BTreeSet<String>) -> Self {
+        let mut functions = Self::all_of(files);
+        let is_named = |function: &Function| words.contains(&function.body.name);
+        if functions.all.iter().any(is_named) {
+            functions.all.retain(is_named);
+        }
+        functions
+    }
+
+    /// Takes all functions of these files.
+    pub(super) fn all_of(files: Vec<Code>) -> Self {
         let bodies = |file: &Code| {
             let code = language::executable_code(&file.path, &file.text).unwrap_or_default();
             let ExecutableCode { bodies, .. } = code;
@@ -95,10 +105,7 @@ impl Functions {
                 body,
             })
         };
-        let mut all: Vec<Function> = files.iter().flat_map(bodies).collect();
-        if all.iter().any(|function| words.contains(&function.body.name)) {
-            all.retain(|function| words.contains(&function.body.name));
-        }
+        let all = files.iter().flat_map(bodies).collect();
         Self { files, all }
     }
 

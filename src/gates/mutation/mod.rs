@@ -1,18 +1,20 @@
 //! Experiments: run the tests on code that is broken on purpose. Code that nothing notices is not tested.
 //!
 //! Every function that the change adds or rewrites is emptied at once, and then by halves ([`emptied`]); the tests'
-//! assertions are made to fail ([`assertions`]). All runs go through one [`trial`] with one [`budget`]. This is mutation
-//! testing; emptying whole functions is extreme mutation (Niedermayr, Jürgens, Wagner, "Will my tests tell me if I break
-//! this code?", 2016).
+//! assertions are made to fail ([`assertions`]); both forms of changed tests run on broken code ([`changed_tests`]). One
+//! [`budget`] limits the runs that only ask. This is mutation testing; emptying whole functions is extreme mutation
+//! (Niedermayr, Jürgens, Wagner, "Will my tests tell me if I break this code?", 2016).
 
 mod assertions;
 mod budget;
+mod changed_tests;
 pub(crate) mod code;
 mod emptied;
 mod functions;
 mod trial;
 
-use crate::gates::{change::Change, compare, gate_result, run::context::GateError, turn::Run};
+use crate::gates::{change::Change, compare, gate_result, run::context::GateError, table::Table, turn::Run};
+use budget::Budget;
 use domain::{
     evidence::{Evidence, Gate, GateResult, Weight},
     integrity::IntegrityFinding,
@@ -49,6 +51,14 @@ impl HeadResults {
             failed: compare::failed(tests).iter().cloned().collect(),
         }
     }
+
+    /// Returns results in which all of these tests pass.
+    fn all_pass(passed: BTreeSet<String>) -> Self {
+        Self {
+            passed,
+            failed: BTreeSet::new(),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -63,23 +73,41 @@ pub(crate) struct Tried {
 
 /// Runs the experiments that the task's type asks for: first those that may send the work back, then those that only
 /// ask, while time is left.
-pub(crate) async fn experiments(run: &Run<'_>, facts: &Facts, weight: Weight) -> Result<Tried, GateError> {
+pub(crate) async fn experiments(
+    (run, table): (&Run<'_>, &Table<'_>),
+    facts: &Facts,
+    weight: Weight,
+) -> Result<Tried, GateError> {
     let mut tried = Tried::default();
-    if !matches!(facts.kind, TaskType::Feature | TaskType::Testing) {
-        return Ok(tried);
-    }
-    let functions = functions::functions(run, facts).await?;
     let mut trial = Trial::new(run, facts);
-    let mut emptied = emptied::all(&mut trial, &functions, &mut tried).await?;
-    let ignored = assertions::all(&mut trial, &mut tried).await?;
-    if emptied.is_some() {
-        emptied::other_values(&mut trial, &functions, &mut tried).await?;
+    if matches!(facts.kind, TaskType::Feature | TaskType::Testing) {
+        of_change(&mut trial, table, &mut tried).await?;
+    } else {
+        tried.questions = changed_tests::questions(run, table, &mut trial.budget).await?;
     }
-    if let Some(emptied) = emptied.as_mut().filter(|_| facts.kind == TaskType::Feature) {
-        emptied.each(&mut trial, &functions, &mut tried).await?;
-    }
-    assertions::each(&mut trial, &ignored, &mut tried).await?;
     let fact = trial.budget.fact();
     tried.result = fact.map(|fact| gate_result::passed(Gate::Experiments, weight, fact));
     Ok(tried)
+}
+
+/// Returns a question for each test of a whole Feature that no longer notices.
+pub(crate) async fn of_feature(run: &Run<'_>, table: &Table<'_>) -> Result<Vec<Question>, GateError> {
+    let mut budget = Budget::of(run.subject.settings.checks.depth, run.prepared.plain());
+    changed_tests::questions(run, table, &mut budget).await
+}
+
+async fn of_change(trial: &mut Trial<'_>, table: &Table<'_>, tried: &mut Tried) -> Result<(), GateError> {
+    let facts = trial.facts;
+    let functions = functions::functions(trial.run, facts).await?;
+    let mut emptied = emptied::all(trial, &functions, tried).await?;
+    let ignored = assertions::all(trial, tried).await?;
+    if emptied.is_some() {
+        emptied::other_values(trial, &functions, tried).await?;
+    }
+    let asked = changed_tests::questions(trial.run, table, &mut trial.budget).await?;
+    tried.questions.extend(asked);
+    if let Some(emptied) = emptied.as_mut().filter(|_| facts.kind == TaskType::Feature) {
+        emptied.each(trial, &functions, tried).await?;
+    }
+    assertions::each(trial, &ignored, tried).await
 }

@@ -106,7 +106,7 @@ impl<'r> Trial<'r> {
 }
 
 /// Compares a run on broken code with the run on the head.
-fn outcome(found: &Evidence, head: &HeadResults) -> Outcome {
+pub(super) fn outcome(found: &Evidence, head: &HeadResults) -> Outcome {
     let red = |names: &[String]| -> BTreeSet<String> {
         let known = names.iter().filter(|name| head.passed.contains(*name));
         known.cloned().collect()

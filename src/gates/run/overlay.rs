@@ -5,6 +5,7 @@ use domain::ids::Sha;
 use git::{Blob, Mirror, RawChange, RepoPath, put};
 use sha2::{Digest, Sha256};
 use std::{
+    collections::BTreeSet,
     io,
     path::{Component, Path, PathBuf},
 };
@@ -13,8 +14,9 @@ use std::{
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 
 /// The intended bytes and mode of a file; `None` if it should not exist.
-pub(super) type Meant = Option<(Vec<u8>, u32)>;
+pub(crate) type Meant = Option<(Vec<u8>, u32)>;
 
+#[derive(Clone)]
 pub(crate) struct Overlay {
     entries: Vec<Entry>,
 }
@@ -79,8 +81,10 @@ impl Overlay {
         }
     }
 
-    /// Appends the files of `other`, which come last.
+    /// Appends the files of `other`, which replace those of the same path.
     pub(crate) fn and(mut self, other: Self) -> Self {
+        let replaced: BTreeSet<&str> = other.paths().collect();
+        self.entries.retain(|entry| !replaced.contains(entry.path.as_str()));
         self.entries.extend(other.entries);
         self
     }
@@ -97,7 +101,7 @@ impl Overlay {
         })
     }
 
-    pub(super) fn contents(&self) -> impl Iterator<Item = (&str, &Meant)> {
+    pub(crate) fn contents(&self) -> impl Iterator<Item = (&str, &Meant)> {
         self.entries.iter().map(|entry| (entry.path.as_str(), &entry.meant))
     }
 

@@ -60,8 +60,8 @@ pub(crate) struct MixedRun {
     results: BTreeMap<String, TestResult>,
     /// The worst result of the rows of each parametrised test.
     families: BTreeMap<String, TestResult>,
-    /// Files that fit in no way: in their place are those of the code's version.
-    left_out: BTreeSet<String>,
+    /// Files that do not fit as they are. In the place of those without a text are those of the code's version.
+    fitted: Fitted,
 }
 
 impl MixedRun {
@@ -97,21 +97,20 @@ impl MixedRun {
             builds = builds.saturating_add(1);
             let mixed = Self::of(evidence);
             if builds == MOST_BUILDS || !mixed.refit(form, side, (selection, index), &mut fitted) {
-                let left_out = fitted.into_iter().filter(|(_, text)| text.is_none());
-                return Ok(mixed.without(index, left_out.map(|(path, _)| path).collect()));
+                return Ok(mixed.fitted(index, fitted));
             }
         }
     }
 
     /// Forgets the results of files that were left out: they are those of the other version's tests.
-    fn without(mut self, index: &TestIndex, left_out: BTreeSet<String>) -> Self {
+    fn fitted(mut self, index: &TestIndex, fitted: Fitted) -> Self {
         let is_laid = |name: &str| {
             let sites = index.find(name);
-            sites.is_empty() || sites.iter().any(|site| !left_out.contains(&site.path))
+            sites.is_empty() || sites.iter().any(|site| !matches!(fitted.get(&site.path), Some(None)))
         };
         self.results.retain(|name, _| is_laid(name));
         self.families = families(&self.results);
-        self.left_out = left_out;
+        self.fitted = fitted;
         self
     }
 
@@ -157,13 +156,17 @@ impl MixedRun {
             evidence,
             families: families(&results),
             results,
-            left_out: BTreeSet::new(),
+            fitted: Fitted::new(),
         }
+    }
+
+    pub(crate) fn fits(&self) -> &Fitted {
+        &self.fitted
     }
 
     /// `true` if a file fits in no way, so that nothing ran with it.
     pub(crate) fn is_left_out(&self, path: &str) -> bool {
-        self.left_out.contains(path)
+        matches!(self.fitted.get(path), Some(None))
     }
 
     /// Returns the result of a test: by its name, else of a test that differs from it only in its parameters.

@@ -4,13 +4,13 @@
 //! necessary, and reads the table of [`domain::test_outcome`]. [`report`] turns rows into findings and questions, and
 //! [`witness`] asks whether something shows the change.
 
-mod forms;
+pub(crate) mod forms;
 mod loosened;
 mod mixed;
 mod pairs;
 mod reasons;
 pub(crate) mod report;
-mod rows;
+pub(crate) mod rows;
 pub(crate) mod witness;
 
 pub(crate) use rows::Table;

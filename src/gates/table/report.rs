@@ -145,7 +145,7 @@ fn not_comparable(table: &Table<'_>) -> Option<Question> {
     })
 }
 
-fn both_forms(change: &Change, row: &Row) -> String {
+pub(crate) fn both_forms(change: &Change, row: &Row) -> String {
     let form = |name: Option<&String>, tests: &TestIndex, side: fn(&FileChange) -> &Version| {
         let site = *tests.find(name?).first()?;
         let text = text(side(change.file(&site.path)?))?;

@@ -411,7 +411,9 @@ fn text(change: &Change, around: &BTreeMap<&str, BTreeSet<String>>, pair: &TestP
         let around = around.get(was.path.as_str());
         let uses_changed = around.is_some_and(|around| named_words(&was.words).any(|word| around.contains(word)));
         let mut same = after.iter();
-        !uses_changed && same.any(|is| is.words == was.words && is.conditions == was.conditions)
+        !uses_changed
+            && before.len() == after.len()
+            && same.any(|is| is.words == was.words && is.conditions == was.conditions)
     });
     Text::new(is_same)
 }

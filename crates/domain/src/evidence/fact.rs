@@ -134,6 +134,8 @@ pub enum Experiment {
     EachEmptiedFunction,
     /// Functions of the change return another value.
     OtherReturnValues,
+    /// Both forms of changed tests run on broken code.
+    ChangedTests,
     /// All assertions of the change's tests fail.
     FailingAssertions,
     /// One assertion of each test fails at a time.

@@ -67,7 +67,7 @@ pub struct Test {
     pub line: u32,
     /// The bytes of its statement, with decorators and attributes: whole lines, if nothing else is on these.
     pub range: Range<usize>,
-    /// The words of its rows and its body.
+    /// The words of its rows, its body, and the values that its parameters have without an argument.
     pub words: Vec<String>,
     /// The checks in it.
     pub checks: Vec<Check>,
@@ -439,7 +439,9 @@ impl<'a> Reader<'a> {
                 || self.uncollected_names.contains(&"*");
             let rows: Vec<At<'_>> = one.all(Capture::TestRows).collect();
             let after_rows = |at: At<'a>| rows.iter().copied().chain([at]);
-            let words = after_rows(body).flat_map(At::words).collect();
+            let parameters = at.field("parameters").into_iter().flat_map(At::children);
+            let defaults = parameters.filter_map(|parameter| parameter.field("value"));
+            let words = after_rows(body).chain(defaults).flat_map(At::words).collect();
             if is_lost {
                 outline.functions.push(Function {
                     name,

@@ -1,0 +1,433 @@
+//! Runs both forms of changed tests on broken code. A changed test is worth what its old form noticed: where the old form
+//! turns red and the new form stays green, it no longer notices.
+
+use crate::gates::{
+    around_tests::names_around,
+    change::{Change, text},
+    compare,
+    mutation::{
+        HeadResults,
+        budget::Budget,
+        code::{Code, Put, code},
+        functions::{Form, Function, Functions},
+        trial::{Outcome, outcome},
+    },
+    run::{
+        context::{GateError, host},
+        overlay::Overlay,
+        result_cache::Expected,
+    },
+    table::{Table, forms::Form as Tests, report::both_forms, rows::Row},
+    turn::Run,
+};
+use domain::{
+    evidence::Experiment,
+    question::{Question, Topic},
+    test_outcome::{MixedResult, TestOutcome, TestResult},
+};
+use git::blocking;
+use integrity::{FileChange, language, language::Role};
+use runners::test_line::Selection;
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    time::Duration,
+};
+use tokio::time::Instant;
+
+/// A function, by its file and its name.
+type Place = (String, String);
+
+/// The ways in which functions are broken, the finest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Break {
+    OtherValues,
+    Empty(Form),
+}
+
+const BREAKS: [Break; 3] = [
+    Break::OtherValues,
+    Break::Empty(Form::First),
+    Break::Empty(Form::Second),
+];
+
+/// A test that the change altered and that holds in both forms, with the functions that its old form calls.
+struct ChangedTest<'t> {
+    row: &'t Row,
+    base: String,
+    head: String,
+    calls: BTreeSet<Place>,
+}
+
+/// The code with the tests of one form.
+struct Version {
+    overlay: Overlay,
+    functions: Functions,
+}
+
+/// Functions that are broken at once, and the tests that run on them, by their place in the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Step {
+    broken: Break,
+    functions: Vec<Place>,
+    tests: BTreeSet<usize>,
+}
+
+/// The reaction of changed tests to one step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Reaction {
+    /// The old form turned red, the new form stayed green.
+    deaf: BTreeSet<usize>,
+    /// Both forms turned red, or the new form has no result.
+    noticed: BTreeSet<usize>,
+    /// The code does not build.
+    untried: BTreeSet<usize>,
+}
+
+struct Experimenting<'r> {
+    run: &'r Run<'r>,
+    budget: &'r mut Budget,
+    tests: &'r [ChangedTest<'r>],
+    old: Version,
+    new: Version,
+    /// The tests that no longer notice, each with the functions that were broken.
+    found: BTreeMap<usize, Vec<Place>>,
+}
+
+/// Returns a question for each changed test that no longer notices.
+pub(super) async fn questions(
+    run: &Run<'_>,
+    table: &Table<'_>,
+    budget: &mut Budget,
+) -> Result<Vec<Question>, GateError> {
+    let helpers: BTreeSet<String> = (table.side.shared().iter())
+        .flat_map(|path| names_around(run.change, path))
+        .collect();
+    let is_wanted = |row: &&Row| {
+        let mut base = row.pair.base.iter();
+        // The words of tests in unchanged files are not known.
+        let mut uses_changed = || {
+            base.any(|name| {
+                let words = words(run.change, name);
+                words.is_empty() || !words.is_disjoint(&helpers)
+            })
+        };
+        holds(row) && (row.is_changed() || !helpers.is_empty() && uses_changed())
+    };
+    let rows: Vec<&Row> = table.rows.iter().filter(is_wanted).collect();
+    let Some(old) = table.old.as_ref().filter(|_| !rows.is_empty()) else {
+        return Ok(Vec::new());
+    };
+    let overlay = table.side.overlay(run, Tests::Old, old.fits()).await?;
+    let head = code(run).await?;
+    let with_old: Vec<Code> = head.iter().map(|file| laid_over(file, &overlay)).collect();
+    let reading = blocking(move || [head, with_old].map(Functions::all_of)).await;
+    let [new, old] = reading.map_err(|error| host("preparing an experiment")(error.into()))?;
+    let tests: Vec<ChangedTest<'_>> = rows
+        .into_iter()
+        .filter_map(|row| ChangedTest::of(run.change, row, &new))
+        .collect();
+    let mut experimenting = Experimenting {
+        run,
+        budget,
+        tests: &tests,
+        old: Version {
+            overlay,
+            functions: old,
+        },
+        new: Version {
+            overlay: Overlay::of_bytes(Vec::new()),
+            functions: new,
+        },
+        found: BTreeMap::new(),
+    };
+    experimenting.run().await?;
+    Ok(experimenting.asked())
+}
+
+fn holds(row: &Row) -> bool {
+    matches!(row.outcome, TestOutcome::Kept | TestOutcome::Sharpened)
+        && row.results.old == MixedResult::Ran(TestResult::Passed)
+}
+
+/// Returns a file of the head with the tests of the overlay, if it holds any.
+fn laid_over(file: &Code, overlay: &Overlay) -> Code {
+    let laid = overlay.contents().find(|(path, _)| *path == file.path);
+    let bytes = laid
+        .and_then(|(_, meant)| meant.as_ref())
+        .map(|(bytes, _)| bytes.clone());
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    Code {
+        text: text.unwrap_or_else(|| file.text.clone()),
+        ..file.clone()
+    }
+}
+
+impl<'t> ChangedTest<'t> {
+    /// Takes a test with the functions that its old form names, or all if it names none.
+    fn of(change: &Change, row: &'t Row, functions: &Functions) -> Option<Self> {
+        let (base, head) = (row.pair.base.clone()?, row.pair.head.clone()?);
+        let words = words(change, &base);
+        let place = |function: &Function| (function.path.clone(), function.body.name.clone());
+        let is_test = |function: &&Function| {
+            let line = function.body.line;
+            change.after.test_around(&function.path, line) == Some(line)
+        };
+        let all = || functions.all.iter().filter(|function| !is_test(function)).map(place);
+        let named: BTreeSet<Place> = all().filter(|(_, name)| words.contains(name)).collect();
+        let calls = if named.is_empty() { all().collect() } else { named };
+        (!calls.is_empty()).then_some(Self { row, base, head, calls })
+    }
+}
+
+/// Returns the words of a test of the base, and of the helpers in its file that it names.
+fn words(change: &Change, name: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for site in change.before.find(name) {
+        words.extend(site.words.iter().cloned());
+        let helpers = change.file(&site.path).map(helpers).unwrap_or_default();
+        let mut left: Vec<_> = helpers.into_iter().collect();
+        while let Some(at) = left.iter().position(|(name, _)| words.contains(name)) {
+            words.extend(left.swap_remove(at).1);
+        }
+    }
+    words
+}
+
+fn helpers(file: &FileChange) -> Vec<(String, Vec<String>)> {
+    let is_of_tests = language::role(&file.path) != Role::Source;
+    let code = text(&file.before).filter(|_| is_of_tests);
+    let code = code.and_then(|text| language::executable_code(&file.path, text));
+    let bodies = code.unwrap_or_default().bodies.into_iter();
+    bodies.map(|body| (body.name, body.words)).collect()
+}
+
+impl Experimenting<'_> {
+    /// Breaks all functions at once, in each way until a test notices, and then halves them while time is left.
+    async fn run(&mut self) -> Result<(), GateError> {
+        let mut open: BTreeSet<usize> = (0..self.tests.len()).collect();
+        let functions: BTreeSet<Place> = self.tests.iter().flat_map(|test| test.calls.clone()).collect();
+        let functions: Vec<Place> = functions.into_iter().collect();
+        let mut later = VecDeque::new();
+        for broken in BREAKS {
+            let step = Step {
+                broken,
+                functions: functions.clone(),
+                tests: open.clone(),
+            };
+            let reaction = self.react(&step, self.run.prepared.patience()).await?;
+            open.retain(|test| !reaction.deaf.contains(test) && !reaction.noticed.contains(test));
+            later.extend(Self::others(&step, &reaction.noticed));
+            later.extend(self.record(step, reaction));
+        }
+        self.budget.ran(Experiment::ChangedTests);
+        while let Some(step) = later.pop_front() {
+            let Some(left) = self.budget.left() else {
+                self.budget.leave_out(Experiment::ChangedTests);
+                break;
+            };
+            let limit = left.min(self.run.prepared.patience());
+            let reaction = self.react(&step, limit).await?;
+            later.extend(self.record(step, reaction));
+        }
+        Ok(())
+    }
+
+    /// Returns the steps that break the same functions in the ways that come after this one.
+    fn others(step: &Step, tests: &BTreeSet<usize>) -> Vec<Step> {
+        let after = BREAKS.iter().skip_while(|broken| **broken != step.broken).skip(1);
+        let other = |broken: &Break| Step {
+            broken: *broken,
+            tests: tests.clone(),
+            ..step.clone()
+        };
+        after.filter(|_| !tests.is_empty()).map(other).collect()
+    }
+
+    /// Notes the tests that no longer notice, and returns what is worth trying with half of the functions.
+    fn record(&mut self, step: Step, reaction: Reaction) -> Vec<Step> {
+        for test in reaction.deaf {
+            self.found.entry(test).or_insert_with(|| step.functions.clone());
+        }
+        let unclear: BTreeSet<usize> = reaction.noticed.union(&reaction.untried).copied().collect();
+        halves(&step, &unclear, |test, function| {
+            self.tests.get(test).is_some_and(|test| test.calls.contains(function))
+        })
+    }
+
+    fn names(&self, form: Tests, tests: &BTreeSet<usize>) -> BTreeMap<usize, String> {
+        let name = |at: &usize| {
+            let test = self.tests.get(*at)?;
+            let name = match form {
+                Tests::Old => &test.base,
+                Tests::New => &test.head,
+            };
+            Some((*at, name.clone()))
+        };
+        tests.iter().filter_map(name).collect()
+    }
+
+    /// Runs the old form of tests on broken code, and the new form of those that turn red.
+    async fn react(&mut self, step: &Step, limit: Duration) -> Result<Reaction, GateError> {
+        let open: BTreeSet<usize> = step
+            .tests
+            .iter()
+            .copied()
+            .filter(|test| !self.found.contains_key(test))
+            .collect();
+        let mut reaction = Reaction::default();
+        let (old, new) = (self.names(Tests::Old, &open), self.names(Tests::New, &open));
+        let red = match self.outcome(Tests::Old, step, &old, limit).await? {
+            Some((Outcome::Noticed(red), _)) => red,
+            Some((Outcome::NotTried, _)) => {
+                reaction.untried = open;
+                return Ok(reaction);
+            }
+            Some((Outcome::Unnoticed, _)) | None => return Ok(reaction),
+        };
+        let red: BTreeSet<usize> = old
+            .into_iter()
+            .filter(|(_, name)| red.contains(name))
+            .map(|(at, _)| at)
+            .collect();
+        let new: BTreeMap<usize, String> = new.into_iter().filter(|(at, _)| red.contains(at)).collect();
+        let passed = self
+            .outcome(Tests::New, step, &new, limit)
+            .await?
+            .map(|(_, passed)| passed);
+        let passed = passed.unwrap_or_default();
+        let is_deaf = |at: &usize| new.get(at).is_some_and(|name| passed.contains(name));
+        (reaction.deaf, reaction.noticed) = red.into_iter().partition(is_deaf);
+        Ok(reaction)
+    }
+
+    /// Runs these tests in one form on the broken code, and returns which turn red and which pass; `None` if nothing can
+    /// be broken so.
+    async fn outcome(
+        &mut self,
+        form: Tests,
+        step: &Step,
+        tests: &BTreeMap<usize, String>,
+        limit: Duration,
+    ) -> Result<Option<(Outcome, BTreeSet<String>)>, GateError> {
+        let (version, index) = match form {
+            Tests::Old => (&self.old, &self.run.change.before),
+            Tests::New => (&self.new, &self.run.change.after),
+        };
+        let files = version.broken(step);
+        if files.is_empty() || tests.is_empty() {
+            return Ok(None);
+        }
+        let overlay = version.overlay.clone().and(Overlay::of_bytes(files));
+        let names: BTreeSet<String> = tests.values().cloned().collect();
+        let selection = Selection::of(names.iter().cloned().collect(), index);
+        let begun = Instant::now();
+        let of = (self.run.subject.head, &overlay);
+        let found = self
+            .run
+            .prepared
+            .tests_within(of, Expected::Red, &selection, limit)
+            .await?;
+        self.budget.spend(begun.elapsed());
+        let passed = compare::passed(&found).iter().cloned().collect();
+        Ok(Some((outcome(&found, &HeadResults::all_pass(names)), passed)))
+    }
+
+    fn asked(&self) -> Vec<Question> {
+        let found = self
+            .found
+            .iter()
+            .filter_map(|(at, places)| Some((self.tests.get(*at)?, places)));
+        found.map(|(test, places)| self.question(test, places)).collect()
+    }
+
+    fn question(&self, test: &ChangedTest<'_>, places: &[Place]) -> Question {
+        const MOST: usize = 3;
+        let is_broken = |function: &&Function| {
+            let place = (function.path.clone(), function.body.name.clone());
+            test.calls.contains(&place) && places.contains(&place)
+        };
+        let functions = self.new.functions.all.iter().filter(is_broken).take(MOST);
+        let broken =
+            functions.map(|function| format!("{}:{} {}", function.path, function.body.line, function.body.name));
+        let forms = both_forms(self.run.change, test.row);
+        let material: Vec<String> = broken.chain([forms]).collect();
+        Question {
+            topic: Topic::Outcome(TestOutcome::NoLongerNotices),
+            about: vec![test.row.name().to_owned()],
+            place: test.row.site.clone(),
+            material: material.join("\n"),
+        }
+    }
+}
+
+impl Version {
+    fn broken(&self, step: &Step) -> Vec<Put> {
+        let is_wanted = |function: &&Function| {
+            let place = (function.path.clone(), function.body.name.clone());
+            step.functions.contains(&place)
+        };
+        let wanted: Vec<Function> = self.functions.all.iter().filter(is_wanted).cloned().collect();
+        match step.broken {
+            Break::Empty(form) => self.functions.emptied(&wanted, form),
+            Break::OtherValues => {
+                let [other, _] = self.functions.other_values(&wanted);
+                other
+            }
+        }
+    }
+}
+
+/// Splits the functions of a step in two, each with the tests that call one of them; nothing if there is only one function,
+/// or no test.
+fn halves(step: &Step, tests: &BTreeSet<usize>, calls: impl Fn(usize, &Place) -> bool) -> Vec<Step> {
+    let is_called = |function: &&Place| tests.iter().any(|test| calls(*test, function));
+    let functions: Vec<Place> = step.functions.iter().filter(is_called).cloned().collect();
+    if functions.len() < 2 {
+        return Vec::new();
+    }
+    let (left, right) = functions.split_at(functions.len() / 2);
+    let half = |half: &[Place]| Step {
+        broken: step.broken,
+        functions: half.to_vec(),
+        tests: tests
+            .iter()
+            .copied()
+            .filter(|test| half.iter().any(|function| calls(*test, function)))
+            .collect(),
+    };
+    [left, right].map(half).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Break, Place, Step, halves};
+
+    #[test]
+    fn half_of_the_functions_is_tried_with_the_tests_that_call_them() {
+        let place = |name: &str| ("a.py".to_owned(), name.to_owned());
+        let step = |functions: &[&str], tests: &[usize]| Step {
+            broken: Break::OtherValues,
+            functions: functions.iter().map(|name| place(name)).collect(),
+            tests: tests.iter().copied().collect(),
+        };
+        // Test 0 calls a and b, test 1 calls c.
+        let calls = |test: usize, function: &Place| match test {
+            0 => matches!(function.1.as_str(), "a" | "b"),
+            _ => function.1 == "c",
+        };
+        let all = step(&["a", "b", "c", "d"], &[0, 1]);
+        let table: [(&[usize], Vec<Step>); 4] = [
+            (&[0], vec![step(&["a"], &[0]), step(&["b"], &[0])]),
+            (&[0, 1], vec![step(&["a"], &[0]), step(&["b", "c"], &[0, 1])]),
+            (&[1], vec![]),
+            (&[], vec![]),
+        ];
+        for (unclear, expected) in table {
+            assert_eq!(
+                halves(&all, &unclear.iter().copied().collect(), calls),
+                expected,
+                "{unclear:?}"
+            );
+        }
+    }
+}
