@@ -8,6 +8,7 @@
 mod around_tests;
 mod change;
 mod checks;
+mod code;
 pub mod commands;
 mod compare;
 mod coverage;

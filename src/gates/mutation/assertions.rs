@@ -2,10 +2,10 @@
 
 use crate::gates::{
     change::text,
+    code::Put,
     compare,
     mutation::{
         Tried,
-        code::Put,
         emptied::at_tests,
         trial::{Tests, Trial},
     },

@@ -4,11 +4,11 @@
 use crate::gates::{
     around_tests::names_around,
     change::{Change, text},
+    code::{Code, Put, code},
     compare,
     mutation::{
         HeadResults,
         budget::Budget,
-        code::{Code, Put, code},
         functions::{Form, Function, Functions},
         trial::{Outcome, outcome},
     },

@@ -2,10 +2,8 @@
 
 use crate::gates::{
     change::{Change, text},
-    mutation::{
-        Facts,
-        code::{Code, Put, code},
-    },
+    code::{Code, Put, code},
+    mutation::Facts,
     run::context::{GateError, host},
     turn::Run,
 };
@@ -16,7 +14,6 @@ use integrity::{
     language::{
         Role,
         bodies::{Body, ExecutableCode, with_empty_bodies},
-        role,
     },
 };
 use std::{collections::BTreeSet, sync::Arc};
@@ -162,14 +159,10 @@ fn is_of_test(change: &Change, file: &FileChange, body: &Body) -> bool {
     change.after.test_around(&file.path, line).is_some()
 }
 
-pub(super) fn is_code(path: &str) -> bool {
-    role(path) == Role::Source && language::of(path).is_some()
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Form, Function, Functions, without_kept};
-    use crate::gates::mutation::code::Code;
+    use crate::gates::code::Code;
     use integrity::language;
 
     fn bodies(text: &str) -> Vec<Function> {

@@ -8,7 +8,6 @@
 mod assertions;
 mod budget;
 mod changed_tests;
-pub(crate) mod code;
 mod emptied;
 mod functions;
 mod trial;

@@ -1,8 +1,9 @@
 //! Runs tests on files that are broken on purpose.
 
 use crate::gates::{
+    code::Put,
     compare,
-    mutation::{Facts, HeadResults, budget::Budget, code::Put},
+    mutation::{Facts, HeadResults, budget::Budget},
     run::{context::GateError, overlay::Overlay, result_cache::Expected},
     turn::Run,
 };

@@ -3,7 +3,7 @@
 
 use crate::gates::{
     change::{Change, lossy},
-    mutation::code::code,
+    code::code,
     run::context::GateError,
     table::{
         forms::{TestSide, Touches},

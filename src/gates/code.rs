@@ -1,7 +1,11 @@
 //! Reads the source files of the product, in which experiments break functions.
 
-use crate::gates::{mutation::functions::is_code, run::context::GateError, turn::Run};
+use crate::gates::{run::context::GateError, turn::Run};
 use git::Blob;
+use integrity::{
+    language,
+    language::{Role, role},
+};
 
 /// The most source files that are searched for names from the tests, and the largest one in bytes.
 const MOST_FILES: usize = 1_500;
@@ -19,7 +23,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    pub(super) fn put(&self, text: &str) -> Put {
+    pub(crate) fn put(&self, text: &str) -> Put {
         (self.path.clone(), text.as_bytes().to_vec(), self.mode)
     }
 }
@@ -36,4 +40,8 @@ pub(crate) async fn code(run: &Run<'_>) -> Result<Vec<Code>, GateError> {
         Blob::Large(_) | Blob::None => None,
     };
     Ok(files.into_iter().zip(blobs).filter_map(read).collect())
+}
+
+fn is_code(path: &str) -> bool {
+    role(path) == Role::Source && language::of(path).is_some()
 }
