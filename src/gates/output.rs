@@ -1,14 +1,14 @@
 //! Prepares a command's output for people and agents: plain text without secrets, and not too long.
 
 use domain::{secret::Secrets, shorten};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 /// The most characters of output that evidence holds.
 const MAX_SHOWN: usize = 8_000;
 
 /// Returns the text as a terminal shows it in the end: without colours, cursor movements and overwritten progress
-/// lines.
-pub(crate) fn plain(text: &str) -> String {
+/// lines. `around` is the checkout's path, which is removed, since it varies and means nothing.
+pub(crate) fn plain(text: &str, around: &Path) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     let mut line_start = 0;
@@ -26,7 +26,7 @@ pub(crate) fn plain(text: &str) -> String {
             c => plain.push(c),
         }
     }
-    plain
+    plain.replace(&format!("{}/", around.display()), "")
 }
 
 /// Skips the rest of an escape sequence: `[…letter` for colours, `]…` up to its terminator for titles, otherwise one
@@ -79,9 +79,10 @@ mod tests {
     use super::{plain, shown};
     use domain::secret::Secrets;
     use secrecy::SecretString;
+    use std::path::Path;
 
     #[test]
-    fn colours_and_progress_are_gone() {
+    fn colours_progress_and_the_path_of_the_checkout_are_gone() {
         let table = [
             ("\u{1b}[1;31mred\u{1b}[0m plain", "red plain"),
             ("10%\r50%\r100%\ndone\r\n", "100%\ndone\n"),
@@ -92,9 +93,13 @@ mod tests {
             ("\u{1b}[31", ""),
             ("\u{1b}[31\nnext", "\nnext"),
             ("ümlaut ✓", "ümlaut ✓"),
+            (
+                "/autobuild/work/a.py:1 and /autobuild/workshop/b",
+                "a.py:1 and /autobuild/workshop/b",
+            ),
         ];
         for (text, expected) in table {
-            assert_eq!(plain(text), expected, "{text:?}");
+            assert_eq!(plain(text, Path::new("/autobuild/work")), expected, "{text:?}");
         }
     }
 

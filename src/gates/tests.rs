@@ -3,6 +3,7 @@
 use super::{output, setup_reads};
 use domain::secret::Secrets;
 use effort::{Reader, Text, assert_linear};
+use std::path::Path;
 
 /// What terminals show.
 const SHOWN: [Text; 4] = [
@@ -20,7 +21,11 @@ fn eight_times_the_output_is_eight_times_the_work() {
     let secrets = Secrets::default();
     let reader = |name, read, own| Reader { name, read, own };
     assert_linear(&[
-        reader("plain", &|text| drop(output::plain(text)), &SHOWN),
+        reader(
+            "plain",
+            &|text| drop(output::plain(text, Path::new("/autobuild/work"))),
+            &SHOWN,
+        ),
         reader("shown", &|text| drop(output::shown(text, text, &secrets)), &SHOWN),
         reader("hooks", &|text| drop(setup_reads::hooks_of(text)), &CONFIGURATION),
     ]);

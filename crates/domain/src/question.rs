@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 /// The most lines of a question's material.
 pub const MOST_LINES: usize = 40;
 
-/// The most questions in a turn, unless more topics than these ask.
-pub const MOST_QUESTIONS: usize = 12;
+/// The most parts of a list in a question's material, each of four lines or more.
+const MOST_PARTS: usize = 8;
 
 /// The most characters of a line of the material.
 const LONGEST_LINE: usize = 400;
@@ -141,81 +141,54 @@ impl Question {
         };
         format!("{}: {}{more}", self.topic.name(), names.join(", "))
     }
-
-    fn lines(&self) -> usize {
-        self.material.lines().count()
-    }
-
-    /// Adds another question of the same topic. The material of each has a heading.
-    fn join(&mut self, other: Self) {
-        if self.about.len() == 1 {
-            self.material = headed(&self.about, &self.material);
-        }
-        self.material.push('\n');
-        self.material.push_str(&headed(&other.about, &other.material));
-        self.about.extend(other.about);
-    }
 }
 
-fn headed(about: &[String], material: &str) -> String {
-    format!("{}:\n{material}", about.join(", "))
-}
-
-/// Sorts questions, the gravest first. Those of one topic become one with a list as long as their material fits, or if
-/// it is the same. If there are still more than [`MOST_QUESTIONS`], all of a topic do, and their material is cut. None is
-/// left out.
+/// Sorts questions, the gravest first. Those of one topic become one with a list, each part below a heading. If the list
+/// is too long, its parts are cut, and it ends with the number of those that it does not show.
 pub fn arrange(questions: Vec<Question>) -> Vec<Question> {
-    let mut questions = with_each_material_once(questions);
-    questions.sort_by_key(|question| question.topic);
-    // Each part of a list has a heading.
-    let fits =
-        |one: &Question, next: &Question| one.material == next.material || one.lines() + next.lines() + 2 <= MOST_LINES;
-    let mut arranged = joined(questions.clone(), fits);
-    if arranged.len() > MOST_QUESTIONS {
-        arranged = joined(with_equal_shares(questions), |_, _| true);
-    }
-    for question in &mut arranged {
-        question.material = cut(&question.material, MOST_LINES);
-    }
-    arranged
-}
-
-/// Makes one question of those of one topic that show the same, such as the rows of one test.
-fn with_each_material_once(questions: Vec<Question>) -> Vec<Question> {
-    let mut once: Vec<Question> = Vec::new();
+    let mut topics: BTreeMap<Topic, Vec<Question>> = BTreeMap::new();
     for question in questions {
-        let same = |known: &&mut Question| known.topic == question.topic && known.material == question.material;
-        match once.iter_mut().find(same) {
-            Some(known) => known.about.extend(question.about),
-            None => once.push(question),
+        let parts = topics.entry(question.topic).or_default();
+        // The rows of one test show the same.
+        match parts.iter_mut().find(|part| part.material == question.material) {
+            Some(part) => part.about.extend(question.about),
+            None => parts.push(question),
         }
     }
-    once
+    topics.into_values().filter_map(joined).collect()
 }
 
-/// Joins neighbours of one topic that `fits` lets be joined.
-fn joined(questions: Vec<Question>, fits: impl Fn(&Question, &Question) -> bool) -> Vec<Question> {
-    let mut joined: Vec<Question> = Vec::new();
-    for question in questions {
-        match joined.last_mut() {
-            Some(last) if last.topic == question.topic && fits(last, &question) => last.join(question),
-            Some(_) | None => joined.push(question),
-        }
-    }
-    joined
+/// Joins questions of one topic.
+fn joined(parts: Vec<Question>) -> Option<Question> {
+    let material = match parts.as_slice() {
+        [only] => cut(&only.material, MOST_LINES),
+        _ => list(&parts),
+    };
+    let about = parts.iter().flat_map(|part| part.about.clone()).collect();
+    let first = parts.into_iter().next()?;
+    Some(Question {
+        about,
+        material,
+        ..first
+    })
 }
 
-/// Cuts the material so that each question of a topic has the same share of the lines.
-fn with_equal_shares(mut questions: Vec<Question>) -> Vec<Question> {
-    let mut number: BTreeMap<Topic, usize> = BTreeMap::new();
-    for question in &questions {
-        *number.entry(question.topic).or_default() += 1;
-    }
-    for question in &mut questions {
-        let share = MOST_LINES / number.get(&question.topic).copied().unwrap_or(1).max(1);
-        question.material = cut(&question.material, share.saturating_sub(1).max(1));
-    }
-    questions
+/// Returns what the questions show, one below the other. Long parts are cut to one length, as long as there is room.
+fn list(parts: &[Question]) -> String {
+    let is_whole = parts.len() <= MOST_PARTS;
+    let (end, most_parts) = if is_whole { (0, MOST_PARTS) } else { (1, MOST_PARTS - 1) };
+    let shown = parts.get(..most_parts).unwrap_or(parts);
+    let lines = |most: usize| -> usize {
+        let part = |part: &Question| part.material.lines().count().min(most) + 1;
+        shown.iter().map(part).sum()
+    };
+    let most = (1..MOST_LINES).rev().find(|most| lines(*most) + end <= MOST_LINES);
+    let part = |part: &Question| {
+        let heading = shorten::start(&part.about.join(", "), LONGEST_LINE);
+        format!("{heading}:\n{}", cut(&part.material, most.unwrap_or(1)))
+    };
+    let more = (!is_whole).then(|| format!("… {} more are not shown", parts.len() - shown.len()));
+    shown.iter().map(part).chain(more).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the old and the new form of a test, one below the other, without the equal lines at the beginning and the end
@@ -282,7 +255,7 @@ mod tests {
 
     fn shape(questions: Vec<Question>) -> Vec<(Topic, usize, usize)> {
         let arranged = arrange(questions).into_iter();
-        let shape = arranged.map(|question| (question.topic, question.about.len(), question.lines()));
+        let shape = arranged.map(|question| (question.topic, question.about.len(), question.material.lines().count()));
         shape.collect()
     }
 
@@ -290,40 +263,46 @@ mod tests {
     const WEAKENED: Topic = Topic::Outcome(TestOutcome::Weakened);
 
     #[test]
-    fn the_gravest_comes_first_and_one_topic_is_one_question_as_long_as_it_fits() {
+    fn the_gravest_comes_first_and_one_topic_is_one_question() {
         assert_eq!(shape(Vec::new()), []);
-        let three = vec![
+        let some = vec![
             question(Topic::Rule(Rule::Stub), "stub", 3),
             question(ADAPTED, "a", 10),
             question(WEAKENED, "w", 1),
             question(ADAPTED, "b", 10),
             question(ADAPTED, "c", 30),
         ];
-        let expected = [
-            (WEAKENED, 1, 1),
-            (ADAPTED, 2, 22),
-            (ADAPTED, 1, 30),
-            (Topic::Rule(Rule::Stub), 1, 3),
-        ];
-        assert_eq!(shape(three), expected);
-        let long = vec![question(WEAKENED, "w", 900), question(WEAKENED, "x", 1)];
-        assert_eq!(shape(long), [(WEAKENED, 1, 40), (WEAKENED, 1, 1)]);
+        let expected = [(WEAKENED, 1, 1), (ADAPTED, 3, 40), (Topic::Rule(Rule::Stub), 1, 3)];
+        assert_eq!(shape(some), expected);
         let row = |name: &str| Question {
             about: vec![name.to_owned()],
             ..question(ADAPTED, "the same test", 30)
         };
         assert_eq!(shape(["t[1]", "t[2]", "t[3]"].map(row).to_vec()), [(ADAPTED, 3, 30)]);
+        let topics = Rule::ALL.map(|rule| question(Topic::Rule(rule), "x", 1));
+        assert_eq!(shape(topics.to_vec()).len(), Rule::ALL.len());
     }
 
     #[test]
-    fn too_many_are_joined_by_topic_and_none_is_left_out() {
-        let many: Vec<Question> = (0..30)
-            .map(|number| question(ADAPTED, &number.to_string(), 39))
-            .chain([question(WEAKENED, "w", 39)])
-            .collect();
-        assert_eq!(shape(many), [(WEAKENED, 1, 39), (ADAPTED, 30, 40)]);
-        let topics = Rule::ALL.map(|rule| question(Topic::Rule(rule), "x", 1));
-        assert_eq!(shape(topics.to_vec()).len(), Rule::ALL.len());
+    fn a_list_is_cut_where_it_is_long_and_says_so() {
+        let material = |lengths: &[usize]| {
+            let named = lengths.iter().enumerate();
+            let all = named.map(|(number, lines)| question(WEAKENED, &format!("t{number}"), *lines));
+            arrange(all.collect()).pop().unwrap().material
+        };
+        assert_eq!(material(&[1, 2]), "t0:\nt0\nt1:\nt1\nt1");
+        let table: [(&[usize], usize, &str); 5] = [
+            (&[900], 40, "… 861 lines left out"),
+            (&[900, 1], 40, "… 864 lines left out"),
+            (&[39; 8], 40, "… 36 lines left out"),
+            (&[39; 9], 36, "… 2 more are not shown"),
+            (&[1; 300], 15, "… 293 more are not shown"),
+        ];
+        for (lengths, lines, note) in table {
+            let material = material(lengths);
+            let is_noted = material.lines().any(|line| line == note);
+            assert!(is_noted && material.lines().count() == lines, "{lengths:?} {material}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::gates::{
 use domain::{
     evidence::Experiment,
     integrity::Rule,
-    question::{MOST_LINES, Question, Topic},
+    question::{Question, Topic},
 };
 use integrity::{
     language,
@@ -215,7 +215,7 @@ fn question(trial: &Trial<'_>, ignored: &BTreeMap<(String, u32), String>) -> Opt
         topic: Topic::IgnoredAssertions,
         about: about.into_iter().cloned().collect(),
         place: Some((path.clone(), *line)),
-        material: lines.take(MOST_LINES).collect::<Vec<_>>().join("\n"),
+        material: lines.collect::<Vec<_>>().join("\n"),
     })
 }
 

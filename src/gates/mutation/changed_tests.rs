@@ -145,7 +145,7 @@ pub(super) async fn questions(
 }
 
 fn holds(row: &Row) -> bool {
-    matches!(row.outcome, TestOutcome::Kept | TestOutcome::Sharpened)
+    matches!(row.outcome(), TestOutcome::Kept | TestOutcome::Sharpened)
         && row.results.old == MixedResult::Ran(TestResult::Passed)
 }
 
@@ -325,7 +325,7 @@ impl Experimenting<'_> {
         let found = self
             .run
             .prepared
-            .tests_within(of, Expected::Red, &selection, limit)
+            .tests_with(of, Expected::Noticed, &selection, limit)
             .await?;
         self.budget.spend(begun.elapsed());
         let passed = compare::passed(&found).iter().cloned().collect();

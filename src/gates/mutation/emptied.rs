@@ -12,7 +12,7 @@ use domain::{
     evidence::{Experiment, Weight},
     integrity::{Author, Detail, IntegrityFinding, Rule},
     plan::TaskType,
-    question::{MOST_LINES, Question, Topic},
+    question::{Question, Topic},
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -243,7 +243,7 @@ fn question(unnoticed: &[Function]) -> Option<Question> {
         topic: Topic::Unnoticed,
         about: unnoticed.iter().map(|function| function.body.name.clone()).collect(),
         place: Some((first.path.clone(), first.body.line)),
-        material: places.into_iter().take(MOST_LINES).collect::<Vec<_>>().join("\n"),
+        material: places.join("\n"),
     })
 }
 

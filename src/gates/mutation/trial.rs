@@ -83,7 +83,7 @@ impl<'r> Trial<'r> {
         let found = self
             .run
             .prepared
-            .tests_within(of, Expected::Red, &selection, limit)
+            .tests_with(of, Expected::Noticed, &selection, limit)
             .await;
         self.budget.spend(begun.elapsed());
         found

@@ -52,7 +52,8 @@ impl SandboxedCheckout {
     pub(super) async fn ended(&self, order: &Order<'_>, finished: &Finished) -> Result<Evidence, GateError> {
         let command = order.command;
         let code = code(finished.exit)?;
-        let (mut stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
+        let [mut stdout, stderr] =
+            [&finished.stdout, &finished.stderr].map(|stream| output::plain(&stream.text(), &self.seen()));
         if code != Some(0) {
             let logs = self.logs(command, &stdout).await;
             stdout.push_str(&logs);
@@ -168,7 +169,9 @@ impl SandboxedCheckout {
             paths.iter().flat_map(read).collect::<Vec<_>>()
         });
         let logs = reading.await.unwrap_or_default();
-        let logs = logs.iter().map(|log| self.plain(&String::from_utf8_lossy(log)));
+        let logs = logs
+            .iter()
+            .map(|log| output::plain(&String::from_utf8_lossy(log), &self.seen()));
         let new = logs.filter(|log| !stdout.contains(log.trim()));
         new.fold(String::new(), |text, log| format!("{text}\n{log}"))
     }
@@ -186,11 +189,6 @@ impl SandboxedCheckout {
 
     fn name(&self, test: &str) -> String {
         shorten::middle(&self.context().secrets.mask(test), MAX_NAME)
-    }
-
-    /// Returns the output for people. The checkout's path is removed, since it varies and means nothing.
-    fn plain(&self, text: &str) -> String {
-        output::plain(text).replace(&format!("{}/", self.seen().display()), "")
     }
 }
 

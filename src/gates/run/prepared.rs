@@ -308,48 +308,21 @@ impl<'a> Prepared<'a> {
     /// If the runner cannot select the tests, or ran other tests than asked for, all tests run.
     pub(crate) async fn tests_with(
         &self,
-        commit: &Sha,
-        overlay: &Overlay,
-        expected: Expected,
-        (selection, limit): (&Selection, Duration),
-    ) -> Result<Evidence, GateError> {
-        let of = (commit, overlay);
-        // If code cannot be loaded, the run fails and its tests have no results: a run of all tests would show no more.
-        let is_red = |found: &Evidence| {
-            let has_failures = compare::names(found).is_some_and(|names| !names.failed.is_empty());
-            expected == Expected::Red && has_failures && self.selects.load(Ordering::Relaxed)
-        };
-        let is_enough = |names: &[String], found: &Evidence| self.is_of(names, found) || is_red(found);
-        self.selected(of, expected, (selection, limit), is_enough).await
-    }
-
-    /// Does the same for an experiment, with this time limit per run: a test without a result did not pass.
-    pub(crate) async fn tests_within(
-        &self,
-        of: (&Sha, &Overlay),
+        (commit, overlay): (&Sha, &Overlay),
         expected: Expected,
         selection: &Selection,
         limit: Duration,
-    ) -> Result<Evidence, GateError> {
-        let is_enough = |names: &[String], found: &Evidence| {
-            self.is_of(names, found) || self.selects.load(Ordering::Relaxed) && !matches!(found, Evidence::Absent(_))
-        };
-        self.selected(of, expected, (selection, limit), is_enough).await
-    }
-
-    async fn selected(
-        &self,
-        (commit, overlay): (&Sha, &Overlay),
-        expected: Expected,
-        (selection, limit): (&Selection, Duration),
-        is_enough: impl Fn(&[String], &Evidence) -> bool,
     ) -> Result<Evidence, GateError> {
         if let Selection::Named(named) = selection
             && let Some(line) = self.selecting(named).await?
         {
             let what = (What::Tests(&line), limit);
             let found = self.line_with(commit, overlay, expected, what).await?;
-            if is_too_slow(&found) || is_unbuilt(&found, overlay) || is_enough(&named.names, &found) {
+            let is_enough = is_too_slow(&found)
+                || is_unbuilt(&found, overlay)
+                || self.is_of(&named.names, &found)
+                || expected.suffices(&found) && self.selects.load(Ordering::Relaxed);
+            if is_enough {
                 return Ok(found);
             }
         }

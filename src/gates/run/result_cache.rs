@@ -92,6 +92,8 @@ impl Tested {
 pub(crate) enum Expected {
     Green,
     Red,
+    /// Red, because the code is broken on purpose.
+    Noticed,
 }
 
 impl Expected {
@@ -99,7 +101,7 @@ impl Expected {
         match self {
             Self::Green => matches!(found, Evidence::Passed(_)),
             // A run that a signal or a limit ended does not count as a test failure.
-            Self::Red => matches!(found, Evidence::Failed(finding) if !compare::is_stopped(finding)),
+            Self::Red | Self::Noticed => matches!(found, Evidence::Failed(finding) if !compare::is_stopped(finding)),
         }
     }
 
@@ -107,7 +109,18 @@ impl Expected {
     pub(crate) fn is_denied_by(self, found: &Evidence) -> bool {
         match self {
             Self::Green => matches!(found, Evidence::Failed(_)),
-            Self::Red => matches!(found, Evidence::Passed(_)),
+            Self::Red | Self::Noticed => matches!(found, Evidence::Passed(_)),
+        }
+    }
+
+    /// `true` if a run of selected tests need not show a result of each: a run of all tests would show no more.
+    pub(crate) fn suffices(self, found: &Evidence) -> bool {
+        match self {
+            Self::Green => false,
+            // If code cannot be loaded, the run fails and its tests have no results.
+            Self::Red => compare::names(found).is_some_and(|names| !names.failed.is_empty()),
+            // A test without a result did not pass.
+            Self::Noticed => !matches!(found, Evidence::Absent(_)),
         }
     }
 }
@@ -229,7 +242,7 @@ fn make_room(folder: &Path, most: usize) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::evidence::{Absence, Counts, Finding};
+    use domain::evidence::{Absence, Counts, Finding, TestNames};
 
     #[test]
     fn the_oldest_results_make_room() {
@@ -263,9 +276,34 @@ mod tests {
     }
 
     #[test]
+    fn a_run_without_all_selected_tests_suffices_if_no_other_run_would_show_more() {
+        let failed = |failed: &[&str]| {
+            let names = TestNames {
+                failed: failed.iter().map(|name| (*name).to_owned()).collect(),
+                ..TestNames::default()
+            };
+            Evidence::Failed(Finding {
+                names: Some(names),
+                ..Finding::default()
+            })
+        };
+        let table = [
+            (Expected::Green, failed(&["a"]), false),
+            (Expected::Red, failed(&["a"]), true),
+            (Expected::Red, failed(&[]), false),
+            (Expected::Noticed, failed(&[]), true),
+            (Expected::Noticed, Evidence::Passed(Finding::default()), true),
+            (Expected::Noticed, Evidence::Absent(Absence::NotReached), false),
+        ];
+        for (expected, found, suffices) in table {
+            assert_eq!(expected.suffices(&found), suffices, "{expected:?} {found:?}");
+        }
+    }
+
+    #[test]
     fn what_could_not_be_run_speaks_for_nobody_and_against_nobody() {
         let absent = Evidence::Absent(Absence::NotReached);
-        for expected in [Expected::Green, Expected::Red] {
+        for expected in [Expected::Green, Expected::Red, Expected::Noticed] {
             assert!(!expected.is_met_by(&absent) && !expected.is_denied_by(&absent));
         }
     }

@@ -9,7 +9,7 @@ use crate::gates::{
     },
 };
 use domain::{
-    question::{MOST_LINES, Question, Topic},
+    question::{Question, Topic},
     test_outcome::TestOutcome,
 };
 use integrity::{
@@ -34,7 +34,7 @@ pub(super) fn questions(change: &Change, rows: &[Row]) -> Vec<Question> {
     let outlines = Outlines::read(change);
     let kept = rows
         .iter()
-        .filter(|row| row.outcome == TestOutcome::Kept && row.is_changed());
+        .filter(|row| row.outcome() == TestOutcome::Kept && row.is_changed());
     let mut questions: BTreeMap<(String, u32), Question> = BTreeMap::new();
     for row in kept {
         let Some(place) = row.site.clone() else { continue };
@@ -80,7 +80,6 @@ fn question(name: &str, place: (String, u32), lost: &[String]) -> Question {
 }
 
 fn asked(name: &str, place: (String, u32), lines: &[String]) -> Question {
-    let lines: Vec<&str> = lines.iter().take(MOST_LINES).map(String::as_str).collect();
     Question {
         topic: Topic::Outcome(TestOutcome::Loosened),
         about: vec![name.to_owned()],

@@ -4,7 +4,10 @@ use crate::gates::{
     compare,
     output::named_lines,
     run::{context::GateError, result_cache::Expected},
-    table::forms::{Fitted, Form, TestSide},
+    table::{
+        forms::{Fitted, Form, TestSide},
+        rows::Naming,
+    },
     turn::Run,
 };
 use domain::{
@@ -89,8 +92,9 @@ impl MixedRun {
             let evidence = match time.absence(run.prepared.chosen.test.as_ref()) {
                 Some(absence) => Evidence::Absent(absence),
                 None => {
-                    let of = (selection, limit.min(time.left));
-                    run.prepared.tests_with(commit, &overlay, expected, of).await?
+                    let limit = limit.min(time.left);
+                    let of = (commit, &overlay);
+                    run.prepared.tests_with(of, expected, selection, limit).await?
                 }
             };
             time.spend(begun.elapsed());
@@ -169,14 +173,17 @@ impl MixedRun {
         matches!(self.fitted.get(path), Some(None))
     }
 
-    /// Returns the result of a test: by its name, else of a test that differs from it only in its parameters.
-    pub(crate) fn result(&self, name: &str) -> TestResult {
+    /// Returns the result of a test: by its name, else of a test that differs from it only in its parameters, or of the
+    /// whole suite if the runner names no tests.
+    pub(crate) fn result(&self, name: &str, naming: Naming) -> TestResult {
+        if naming == Naming::Unnamed {
+            return self.result_of_all();
+        }
         let family = || self.families.get(test_index::bare(name)).copied();
         let known = self.results.get(name).copied().or_else(family);
         known.unwrap_or(TestResult::NotComparable)
     }
 
-    /// Returns the result of the whole suite, for a runner that names no tests.
     pub(crate) fn result_of_all(&self) -> TestResult {
         match &self.evidence {
             Evidence::Passed(_) => TestResult::Passed,
@@ -259,7 +266,7 @@ fn unfit<'p>(output: &str, silent: &[&'p str]) -> Vec<(&'p str, BTreeSet<usize>)
 
 #[cfg(test)]
 mod tests {
-    use super::{MixedRun, MixedTime, silent, unfit};
+    use super::{MixedRun, MixedTime, Naming, silent, unfit};
     use domain::{
         evidence::{Absence, Evidence, Finding, TestNames},
         test_outcome::TestResult,
@@ -293,7 +300,7 @@ mod tests {
             ("x::p[3]", TestResult::Failed),
         ];
         for (name, expected) in table {
-            assert_eq!(run.result(name), expected, "{name}");
+            assert_eq!(run.result(name, Naming::Named), expected, "{name}");
         }
         let stopped = MixedRun::of(Evidence::Absent(Absence::TimedOut {
             command: "t".to_owned(),
@@ -301,9 +308,9 @@ mod tests {
             in_test: Some("slow".to_owned()),
             failed: owned(&["b"]),
         }));
-        assert_eq!(stopped.result("slow"), TestResult::Failed);
-        assert_eq!(stopped.result("b"), TestResult::Failed);
-        assert_eq!(stopped.result("a"), TestResult::NotComparable);
+        assert_eq!(stopped.result("slow", Naming::Named), TestResult::Failed);
+        assert_eq!(stopped.result("b", Naming::Named), TestResult::Failed);
+        assert_eq!(stopped.result("a", Naming::Named), TestResult::NotComparable);
     }
 
     #[test]
@@ -318,7 +325,7 @@ mod tests {
             "{absence:?}"
         );
         let run = MixedRun::of(Evidence::Absent(absence.unwrap()));
-        assert_eq!(run.result("a"), TestResult::NotComparable);
+        assert_eq!(run.result("a", Naming::Named), TestResult::NotComparable);
     }
 
     #[test]

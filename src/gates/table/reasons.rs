@@ -33,7 +33,7 @@ pub(super) async fn find(run: &Run<'_>, side: &TestSide<'_>, rows: &mut [Row]) -
     }
     let needs_product = |row: &Row| {
         use TestOutcome::{Adapted, RemovedWithBehaviour};
-        matches!(row.outcome, Adapted | RemovedWithBehaviour)
+        matches!(row.outcome(), Adapted | RemovedWithBehaviour)
     };
     if !rows.iter().any(needs_product) {
         return Ok(());
@@ -74,7 +74,7 @@ fn of_plan(task: &PlannedTask, row: &Row) -> Vec<Reason> {
 
 fn replacements(change: &Change, rows: &[Row]) -> BTreeMap<String, Vec<Vec<String>>> {
     let mut found: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
-    let shows = |row: &&Row| matches!(row.outcome.witness(), Witness::Yes | Witness::OnceNoticed);
+    let shows = |row: &&Row| matches!(row.outcome().witness(), Witness::Yes | Witness::OnceNoticed);
     for name in rows.iter().filter(shows).filter_map(|row| row.pair.head.as_ref()) {
         for site in change.after.find(name) {
             found.entry(site.path.clone()).or_default().push(site.words.clone());

@@ -15,7 +15,7 @@ use domain::{
     evidence::{Fact, Gate, GateResult, Weight},
     integrity::Detail,
     question,
-    question::{MOST_LINES, Question, Topic},
+    question::{Question, Topic},
     test_outcome::{IntendedChange, TestOutcome, TestResult},
 };
 use integrity::{FileChange, Version, first_changed_line};
@@ -55,7 +55,7 @@ fn result(change: &Change, table: &Table<'_>, weight: Weight, required: &[&Row])
     }
     let mut counted: BTreeMap<TestOutcome, usize> = BTreeMap::new();
     for row in required {
-        let times = counted.entry(row.outcome).or_default();
+        let times = counted.entry(row.outcome()).or_default();
         *times = times.saturating_add(1);
     }
     let fact = Fact::BaseBroken {
@@ -72,7 +72,7 @@ fn item(change: &Change, table: &Table<'_>, row: &Row) -> Issue {
     // What keeps an untouched test from running is a setting, if one changed.
     let line = |path: &str| change.file(path).and_then(first_changed_line);
     let setting = || table.side.shared().first().map(|path| ((*path).to_owned(), line(path)));
-    let at = match row.outcome {
+    let at = match row.outcome() {
         TestOutcome::Lost => setting().or_else(|| place(row)),
         _ => place(row),
     };
@@ -80,9 +80,9 @@ fn item(change: &Change, table: &Table<'_>, row: &Row) -> Issue {
     Issue {
         file,
         line: line.flatten(),
-        outcome: Some(row.outcome),
+        outcome: Some(row.outcome()),
         what: Some(Detail::Test(row.name().to_owned())),
-        ..Issue::must_fix("test", row.outcome.word())
+        ..Issue::must_fix("test", row.outcome().word())
     }
 }
 
@@ -93,7 +93,7 @@ fn place(row: &Row) -> Option<(String, Option<u32>)> {
 /// Asks about a test. If its text is the same, what changed is a file that tests share, so that is shown and named.
 fn question(change: &Change, table: &Table<'_>, row: &Row) -> Question {
     let asked = Question {
-        topic: Topic::Outcome(row.outcome),
+        topic: Topic::Outcome(row.outcome()),
         about: vec![row.name().to_owned()],
         place: row.site.clone(),
         material: both_forms(change, row),
@@ -117,7 +117,6 @@ fn changed_lines(change: &Change, paths: &[&str]) -> String {
         all.push(format!("{}:", file.path));
         all.extend(loosened::changed_lines(was, is));
     }
-    all.truncate(MOST_LINES);
     all.join("\n")
 }
 
@@ -160,16 +159,16 @@ pub(crate) fn both_forms(change: &Change, row: &Row) -> String {
 pub(crate) fn intended(run: &Run<'_>, table: &Table<'_>) -> Vec<IntendedChange> {
     let task = run.subject.task;
     let intents = || task.changes.iter().chain(&task.removes);
-    let weight = |row: &Row| row.outcome.weight(run.kind(), &row.reasons);
+    let weight = |row: &Row| row.outcome().weight(run.kind(), &row.reasons);
     let settled = table.rows.iter().filter(|row| weight(row) == Weight::Informational);
     let changed = settled.filter_map(|row| {
-        let test = row.pair.base.clone().filter(|_| row.outcome.changes_behaviour())?;
+        let test = row.pair.base.clone().filter(|_| row.outcome().changes_behaviour())?;
         let path = row.site.as_ref().map_or("", |(path, _)| path);
         let intent = intents().find(|intent| intent.names_test(path, &test) || intent.names_path(path))?;
         Some(IntendedChange {
             intent: intent.name.clone(),
             test,
-            outcome: row.outcome,
+            outcome: row.outcome(),
         })
     });
     changed.collect()

@@ -34,7 +34,6 @@ const MOST_READ: usize = 1 << 20;
 pub(crate) struct Row {
     pub(crate) pair: TestPair,
     pub(crate) results: FourResults,
-    pub(crate) outcome: TestOutcome,
     pub(crate) reasons: BTreeSet<Reason>,
     /// Path and line on the head, else on the base.
     pub(crate) site: Option<(String, u32)>,
@@ -100,7 +99,6 @@ impl<'a> Table<'a> {
         let mut time = MixedTime::of(run.prepared.longest());
         table.run_old(run, &mut time).await?;
         table.run_new(run, &mut time).await?;
-        table.classify();
         table.leave_out_helpers(run).await?;
         table.try_again(run, &mut time).await?;
         reasons::find(run, &table.side, &mut table.rows).await?;
@@ -177,12 +175,6 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn classify(&mut self) {
-        for row in &mut self.rows {
-            row.outcome = row.results.outcome();
-        }
-    }
-
     /// Leaves out files that a runner counted as one test each and that have no test: helpers that it loaded.
     async fn leave_out_helpers(&mut self, run: &Run<'_>) -> Result<(), GateError> {
         let mut helpers = BTreeSet::new();
@@ -210,7 +202,7 @@ impl<'a> Table<'a> {
     /// Runs the old form of tests behind a required outcome again. A value that does not hold decides nothing.
     async fn try_again(&mut self, run: &Run<'_>, time: &mut MixedTime) -> Result<(), GateError> {
         let is_doubtful = |row: &Row| {
-            let required = row.outcome.weight(run.kind(), &BTreeSet::new()) == Weight::Required;
+            let required = row.outcome().weight(run.kind(), &BTreeSet::new()) == Weight::Required;
             required && row.results.old == MixedResult::Ran(TestResult::Failed)
         };
         for _ in 0..TRIES {
@@ -223,12 +215,11 @@ impl<'a> Table<'a> {
             let again = MixedRun::new(run, Form::Old, &self.side, (&selection, time)).await?;
             for row in &mut self.rows {
                 let found = row.pair.base.as_ref().filter(|name| names.contains(*name));
-                let found = found.map(|name| again.result_in(name, self.naming));
+                let found = found.map(|name| again.result(name, self.naming));
                 if found.is_some_and(|found| found != TestResult::Failed) {
                     row.results.old = MixedResult::Ran(TestResult::NotComparable);
                 }
             }
-            self.classify();
         }
         Ok(())
     }
@@ -238,8 +229,8 @@ impl<'a> Table<'a> {
         let weighed = self
             .rows
             .iter()
-            .map(move |row| (row, row.outcome.weight(kind, &row.reasons)));
-        weighed.filter(|(row, weight)| *weight != Weight::Informational && row.outcome != TestOutcome::Broken)
+            .map(move |row| (row, row.outcome().weight(kind, &row.reasons)));
+        weighed.filter(|(row, weight)| *weight != Weight::Informational && row.outcome() != TestOutcome::Broken)
     }
 
     /// Returns the passing tests of the head by name, each with its row.
@@ -270,10 +261,13 @@ impl Row {
                 after,
                 new: MixedResult::NotNeeded,
             },
-            outcome: TestOutcome::Unnamed,
             reasons: BTreeSet::new(),
             pair,
         }
+    }
+
+    pub(crate) fn outcome(&self) -> TestOutcome {
+        self.results.outcome()
     }
 
     /// `true` if the change altered the test or what it names in its file.
@@ -285,12 +279,12 @@ impl Row {
     /// old code cannot run for that, does so like a new one. `new` is the run that found this out.
     pub(crate) fn witness(&self, new: Option<&MixedRun>) -> Witness {
         let has_ended = new.is_some_and(|run| run.absence().is_none());
-        let passes = matches!(self.outcome, TestOutcome::Kept | TestOutcome::Adapted);
+        let passes = matches!(self.outcome(), TestOutcome::Kept | TestOutcome::Adapted);
         match self.results.new {
             MixedResult::Ran(TestResult::NotComparable) if has_ended && passes && self.is_changed() => {
                 Witness::OnceNoticed
             }
-            MixedResult::Ran(_) | MixedResult::NotNeeded => self.outcome.witness(),
+            MixedResult::Ran(_) | MixedResult::NotNeeded => self.outcome().witness(),
         }
     }
 
@@ -309,7 +303,7 @@ impl Row {
         if self.text == Text::Same && !is_there && naming == Naming::Named {
             return;
         }
-        let result = mixed.result_in(name, naming);
+        let result = mixed.result(name, naming);
         // With the same text and nothing to compare, the old form is the new one.
         if self.text == Text::Same && result == TestResult::NotComparable {
             return;
@@ -319,16 +313,7 @@ impl Row {
 
     fn take_new(&mut self, mixed: &MixedRun, wanted: &BTreeSet<String>, naming: Naming) {
         if let Some(name) = self.pair.head.as_ref().filter(|name| wanted.contains(*name)) {
-            self.results.new = MixedResult::Ran(mixed.result_in(name, naming));
-        }
-    }
-}
-
-impl MixedRun {
-    fn result_in(&self, name: &str, naming: Naming) -> TestResult {
-        match naming {
-            Naming::Named => self.result(name),
-            Naming::Unnamed => self.result_of_all(),
+            self.results.new = MixedResult::Ran(mixed.result(name, naming));
         }
     }
 }

@@ -21,7 +21,7 @@ mod tally;
 mod tap;
 mod unittest;
 
-use crate::results::{failures::Layout, runner::Runner, tally::Tally};
+use crate::results::{runner::Runner, tally::Tally};
 use domain::evidence::Counts;
 
 pub use failures::{error_lines, system_error, unfit};
@@ -66,7 +66,7 @@ pub fn read(stdout: &str, stderr: &str) -> Read {
     let mut tallies: Vec<Tally> = RUNNERS.iter().filter_map(|runner| by(runner, &text)).collect();
     // Other runners print lines of the Test Anything Protocol among their own, so it is only tried last.
     if tallies.is_empty() {
-        tallies.extend(tap::plain(&text).map(|tally| with_texts(tally, &tap::PLAIN, &text)));
+        tallies.extend(by(&tap::PLAIN, &text));
     }
     match Tally::sum_of(tallies) {
         Some(sum) => sum.read(),
@@ -81,16 +81,11 @@ pub fn read(stdout: &str, stderr: &str) -> Read {
 
 /// Reads output of this runner; `None` if it is not this runner's.
 fn by(runner: &Runner, text: &str) -> Option<Tally> {
-    let tally = (runner.read?)(text)?;
-    Some(match &runner.failures {
-        Some(layout) => with_texts(tally, layout, text),
-        None => tally,
-    })
-}
-
-fn with_texts(mut tally: Tally, layout: &Layout, text: &str) -> Tally {
-    failures::find(text, layout, |test, line| tally.because(test, line));
-    tally
+    let mut tally = (runner.read?)(text)?;
+    if let Some(layout) = &runner.failures {
+        failures::find(text, layout, |test, line| tally.because(test, line));
+    }
+    Some(tally)
 }
 
 /// Returns the test in which a run was stopped, if the runner says so.

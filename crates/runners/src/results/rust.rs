@@ -84,8 +84,7 @@ fn targets(words: &[&str], asked: &Asked<'_>) -> Vec<String> {
         return Vec::new();
     }
     let paths: HashSet<&str> = asked.paths.iter().copied().collect();
-    let has = |path: String| paths.contains(path.as_str());
-    let target = |file: &&str| target(file, asked, &has);
+    let target = |file: &&str| target(file, asked, &paths);
     let options: Option<Vec<Vec<String>>> = asked.files.iter().map(target).collect();
     let options: BTreeSet<String> = options.into_iter().flatten().flatten().collect();
     options.into_iter().collect()
@@ -93,7 +92,8 @@ fn targets(words: &[&str], asked: &Asked<'_>) -> Vec<String> {
 
 /// Returns the options for the target of a file: a binary of its own below `tests`, else the package's library and
 /// programs. Documentation tests, examples and the other binaries are then not built.
-fn target(file: &str, asked: &Asked<'_>, has: &dyn Fn(String) -> bool) -> Option<Vec<String>> {
+fn target(file: &str, asked: &Asked<'_>, paths: &HashSet<&str>) -> Option<Vec<String>> {
+    let has = |path: String| paths.contains(path.as_str());
     let folders = file.match_indices('/').filter_map(|(at, _)| file.get(..=at));
     let mut packages = folders.rev().filter(|folder| has(format!("{folder}Cargo.toml")));
     let package = packages.next().unwrap_or_default();

@@ -50,10 +50,17 @@ pub(super) fn prove(text: &str) -> Option<Tally> {
 }
 
 /// The place of the texts in plain TAP: what a program prints after `not ok`.
-pub(super) static PLAIN: Layout = Layout::system_errors(|line| failed(result(line)), |line| result(line).is_some());
+pub(super) static PLAIN: Runner = Runner {
+    read: Some(plain),
+    failures: Some(Layout::system_errors(
+        |line| failed(result(line)),
+        |line| result(line).is_some(),
+    )),
+    ..Runner::called(&[])
+};
 
 /// Reads lines such as `ok 1 - name` and `not ok 2 - name`, if there is a plan such as `1..2`.
-pub(super) fn plain(text: &str) -> Option<Tally> {
+fn plain(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut planned = None;
     for line in text.lines() {
