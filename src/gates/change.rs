@@ -112,11 +112,14 @@ impl Change {
 
     /// `true` if a changed file of tests could not be parsed, so that the names of its tests are unknown.
     pub(crate) fn has_unreadable_tests(&self) -> bool {
-        self.of_role(Role::Test).any(|file| {
-            let unread =
-                |version: &Version, tests: &TestIndex| *version != Version::Absent && !tests.has_read(&file.path);
-            unread(&file.before, &self.before) || unread(&file.after, &self.after)
-        })
+        let is_new = |file: &FileChange| file.after != Version::Absent && !self.after.has_read(&file.path);
+        self.has_unreadable_old_tests() || self.of_role(Role::Test).any(is_new)
+    }
+
+    /// The same for files that were there before: a new file changes no test of the base.
+    pub(crate) fn has_unreadable_old_tests(&self) -> bool {
+        let is_old = |file: &FileChange| file.before != Version::Absent && !self.before.has_read(&file.path);
+        self.of_role(Role::Test).any(is_old)
     }
 }
 

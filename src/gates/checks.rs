@@ -285,7 +285,6 @@ mod tests {
                     },
                 },
                 failing: failing.iter().map(|name| (*name).to_owned()).collect(),
-                output: String::new(),
                 names,
                 ..Finding::default()
             })

@@ -65,7 +65,7 @@ words! {
         Adapted = "adapted",
         /// It holds on every side, and its old form notices broken code that its new form does not.
         NoLongerNotices = "no longer notices",
-        /// It holds on every side, and has fewer assertions of a value. Only reading tells it from a kept test.
+        /// It holds on every side, and one of its assertions is gone or asks for less. Only reading tells it from a kept test.
         Loosened = "asserts less, still holds",
         /// It is gone or no longer runs, and fails on the new code.
         RemovedWithBehaviour = "removed with its behaviour",

@@ -1,11 +1,17 @@
-//! Compares the assertions of two forms of a test: which of those of a value are gone. Running broken code does not show
-//! it, as long as another assertion of the same function is left.
+//! Compares the assertions of two forms of a test: which are gone, and which are replaced by one that asks for less.
 
 use crate::{
     language::outline::{Check, Strength, Test},
     words::is_one_of,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Words that accept one of several values.
+const CHOOSES: &str = "ok isOk assertTrue in or || | includes contains matches toContain oneOf some any assertIn";
+
+/// Words that accept values near one.
+const TOLERATES: &str =
+    "approx isclose allclose toBeCloseTo closeTo assertAlmostEqual delta places abs rel epsilon tolerance";
 
 /// Words that say nothing about what is tested.
 const COMMON: &str = "
@@ -14,22 +20,38 @@ const COMMON: &str = "
     vec string len
 ";
 
+/// The share of words from which a new assertion may stand for an old one.
+const ALIKE: f64 = 0.1;
+
 /// Returns the assertions of a value that a test lost, for people. One that the test still makes of each row of a list is
 /// not lost, nor one that is only written in another way.
 #[must_use]
 pub fn lost_by_test(old: &Test, new: &Test) -> Vec<String> {
+    let (lost, left) = apart(&old.checks, &new.checks);
     let has_fewer = strong(&new.checks) < strong(&old.checks);
-    let lost = lost(&old.checks, &new.checks).into_iter();
-    let lost = lost.filter(|check| has_fewer && !is_gone_through(check, old, new));
-    lost.map(|check| check.words.join(" ")).collect()
+    let is_lost = |check: &&&Check| match nearest(check, &left) {
+        Some(other) if asks_less(check, other) => {
+            other.strength == Strength::Strong || !is_gone_through(check, old, new)
+        }
+        Some(_) | None => has_fewer && !is_gone_through(check, old, new),
+    };
+    lost.iter().filter(is_lost).map(|check| check.words.join(" ")).collect()
+}
+
+/// Returns the assertions of a value that a helper of tests lost, for people.
+#[must_use]
+pub fn lost_by_helper(old: &[Check], new: &[Check]) -> Vec<String> {
+    let (lost, left) = apart(old, new);
+    let is_less = |check: &&&Check| new.is_empty() || left.iter().any(|other| asks_less(check, other));
+    lost.iter().filter(is_less).map(|check| check.words.join(" ")).collect()
 }
 
 fn strong(checks: &[Check]) -> usize {
     checks.iter().filter(|check| check.strength == Strength::Strong).count()
 }
 
-/// Returns the assertions of a value that are not among the new ones.
-fn lost<'t>(before: &'t [Check], after: &[Check]) -> Vec<&'t Check> {
+/// Returns the lost assertions of a value, and the new ones that are not among the old.
+fn apart<'t>(before: &'t [Check], after: &'t [Check]) -> (Vec<&'t Check>, Vec<&'t Check>) {
     let mut left: Vec<&Check> = after.iter().collect();
     let mut lost: Vec<&Check> = Vec::new();
     for check in before.iter().filter(|check| check.strength == Strength::Strong) {
@@ -39,7 +61,29 @@ fn lost<'t>(before: &'t [Check], after: &[Check]) -> Vec<&'t Check> {
             None => lost.push(check),
         }
     }
-    lost
+    (lost, left)
+}
+
+fn nearest<'c>(check: &Check, list: &[&'c Check]) -> Option<&'c Check> {
+    let ranked = list.iter().map(|new| (likeness(&check.words, &new.words), *new));
+    let best = ranked.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (best.0 > ALIKE || list.len() == 1).then_some(best.1)
+}
+
+/// `true` if an assertion asks for less than the one that it replaced: one of several values, a wider tolerance, a part
+/// of a text, or something that cannot fail.
+fn asks_less(old: &Check, new: &Check) -> bool {
+    let has = |check: &Check| check.words.iter().any(|word| is_one_of(CHOOSES, word));
+    let (was, is) = (values(&old.words), values(&new.words));
+    let is_new_name = |name: &&str| !is_one_of(CHOOSES, name) && !was.contains(name) && !is.contains(name);
+    let says_more = names(&new.words).difference(&names(&old.words)).any(is_new_name);
+    let chooses = has(new) && !has(old) && !says_more;
+    let of_several = chooses && is.len() > was.len() && was.iter().all(|value| is.contains(value));
+    let is_part = |part: &&str| was.iter().any(|text| part.len() < text.len() && text.contains(*part));
+    let of_part = chooses && !is.is_empty() && is.iter().all(is_part);
+    let tolerates = |check: &Check| check.words.iter().any(|word| is_one_of(TOLERATES, word));
+    let is_wider = tolerates(new) && (!tolerates(old) || was != is);
+    of_several || of_part || is_wider || new.strength < Strength::Same
 }
 
 /// `true` if a new assertion of the test covers the old one: it asks each item of a list, or calls a function that does.
@@ -60,6 +104,28 @@ fn is_gone_through(old: &Check, one: &Test, other: &Test) -> bool {
         new.strength == Strength::Strong && is_new(new) && is_given && asks_it
     };
     is_there && other.checks.iter().any(asks)
+}
+
+/// Returns the share of words that two pieces have in common, from 0 to 1.
+fn likeness(one: &[String], other: &[String]) -> f64 {
+    let (one, other) = (counts(one), counts(other));
+    let words: BTreeSet<&str> = one.keys().chain(other.keys()).copied().collect();
+    let (mut shared, mut all) = (0_u32, 0_u32);
+    for word in words {
+        let [left, right] = [&one, &other].map(|counts| counts.get(word).copied().unwrap_or(0));
+        shared = shared.saturating_add(left.min(right));
+        all = all.saturating_add(left.max(right));
+    }
+    f64::from(shared) / f64::from(all.max(1))
+}
+
+fn counts(words: &[String]) -> BTreeMap<&str, u32> {
+    let mut counts = BTreeMap::new();
+    for word in words {
+        let count: &mut u32 = counts.entry(word.as_str()).or_default();
+        *count = count.saturating_add(1);
+    }
+    counts
 }
 
 /// Returns the values among the words, in order: numbers, texts, booleans.
@@ -96,7 +162,7 @@ fn names(words: &[String]) -> BTreeSet<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::lost_by_test;
+    use super::{lost_by_helper, lost_by_test};
     use crate::language::{self, outline::Outline};
 
     fn outline(text: &str) -> Outline {
@@ -110,6 +176,11 @@ mod tests {
         let table = [
             (test(base), 0),
             (test("    assert f(1) == 2"), 1),
+            (test("    assert f(1) == 2\n    assert f(2) in (3, 4)"), 1),
+            (
+                test("    assert f(1) == 2\n    assert f(2) == pytest.approx(3, abs=1000)"),
+                1,
+            ),
             (
                 test("    assert f(2) == 3\n    assert f(1) == 2\n    assert f(3) == 4"),
                 0,
@@ -123,6 +194,16 @@ mod tests {
             let is = outline(&after);
             let lost = lost_by_test(was.tests.first().unwrap(), is.tests.first().unwrap());
             assert_eq!(lost.len(), expected, "{after} {lost:?}");
+        }
+    }
+
+    #[test]
+    fn a_helper_lost_what_it_asserts_less_of() {
+        let helper = |check: &str| format!("def check(a):\n    {check}\n\n\ndef test_a():\n    check(1)\n");
+        let checks = |text: &str| outline(text).functions.first().unwrap().checks.clone();
+        let was = checks(&helper("assert a == 1"));
+        for (after, expected) in [("pass", 1), ("assert a in (1, 2)", 1), ("assert 1 == a", 0)] {
+            assert_eq!(lost_by_helper(&was, &checks(&helper(after))).len(), expected, "{after}");
         }
     }
 }

@@ -40,10 +40,8 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     let read = match context.engine.settings_at(&branch).await?.settings {
         Ok(read) => read,
         Err(mistakes) => {
-            return Ok(context.event(Event::Stuck {
-                emission,
-                reason: BlockReason::BadSettings { mistakes },
-            }));
+            let reason = BlockReason::BadSettings { mistakes };
+            return Ok(context.event(Event::Stuck { emission, reason }));
         }
     };
     let paths = paths_of(&branch).await?;
@@ -67,11 +65,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     };
     let level = context.engine.sandbox.level();
     Ok(context.event(match made {
-        Err(RefusedPlan { author, message }) => Event::PlanRefused {
-            emission,
-            author,
-            message,
-        },
+        Err(refused) => refused.event(emission),
         Ok(Made::Inquiries { by, inquiries }) => {
             let inquired = Box::new(inquired(by, inquiries, &read, level));
             Event::Inquired { emission, inquired }
@@ -231,6 +225,17 @@ async fn planner(
 pub(super) struct RefusedPlan {
     author: PlanAuthor,
     message: String,
+}
+
+impl RefusedPlan {
+    fn event(self, emission: Emission) -> Event {
+        let Self { author, message } = self;
+        Event::PlanRefused {
+            emission,
+            author,
+            message,
+        }
+    }
 }
 
 fn by_person(message: String) -> RefusedPlan {

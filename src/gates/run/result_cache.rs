@@ -283,6 +283,7 @@ mod tests {
                 ..TestNames::default()
             };
             Evidence::Failed(Finding {
+                exit_code: Some(1),
                 names: Some(names),
                 ..Finding::default()
             })

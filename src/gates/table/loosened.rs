@@ -14,11 +14,11 @@ use domain::{
 };
 use integrity::{
     FileChange, Version,
-    asserts_less::lost_by_test,
+    asserts_less::{lost_by_helper, lost_by_test},
     first_changed_line, language,
     language::{
         Role,
-        outline::{Outline, Test},
+        outline::{Function, Of, Outline, Test},
     },
 };
 use runners::test_index::TestSite;
@@ -29,7 +29,7 @@ struct Outlines {
     after: BTreeMap<String, Outline>,
 }
 
-/// Returns a question for each kept test whose assertions are gone.
+/// Returns a question for each kept test, and each helper, whose assertions are gone.
 pub(super) fn questions(change: &Change, rows: &[Row]) -> Vec<Question> {
     let outlines = Outlines::read(change);
     let kept = rows
@@ -42,6 +42,10 @@ pub(super) fn questions(change: &Change, rows: &[Row]) -> Vec<Question> {
         if !lost.is_empty() {
             questions.insert(place.clone(), question(row.name(), place, &lost));
         }
+    }
+    for (name, place, lost) in outlines.helpers() {
+        let asked = || question(&name, place.clone(), &lost);
+        questions.entry(place.clone()).or_insert_with(asked);
     }
     questions.into_values().collect()
 }
@@ -108,6 +112,26 @@ impl Outlines {
         };
         let both = test_at(&self.before, was).zip(test_at(&self.after, is));
         both.map(|(was, is)| lost_by_test(was, is)).unwrap_or_default()
+    }
+
+    /// Returns the helpers of tests that lost assertions, with their places.
+    fn helpers(&self) -> Vec<(String, (String, u32), Vec<String>)> {
+        let mut found = Vec::new();
+        for (path, was) in &self.before {
+            let Some(is) = self.after.get(path) else { continue };
+            let is_helper = |function: &&Function| function.of == Of::Tests && !function.name.is_empty();
+            for old in was.functions.iter().filter(is_helper) {
+                let mut same = is.functions.iter().filter(|new| new.name == old.name);
+                let Some(new) = same.next().filter(|new| new.words != old.words) else {
+                    continue;
+                };
+                let lost = lost_by_helper(&old.checks, &new.checks);
+                if !lost.is_empty() {
+                    found.push((old.name.clone(), (path.clone(), new.line), lost));
+                }
+            }
+        }
+        found
     }
 }
 

@@ -113,7 +113,7 @@ impl<'a> Table<'a> {
         let paths = self.side.paths();
         let is_touched = |name: &str| {
             let sites = run.change.before.find(name);
-            sites.is_empty() && run.change.has_unreadable_tests()
+            sites.is_empty() && run.change.has_unreadable_old_tests()
                 || sites.iter().any(|site| paths.contains(site.path.as_str()))
         };
         let wanted = match self.naming == Naming::Unnamed || self.side.touches_shared() {
@@ -389,7 +389,7 @@ fn text(change: &Change, around: &BTreeMap<&str, BTreeSet<String>>, pair: &TestP
     };
     let before = change.before.find(base);
     if before.is_empty() {
-        return Text::new(!change.has_unreadable_tests());
+        return Text::new(!change.has_unreadable_old_tests());
     }
     let after = change.after.find(pair.head.as_deref().unwrap_or(base));
     let is_same = before.iter().all(|was| {

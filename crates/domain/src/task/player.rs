@@ -163,11 +163,12 @@ pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
 /// Lets a Player whose run did not end well go on from what it left, in the same turn, unless this happened too often in
 /// a row.
 pub(super) fn go_on_or_blocked(mut task: Task, reason: BlockReason, at: Millis) -> Step {
-    let most = match &reason {
-        BlockReason::AgentFailed { failure, .. } => failure.class().most_runs(),
-        _ => 1,
+    let may_go_on = if let BlockReason::AgentFailed { failure, .. } = &reason {
+        task.cut_runs < failure.class().most_runs()
+    } else {
+        false
     };
-    if task.cut_runs >= most {
+    if !may_go_on {
         return block(task, reason, Vec::new());
     }
     take_back_turn(&mut task);
