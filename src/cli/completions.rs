@@ -12,9 +12,11 @@ autobuild completions bash > ~/.local/share/bash-completion/completions/autobuil
 autobuild completions zsh > ~/.zfunc/_autobuild\n  \
 autobuild completions fish > ~/.config/fish/completions/autobuild.fish")]
 pub(super) struct Completions {
+    /// The shell.
     shell: Shell,
 }
 
+/// Prints the completions of every command.
 pub(super) fn completions(given: &Completions, mut command: Command) -> ExitCode {
     let mut script = Vec::new();
     clap_complete::generate(given.shell, &mut command, "autobuild", &mut script);

@@ -11,6 +11,7 @@ use domain::secret::Secrets;
 use secrecy::ExposeSecret;
 use std::io::ErrorKind;
 
+/// Which database.
 #[derive(Debug, Args)]
 pub struct Which {
     /// The service's data folder.
@@ -21,12 +22,14 @@ pub struct Which {
     config: Option<String>,
 }
 
+/// The chosen database.
 pub struct Chosen {
     pub url: String,
     pub secrets: Secrets,
     pub whose: Whose,
 }
 
+/// The owner of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
     /// The repository around the current folder.
@@ -35,6 +38,7 @@ pub enum Whose {
 }
 
 impl Chosen {
+    /// Opens the database for reading.
     pub async fn open_to_read(&self) -> anyhow::Result<Store> {
         let opened = Store::open_to_read(&self.url, OpenOptions::default()).await;
         opened.map_err(|error| self.unopened(error))

@@ -32,6 +32,7 @@ and it says why\n  2  there is no database, or it cannot be read"
 pub(super) struct Effects {
     #[command(subcommand)]
     order: Option<Order>,
+    /// Prints JSON.
     #[arg(long, global = true)]
     json: bool,
     #[command(flatten)]
@@ -132,6 +133,7 @@ fn state(state: EffectState) -> &'static str {
     }
 }
 
+/// Returns the reason why a step waits, in words.
 pub(super) fn reason(step: &QueuedEffect, now: Millis) -> String {
     match why(step, now) {
         Why::Runs => "It runs now.".to_owned(),
@@ -162,6 +164,7 @@ fn task(subject: &str) -> Option<TaskId> {
     subject.rsplit('/').next()?.parse().ok()
 }
 
+/// Returns the Feature and the task of a step.
 fn about(feature: Option<FeatureKey>, subject: &str) -> String {
     let task = task(subject).map(|task| task.to_string());
     let names: Vec<String> = feature.map(|key| key.shown()).into_iter().chain(task).collect();
@@ -179,6 +182,7 @@ fn cause(step: &StoredEffect) -> &str {
     step.last_error.as_deref().unwrap_or("it did not say why")
 }
 
+/// Returns the queue as JSON for programs.
 fn listed(queue: &Queue) -> Value {
     let failed = |step: &StoredEffect| {
         json!({

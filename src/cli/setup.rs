@@ -138,6 +138,7 @@ pub(super) async fn setup(command: SetupCommand) -> ExitCode {
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(100);
 
+/// A link that opens the page.
 struct Link {
     link: SetupLink,
     folder: PathBuf,

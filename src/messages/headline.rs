@@ -3,6 +3,7 @@
 use crate::messages::{reasons, words};
 use domain::{
     blocked::{BlockReason, FailureClass, Fault, PreFlightCause, PreFlightFault, WorkStep},
+    evidence::Unmet,
     feature::{Feature, State as FeatureState},
     task::{State, Task},
 };
@@ -57,6 +58,9 @@ pub(super) fn cause(reason: &BlockReason) -> String {
         BlockReason::SameIssues => "the same issues three times".to_owned(),
         BlockReason::BudgetSpent(_) => "the budget is spent".to_owned(),
         BlockReason::AgentFailed { doing, failure, .. } => agent(doing, failure.class()),
+        BlockReason::GatesAbsent { reasons } if reasons.iter().any(Unmet::judges_pull) => {
+            "a check asks something of a person".to_owned()
+        }
         BlockReason::GatesAbsent { .. } => "a check could not run".to_owned(),
         BlockReason::Inquiry { .. } => "a question".to_owned(),
         BlockReason::OpenReview { .. } => "a person's request for changes is open".to_owned(),

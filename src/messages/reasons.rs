@@ -28,6 +28,9 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::SameIssues => "Three turns in a row ended with the same issues.".to_owned(),
         BlockReason::BudgetSpent(spending) => format!("The budget is spent: {}.", trimmed(&spent(spending), max)),
         BlockReason::AgentFailed { doing, failure, .. } => agent_failed(doing, failure, max),
+        BlockReason::GatesAbsent { reasons } if reasons.iter().any(Unmet::judges_pull) => {
+            with_list(PULL_JUDGED, &unmet(reasons), measure)
+        }
         BlockReason::GatesAbsent { reasons } => with_list(GATES_ABSENT, &unmet(reasons), measure),
         BlockReason::Inquiry { by, inquiries } => inquiry::asks(*by, inquiries, measure),
         BlockReason::OpenReview { by } => open_review(by),
@@ -59,6 +62,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
     }
 }
 
+const PULL_JUDGED: &str = "A check asks something that no change of the code can give. The Player is not at fault.";
 const GATES_ABSENT: &str = "A check that this work needs could not run. The Player is not at fault.";
 const DEFAULT_CONFLICT: &str = "The default branch conflicts with the integration branch in:";
 const WAVE_GATE_RED: &str = "The tasks of the wave pass alone, but their merged result does not.";

@@ -103,6 +103,7 @@ pub(super) fn log_rows(rows: &[Row], secrets: &Secrets) {
     tracing::info!("doctor: {} All rows are at /doctor.", table::summary(rows));
 }
 
+/// Returns the rows for a service that is about to start.
 pub(super) async fn of_a_start(read: &Result<ServerSettings, Vec<ServerMistake>>, repo: Option<&RepoName>) -> Vec<Row> {
     let mut rows = program_and_git().await;
     rows.extend(machine::settings(read));
@@ -117,6 +118,7 @@ pub(super) async fn of_a_start(read: &Result<ServerSettings, Vec<ServerMistake>>
     rows
 }
 
+/// Returns the rows for the running service.
 pub(super) async fn of_a_service(look: &Look<'_>) -> Vec<Row> {
     let mut rows = program_and_git().await;
     rows.extend(with(look).await);

@@ -61,6 +61,7 @@ feature FEAT-1\n  autobuild feature FEAT-1 --dry-run\n  autobuild feature FEAT-2
 --orchestrate\n\n{EXIT_CODES}")
 )]
 pub struct FeatureCommand {
+    /// A planned Feature, as FEAT-1.
     #[arg(value_name = "FEAT")]
     feature: String,
     /// Prints the plan, and starts nothing.
@@ -78,11 +79,13 @@ pub struct FeatureCommand {
 /// Settings for this once.
 #[derive(Debug, Args)]
 struct Options {
+    /// The most tasks at the same time.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     parallel: Option<u32>,
     /// The most turns of a task; then it is blocked.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     max_turns: Option<u32>,
+    /// The model of all roles.
     #[arg(long, value_name = "M")]
     model: Option<String>,
     /// Whether new tests must fail on the old code.
@@ -94,6 +97,7 @@ struct Options {
     /// Lets a designer plan each task before its first turn.
     #[arg(long, overrides_with = "no_pre_loop")]
     pre_loop: bool,
+    /// Uses no designer.
     #[arg(long)]
     no_pre_loop: bool,
 }

@@ -42,6 +42,7 @@ struct Decision {
     /// Takes a blocked task as it is, whatever the Coach says.
     #[arg(long, conflicts_with_all = ["guidance", "max_turns"])]
     approve: bool,
+    /// Gives the task up.
     #[arg(long, conflicts_with_all = ["guidance", "max_turns"])]
     skip: bool,
     /// Starts the task again from the integration branch.

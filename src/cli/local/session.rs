@@ -56,6 +56,7 @@ pub struct Who {
     pub(super) verbose: bool,
 }
 
+/// A command that runs in a repository.
 pub(super) struct Session {
     pub(super) command: &'static str,
     pub(super) repository: LocalRepository,

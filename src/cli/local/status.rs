@@ -25,6 +25,7 @@ pub struct Status {
     /// One Feature, as FEAT-1; without it, all.
     #[arg(value_name = "FEAT")]
     feature: Option<String>,
+    /// Prints JSON.
     #[arg(long)]
     json: bool,
 }

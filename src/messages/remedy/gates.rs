@@ -279,11 +279,11 @@ fn absence(source: Source, reason: &Absence) -> Option<String> {
             "Find out why the repository's CI gave no answer, start it again and resume, or set `ci: ignore`: {}",
             plain(what)
         ),
-        Absence::JudgesPull { what } => format!(
+        Absence::JudgesPull { .. } => {
             "Do what the check asks on the pull request, or on GitHub: change its title, labels or size, approve it, or sign. \
-             Start the check again if it does not start by itself, then resume. `ci: ignore` leaves all checks out: {}",
-            plain(what)
-        ),
+             Start the check again if it does not start by itself, then resume. `ci: ignore` leaves all checks out"
+                .to_owned()
+        }
         Absence::NotReached | Absence::NotInThisVersion | Absence::Inline => return None,
     })
 }

@@ -53,6 +53,11 @@ pub enum Cause {
 }
 
 impl Unmet {
+    /// `true` if a check of somebody else waits for a person, since it judges the pull request and not the code.
+    pub fn judges_pull(&self) -> bool {
+        matches!(self.cause, Cause::Absent(Absence::JudgesPull { .. }))
+    }
+
     /// Returns what is not met, and why, in one line.
     pub fn sentence(&self) -> String {
         match (self.part, &self.cause) {
