@@ -185,7 +185,9 @@ async fn what_an_agent_printed_last_is_shown_and_traced() {
     own.agents(&"- { role: player, fail: garbage }\n".repeat(2));
     let said = text(&own.demo(&[]).await);
     let printed = "these words are no answer";
-    let (before, end) = said.rsplit_once("FEAT-1 is blocked (the Player gave no usable answer).").unwrap();
+    let (before, end) = said
+        .rsplit_once("FEAT-1 is blocked (the Player gave no usable answer).")
+        .unwrap();
     assert!(before.contains(printed) && end.contains(printed), "{said}");
     let transcript = own.transcript();
     let (_, did) = transcript.rsplit_once("What the agents did").unwrap();

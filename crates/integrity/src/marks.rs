@@ -4,11 +4,15 @@ use crate::{
     changed_file::{ChangedFile, Reading},
     language::{
         capture::Fact,
-        outline::{Mark, Of},
+        outline::{Mark, Purpose},
     },
 };
 
-pub(crate) fn new_marks<'a>(reading: &Reading<'a>, facts: &[Fact], of: &[Of]) -> Vec<(&'a ChangedFile<'a>, &'a Mark)> {
+pub(crate) fn new_marks<'a>(
+    reading: &Reading<'a>,
+    facts: &[Fact],
+    of: &[Purpose],
+) -> Vec<(&'a ChangedFile<'a>, &'a Mark)> {
     let is_wanted = |mark: &&Mark| facts.contains(&mark.fact) && of.contains(&mark.of);
     let mut new: Vec<(&ChangedFile<'a>, &Mark)> = Vec::new();
     let mut dropped: Vec<&Mark> = Vec::new();

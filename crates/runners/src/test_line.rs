@@ -6,7 +6,7 @@ use crate::{
     results,
     results::{
         RUNNERS,
-        runner::{ArgumentPosition, Arguments, Asked, Runner, starts},
+        runner::{ArgumentPosition, Arguments, Runner, SelectedTests, starts},
     },
     test_index::{TestIndex, TestSite},
 };
@@ -128,13 +128,13 @@ pub struct TestLine {
 struct Call {
     command: SimpleCommand,
     runner: &'static Runner,
-    way: Way,
+    way: ArgumentStyle,
     /// Whether Cargo builds a test binary from each file below `tests`.
     has_usual_binaries: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Way {
+enum ArgumentStyle {
     /// Directly; the runner's own words begin at this index in the command.
     Direct(usize),
     /// Through a script of `package.json` with these words; arguments follow the command after these separators.
@@ -212,7 +212,7 @@ impl TestLine {
             return None;
         }
         let paths = paths.iter().filter_map(|path| path.strip_prefix(&self.folder));
-        let asked = Asked {
+        let asked = SelectedTests {
             names: &names,
             files: &files,
             paths: &paths.collect::<Vec<_>>(),
@@ -229,7 +229,9 @@ impl TestLine {
     pub fn building(&self) -> Option<String> {
         let call = self.call.as_ref()?;
         let build = call.runner.build?;
-        let Way::Direct(at) = call.way else { return None };
+        let ArgumentStyle::Direct(at) = call.way else {
+            return None;
+        };
         let mut command = call.command.clone();
         let (wrapper, own) = command.words.split_at_checked(at)?;
         let own = own.iter().take_while(|word| *word != "--");
@@ -248,7 +250,7 @@ impl Call {
             return Some(Self {
                 command,
                 runner,
-                way: Way::Script(words, separator),
+                way: ArgumentStyle::Script(words, separator),
                 has_usual_binaries: false,
             });
         }
@@ -257,7 +259,7 @@ impl Call {
         Some(Self {
             command,
             runner,
-            way: Way::Direct(at),
+            way: ArgumentStyle::Direct(at),
             has_usual_binaries: !["[[test]]", "autotests"].iter().any(|said| manifest.contains(said)),
         })
     }
@@ -265,8 +267,8 @@ impl Call {
     /// Returns the runner's own words.
     fn words(&self) -> Vec<&str> {
         let words = match &self.way {
-            Way::Direct(at) => self.command.words.get(*at..).unwrap_or_default(),
-            Way::Script(words, _) => words,
+            ArgumentStyle::Direct(at) => self.command.words.get(*at..).unwrap_or_default(),
+            ArgumentStyle::Script(words, _) => words,
         };
         words.iter().map(String::as_str).collect()
     }
@@ -281,7 +283,7 @@ impl Call {
         self.with(Arguments::at_end([naming.argument.to_owned()]))
     }
 
-    fn selecting(&self, asked: &Asked<'_>) -> Option<SimpleCommand> {
+    fn selecting(&self, asked: &SelectedTests<'_>) -> Option<SimpleCommand> {
         let select = self.runner.select.as_ref()?;
         let words = self.words();
         let selects = |word: &&str| select.unless.iter().any(|flag| word.starts_with(flag));
@@ -290,7 +292,7 @@ impl Call {
         }
         let arguments = (select.by)(&words, asked)?;
         let mut call = self.clone();
-        if let Way::Direct(at) = self.way {
+        if let ArgumentStyle::Direct(at) = self.way {
             let (head, own) = call.command.words.split_at_checked(at)?;
             let is_left = |number: &usize| !arguments.replaced.contains(number);
             let own = own.iter().enumerate().filter(|(number, _)| is_left(number));
@@ -306,21 +308,21 @@ impl Call {
         let dashes = own.iter().position(|word| *word == "--");
         let words = &mut command.words;
         match (&self.way, arguments.position) {
-            (Way::Script(_, separator), ArgumentPosition::End) if dashes.is_none() => {
+            (ArgumentStyle::Script(_, separator), ArgumentPosition::End) if dashes.is_none() => {
                 let before = separator.iter().filter(|_| !words.iter().any(|word| word == "--"));
                 let before: Vec<String> = before.map(|word| (*word).to_owned()).collect();
                 words.extend(before);
                 words.extend(arguments.words);
             }
             // Arguments end up after the script's words, so they come after its options only if it has nothing else.
-            (Way::Script(own, separator), ArgumentPosition::Options)
+            (ArgumentStyle::Script(own, separator), ArgumentPosition::Options)
                 if own.iter().skip(1).all(|word| word.starts_with('-')) =>
             {
                 words.extend(separator.iter().map(|word| (*word).to_owned()));
                 words.extend(arguments.words);
             }
-            (Way::Script(..), _) => return None,
-            (Way::Direct(at), position) => {
+            (ArgumentStyle::Script(..), _) => return None,
+            (ArgumentStyle::Direct(at), position) => {
                 let end = words.len();
                 let dashes = dashes.map(|dashes| at.saturating_add(dashes));
                 let index = match position {

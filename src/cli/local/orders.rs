@@ -24,7 +24,7 @@ pub struct Order {
     pub body: String,
     /// The stage up to which the Feature is to be built.
     pub wish: Wish,
-    pub kind: Kind,
+    pub kind: PlanMode,
     /// The commit from which the Feature starts.
     pub base: Base,
     /// The name of the person's repository.
@@ -84,7 +84,7 @@ pub enum Wish {
 /// The way in which a Feature is planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum PlanMode {
     /// The Planner plans it.
     Planned,
     /// It is one task, without a Planner.

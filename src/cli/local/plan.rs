@@ -3,7 +3,7 @@
 use crate::{
     cli::{
         local::{
-            orders::{Kind, Order, Wish},
+            orders::{Order, PlanMode, Wish},
             session::{EXIT_CODES, Session, Who, ended},
             standing::OrderStatus,
         },
@@ -200,7 +200,7 @@ async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
     // Even a small plan waits, since nothing is built before the person asks for it.
     let settings = Map::from_iter([("plan_approval".to_owned(), "always".into())]);
     let (order, left_out) = session
-        .ordered(issue, (Wish::Plan, Kind::Planned, settings), &plan.who)
+        .ordered(issue, (Wish::Plan, PlanMode::Planned, settings), &plan.who)
         .await?;
     let (number, name) = (order.number, order.name());
     let is_structured = plan.structured && !plan.who.json;
@@ -236,7 +236,7 @@ async fn one(task: &TaskCommand) -> anyhow::Result<ExitCode> {
     let issue = issue(&task.task)?;
     let settings = task.options.settings()?;
     session.has_criteria(&issue, task.options.pre_loop()).await?;
-    let wanted = (Wish::BuildAll, Kind::OneTask, settings);
+    let wanted = (Wish::BuildAll, PlanMode::OneTask, settings);
     let (order, left_out) = session.ordered(issue, wanted, &task.who).await?;
     session.build(order, &task.who, left_out).await
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::{
     local::{
-        orders::{Kind, Order, Wish, branch_of, numbered, without_folder},
+        orders::{Order, PlanMode, Wish, branch_of, numbered, without_folder},
         session::{EXIT_CODES, Session, Who, ended},
     },
     own_agent::{agent, chosen},
@@ -45,7 +45,7 @@ async fn work(run: &Run) -> anyhow::Result<ExitCode> {
     );
     let issue = IssueText::read(&run.issue).with_context(|| path.to_string())?;
     let (order, left_out) = session
-        .ordered(issue, (Wish::BuildAll, Kind::Planned, Map::new()), &run.who)
+        .ordered(issue, (Wish::BuildAll, PlanMode::Planned, Map::new()), &run.who)
         .await?;
     session.build(order, &run.who, left_out).await
 }
@@ -56,7 +56,7 @@ impl Session {
     pub async fn ordered(
         &self,
         issue: IssueText,
-        (wish, kind, settings): (Wish, Kind, Map<String, Value>),
+        (wish, kind, settings): (Wish, PlanMode, Map<String, Value>),
         who: &Who,
     ) -> anyhow::Result<(Order, Vec<String>)> {
         let head = self.repository.head().await?;

@@ -6,7 +6,7 @@ use crate::{
     cli::{
         effects,
         local::{
-            orders::{Kind, ON_FORGE, Order, Orders, Wish, numbered, without_folder},
+            orders::{ON_FORGE, Order, Orders, PlanMode, Wish, numbered, without_folder},
             report::Report,
         },
         local_repository::{LocalRepository, own_file},
@@ -523,8 +523,8 @@ async fn label(stage: &Stage, filed: &Filed, order: &Order) -> anyhow::Result<()
     let settings = bare.file(&order.base.sha, SETTINGS_FILE).await?.unwrap_or_default();
     let label = RepositorySettings::label_in(&String::from_utf8_lossy(&settings));
     let label = match order.kind {
-        Kind::Planned => label.unwrap_or_else(|| LABEL.to_owned()),
-        Kind::OneTask => TASK_LABEL.to_owned(),
+        PlanMode::Planned => label.unwrap_or_else(|| LABEL.to_owned()),
+        PlanMode::OneTask => TASK_LABEL.to_owned(),
     };
     let person = stage.forge.as_user(&stage.person)?;
     // It does not matter whether the issue had the label: it must be set anew.

@@ -171,7 +171,7 @@ fn plain_lines(say: Words<'_>) -> Vec<String> {
 }
 
 /// The visible parts of a page: its text outside code, and the number of blocks of each kind.
-struct Seen {
+struct SeenTexts {
     text: String,
     shapes: BTreeMap<String, usize>,
     html: Vec<String>,
@@ -182,14 +182,14 @@ struct Seen {
     clippy::wildcard_enum_match_arm,
     reason = "the enum is not ours: it has many variants, and more will come"
 )]
-fn seen(markdown: &str) -> Seen {
+fn seen(markdown: &str) -> SeenTexts {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_GFM
         | Options::ENABLE_MATH;
-    let mut seen = Seen {
+    let mut seen = SeenTexts {
         text: String::new(),
         shapes: BTreeMap::new(),
         html: Vec::new(),

@@ -2,7 +2,7 @@
 
 use crate::{
     language::{
-        capture::{Capture, Found},
+        capture::{Capture, QueryMatch},
         outline::{Check, Expects, Failing, Strength},
         reachability::reached,
         syntax::At,
@@ -50,7 +50,7 @@ pub struct ComparisonWords {
     pub methods: &'static str,
 }
 
-pub(super) fn check(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vocabulary) -> Check {
+pub(super) fn check(at: At<'_>, found: &QueryMatch<'_>, body: At<'_>, vocabulary: &Vocabulary) -> Check {
     let strength = reached(&vocabulary.flow, at, body, strength(at, found, body, vocabulary));
     let mut words = at.words();
     let condition = found.first(Capture::AssertionCondition);
@@ -72,7 +72,7 @@ pub(super) fn check(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vo
     }
 }
 
-fn failing(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Option<Failing> {
+fn failing(at: At<'_>, found: &QueryMatch<'_>, vocabulary: &Vocabulary) -> Option<Failing> {
     let made = &vocabulary.made_to_fail;
     let place = match made.replaces {
         ReplacedCode::Itself => Some(at),
@@ -142,7 +142,7 @@ impl Side {
     }
 }
 
-fn strength(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vocabulary) -> Strength {
+fn strength(at: At<'_>, found: &QueryMatch<'_>, body: At<'_>, vocabulary: &Vocabulary) -> Strength {
     if found.first(Capture::AssertionTrivial).is_some() {
         return Strength::Trivial;
     }

@@ -90,11 +90,11 @@ pub enum Fact {
 
 /// One match of a query: its captures in text order.
 #[derive(Clone)]
-pub(crate) struct Found<'t> {
+pub(crate) struct QueryMatch<'t> {
     places: Vec<(Capture, At<'t>)>,
 }
 
-impl<'t> Found<'t> {
+impl<'t> QueryMatch<'t> {
     pub(crate) fn first(&self, wanted: Capture) -> Option<At<'t>> {
         self.all(wanted).next()
     }
@@ -130,7 +130,7 @@ pub(crate) fn compile(grammar: &Language, text: &str) -> Result<Compiled, String
     Ok(Compiled { query, captures })
 }
 
-pub(crate) fn find<'t>(compiled: &Compiled, tree: &'t Syntax<'t>) -> Vec<Found<'t>> {
+pub(crate) fn find<'t>(compiled: &Compiled, tree: &'t Syntax<'t>) -> Vec<QueryMatch<'t>> {
     let named = |(number, at): (u32, At<'t>)| {
         let number = usize::try_from(number).ok()?;
         Some((compiled.captures.get(number).copied().flatten()?, at))
@@ -138,18 +138,18 @@ pub(crate) fn find<'t>(compiled: &Compiled, tree: &'t Syntax<'t>) -> Vec<Found<'
     let places = |captures: Vec<_>| captures.into_iter().filter_map(named).collect();
     let matches = tree.matches(&compiled.query).into_iter();
     matches
-        .map(|captures| Found {
+        .map(|captures| QueryMatch {
             places: places(captures),
         })
         .collect()
 }
 
 /// Returns one match per node with the capture `main`; the captures of several matches of that node are combined.
-pub(crate) fn merged<'t>(found: &[Found<'t>], main: Capture) -> Vec<(At<'t>, Found<'t>)> {
-    let mut by_place: BTreeMap<usize, (At<'t>, Found<'t>)> = BTreeMap::new();
+pub(crate) fn merged<'t>(found: &[QueryMatch<'t>], main: Capture) -> Vec<(At<'t>, QueryMatch<'t>)> {
+    let mut by_place: BTreeMap<usize, (At<'t>, QueryMatch<'t>)> = BTreeMap::new();
     for one in found {
         let Some(at) = one.first(main) else { continue };
-        let empty = || (at, Found { places: Vec::new() });
+        let empty = || (at, QueryMatch { places: Vec::new() });
         let (_, all) = by_place.entry(at.index()).or_insert_with(empty);
         for (capture, place) in &one.places {
             if !all.all(*capture).any(|known| known.is_same(*place)) {

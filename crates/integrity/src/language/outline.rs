@@ -2,7 +2,7 @@
 
 use crate::language::{
     assertions,
-    capture::{Capture, Fact, Found, merged},
+    capture::{Capture, Fact, QueryMatch, merged},
     role::Role,
     syntax::At,
     test_parts::whole_lines,
@@ -118,7 +118,7 @@ pub struct Function {
     /// The checks in it.
     pub checks: Vec<Check>,
     /// Whether it belongs to the product or to tests.
-    pub of: Of,
+    pub of: Purpose,
     /// Whether its result depends on its arguments.
     pub answer: Answer,
     /// The parameters that it never reads, though it does something.
@@ -135,7 +135,7 @@ pub struct Function {
 
 /// The owner of a piece of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum Purpose {
     /// The product; it is shipped.
     Product,
     /// Only tests use it.
@@ -247,7 +247,7 @@ pub struct Mark {
     /// The enclosing class.
     pub class: Option<Class>,
     /// Whether it belongs to the product or to tests.
-    pub of: Of,
+    pub of: Purpose,
 }
 
 /// Returns the first `most` characters of a text.
@@ -263,7 +263,7 @@ pub fn quoted(text: &str) -> String {
     format!("`{}`", shorten(&line.join(" "), 80).replace('`', "'"))
 }
 
-pub(super) fn outline(source: &Source<'_>, found: &[Found<'_>], vocabulary: &Vocabulary) -> Outline {
+pub(super) fn outline(source: &Source<'_>, found: &[QueryMatch<'_>], vocabulary: &Vocabulary) -> Outline {
     let reader = Reader::new(source, found, vocabulary);
     let mut outline = Outline {
         classes: reader.classes.iter().map(|(_, class)| class.clone()).collect(),
@@ -292,12 +292,12 @@ struct Reader<'a> {
     suites: Vec<(At<'a>, String)>,
     classes: Vec<(At<'a>, Class)>,
     functions: Vec<(At<'a>, String)>,
-    assertions: Vec<(At<'a>, Found<'a>)>,
+    assertions: Vec<(At<'a>, QueryMatch<'a>)>,
     /// The conditions that may keep tests from running, each with the code that it guards.
     conditions: Vec<(At<'a>, Condition)>,
 }
 
-fn firsts<'a>(found: &[Found<'a>], capture: Capture) -> impl Iterator<Item = At<'a>> {
+fn firsts<'a>(found: &[QueryMatch<'a>], capture: Capture) -> impl Iterator<Item = At<'a>> {
     found.iter().filter_map(move |one| one.first(capture))
 }
 
@@ -306,13 +306,13 @@ fn title(at: Option<At<'_>>) -> String {
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Source<'a>, found: &'a [Found<'a>], vocabulary: &'a Vocabulary) -> Self {
+    fn new(source: &'a Source<'a>, found: &'a [QueryMatch<'a>], vocabulary: &'a Vocabulary) -> Self {
         let all = |capture| firsts(found, capture).collect::<Vec<_>>();
         let named = |main, name| {
             let places = merged(found, main).into_iter();
             places.map(|(at, one)| (at, title(one.first(name)))).collect::<Vec<_>>()
         };
-        let class = |(at, one): (At<'a>, Found<'a>)| {
+        let class = |(at, one): (At<'a>, QueryMatch<'a>)| {
             let bases = one.all(Capture::ClassBase).map(|base| base.text().to_owned());
             let class = Class {
                 name: title(one.first(Capture::ClassName)),
@@ -343,7 +343,7 @@ impl<'a> Reader<'a> {
         .with_conditions(found)
     }
 
-    fn with_conditions(mut self, found: &[Found<'a>]) -> Self {
+    fn with_conditions(mut self, found: &[QueryMatch<'a>]) -> Self {
         let of = |capture, when| {
             let all = found.iter().flat_map(move |one| one.all(capture));
             all.map(move |at| (at, when))
@@ -392,11 +392,11 @@ impl<'a> Reader<'a> {
         around.into_iter().map(|(_, condition)| condition.clone()).collect()
     }
 
-    fn makers(&self, found: &[Found<'a>], outline: &mut Outline) {
+    fn makers(&self, found: &[QueryMatch<'a>], outline: &mut Outline) {
         if self.source.role != Role::Source {
             return;
         }
-        let of_tests = |at: &At<'a>| self.of(*at) == Of::Tests;
+        let of_tests = |at: &At<'a>| self.of(*at) == Purpose::Tests;
         let definitions = firsts(found, Capture::TestMacro).filter(of_tests);
         let definitions: Vec<String> = definitions.flat_map(At::words).collect();
         let calls = firsts(found, Capture::TestMaker).filter(of_tests);
@@ -409,9 +409,9 @@ impl<'a> Reader<'a> {
             .collect();
     }
 
-    fn of(&self, at: At<'_>) -> Of {
+    fn of(&self, at: At<'_>) -> Purpose {
         let is_tests = self.source.role != Role::Source || self.test_code.iter().any(|code| code.holds(at));
-        if is_tests { Of::Tests } else { Of::Product }
+        if is_tests { Purpose::Tests } else { Purpose::Product }
     }
 
     /// Returns the names of the suites and tests around a node, outermost first.
@@ -427,7 +427,7 @@ impl<'a> Reader<'a> {
         checks.collect()
     }
 
-    fn tests(&self, found: &[Found<'a>], outline: &mut Outline) {
+    fn tests(&self, found: &[QueryMatch<'a>], outline: &mut Outline) {
         for (at, one) in merged(found, Capture::Test) {
             let name = title(one.first(Capture::TestName));
             let body = one.first(Capture::TestBody).unwrap_or(at);
@@ -448,7 +448,7 @@ impl<'a> Reader<'a> {
                     line: at.line(),
                     words,
                     checks: self.checks(body),
-                    of: Of::Tests,
+                    of: Purpose::Tests,
                     answer: Answer::Computed,
                     unread: Vec::new(),
                     content: Vec::new(),
@@ -473,7 +473,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the bytes of a test's statement, with its rows, decorators and attributes.
-    fn whole_test(&self, test: At<'a>, found: &Found<'a>) -> Range<usize> {
+    fn whole_test(&self, test: At<'a>, found: &QueryMatch<'a>) -> Range<usize> {
         let outer = test
             .parent()
             .filter(|outer| outer.is_one_of(self.vocabulary.statements));
@@ -509,14 +509,14 @@ impl<'a> Reader<'a> {
         Some(condition.field("condition").unwrap_or(condition).phrase())
     }
 
-    fn functions(&self, found: &[Found<'a>], outline: &mut Outline) {
+    fn functions(&self, found: &[QueryMatch<'a>], outline: &mut Outline) {
         let is_test = |at: At<'_>| self.suites.iter().any(|(suite, _)| suite.is_same(at));
         for (at, one) in merged(found, Capture::Function) {
             let Some(body) = one.first(Capture::FunctionBody).filter(|_| !is_test(at)) else {
                 continue;
             };
             let (name, of) = (title(one.first(Capture::FunctionName)), self.of(at));
-            if of == Of::Product || self.source.role != Role::Source {
+            if of == Purpose::Product || self.source.role != Role::Source {
                 outline.defines.push(name.clone());
             }
             if firsts(found, Capture::Test).any(|test| test.holds(at)) {
@@ -595,7 +595,7 @@ impl<'a> Reader<'a> {
             .collect()
     }
 
-    fn marks(&self, found: &[Found<'a>], outline: &mut Outline) {
+    fn marks(&self, found: &[QueryMatch<'a>], outline: &mut Outline) {
         let mut marks: Vec<(usize, Mark)> = Vec::new();
         for one in found {
             for (fact, at) in one.facts() {
@@ -611,7 +611,7 @@ impl<'a> Reader<'a> {
             }
         }
         marks.sort_by_key(|(index, _)| *index);
-        let of_product = |function: &&Function| function.of == Of::Product;
+        let of_product = |function: &&Function| function.of == Purpose::Product;
         let lines: Vec<u32> = outline
             .functions
             .iter()
@@ -644,8 +644,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the fixed results for fixed inputs, and the variables that hold data.
-    fn data(&self, found: &[Found<'a>], outline: &mut Outline) {
-        let of_product = |at: &At<'a>| self.of(*at) == Of::Product;
+    fn data(&self, found: &[QueryMatch<'a>], outline: &mut Outline) {
+        let of_product = |at: &At<'a>| self.of(*at) == Purpose::Product;
         let variables = firsts(found, Capture::Variable).filter(of_product);
         outline.variables = variables.map(|at| at.text().to_owned()).collect();
         let answers = merged(found, Capture::Answer)

@@ -3,7 +3,7 @@
 
 use crate::{
     changed_file::{ChangedFile, Reading},
-    language::outline::{Check, Of, Strength, Test, quoted},
+    language::outline::{Check, Purpose, Strength, Test, quoted},
     rules::rule::{ANYWHERE, ReadingRule, Violation, at},
 };
 use domain::integrity::{Detail, Rule};
@@ -38,7 +38,11 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let of_tests = |file: &ChangedFile<'_>| -> Vec<String> {
-        let functions = file.after.functions.iter().filter(|function| function.of == Of::Tests);
+        let functions = file
+            .after
+            .functions
+            .iter()
+            .filter(|function| function.of == Purpose::Tests);
         functions.map(|function| function.name.clone()).collect()
     };
     let helpers: BTreeSet<String> = reading.files.iter().flat_map(of_tests).collect();

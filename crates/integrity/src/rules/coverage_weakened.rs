@@ -5,7 +5,7 @@ use crate::{
     language::{
         ALL, Role,
         capture::Fact,
-        outline::{Of, Outline, Setting, quoted},
+        outline::{Outline, Purpose, Setting, quoted},
     },
     marks::new_marks,
     rules::rule::{ANYWHERE, ReadingRule, Violation, at, at_mark, in_file},
@@ -37,7 +37,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let new = new_marks(reading, &[Fact::Uncovered], &[Of::Product]);
+    let new = new_marks(reading, &[Fact::Uncovered], &[Purpose::Product]);
     let mut found: Vec<Violation> = new.into_iter().map(at_mark).collect();
     let of_settings = reading.files.iter().filter(|file| file.role == Role::Settings);
     let sides: Vec<Sides<'_>> = of_settings.map(Sides::read).collect();

@@ -3,7 +3,7 @@
 use crate::{
     changed_file::{ChangedFile, Reading},
     language,
-    language::{Role, capture::Fact, outline::Of},
+    language::{Role, capture::Fact, outline::Purpose},
     marks::new_marks,
     rules::rule::{ReadingRule, Violation, at_line, at_mark},
 };
@@ -21,7 +21,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let new = new_marks(reading, &[Fact::Differs], &[Of::Product]);
+    let new = new_marks(reading, &[Fact::Differs], &[Purpose::Product]);
     let mut found: Vec<Violation> = new.into_iter().map(at_mark).collect();
     let of_tests = |file: &&ChangedFile<'_>| matches!(file.role, Role::Test | Role::Support | Role::Settings);
     let tests: Vec<String> = reading

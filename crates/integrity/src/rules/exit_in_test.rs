@@ -2,7 +2,7 @@
 
 use crate::{
     changed_file::Reading,
-    language::{Role, capture::Fact, outline::Of},
+    language::{Role, capture::Fact, outline::Purpose},
     marks::new_marks,
     rules::rule::{ReadingRule, Violation, at_mark},
 };
@@ -17,6 +17,6 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let new = new_marks(reading, &[Fact::Exit], &[Of::Tests]);
+    let new = new_marks(reading, &[Fact::Exit], &[Purpose::Tests]);
     new.into_iter().map(at_mark).collect()
 }

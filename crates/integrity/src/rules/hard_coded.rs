@@ -4,7 +4,7 @@ use crate::{
     changed_file::{ChangedFile, Reading},
     language::{
         Role,
-        outline::{Answer, FixedAnswer, Function, Of, Test},
+        outline::{Answer, FixedAnswer, Function, Purpose, Test},
     },
     rules::rule::{ReadingRule, Violation, at, new_functions},
 };
@@ -129,7 +129,7 @@ fn constants(file: &ChangedFile<'_>, tests: &[Vec<&str>], wanted: &str) -> Vec<V
         let [input, result] = &both;
         is_number && !wanted.contains(value) && tests.iter().any(|words| expects(words, input, result))
     };
-    let of_product = new_functions(file).filter(|one| one.of == Of::Product && one.answer == Answer::Constant);
+    let of_product = new_functions(file).filter(|one| one.of == Purpose::Product && one.answer == Answer::Constant);
     let new = of_product.filter(is_expected);
     new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone())))
         .collect()

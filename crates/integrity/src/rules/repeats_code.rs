@@ -4,7 +4,7 @@ use crate::{
     changed_file::{ChangedFile, Reading},
     language::{
         Role,
-        outline::{Function, Of},
+        outline::{Function, Purpose},
     },
     rules::rule::{ReadingRule, Violation, at, new_functions},
 };
@@ -44,17 +44,17 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 const FEWEST: usize = 4;
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let new = |of: Of| {
+    let new = |of: Purpose| {
         let files = reading.files.iter();
         let functions = files.flat_map(|file| new_functions(file).map(move |function| (file, function)));
         functions.filter(move |(_, function)| function.of == of)
     };
-    let product: Vec<Vec<&str>> = new(Of::Product).map(|(_, function)| content(function)).collect();
+    let product: Vec<Vec<&str>> = new(Purpose::Product).map(|(_, function)| content(function)).collect();
     let repeats = |(_, function): &(&ChangedFile<'_>, &Function)| {
         let own = content(function);
         own.len() >= FEWEST && product.contains(&own)
     };
-    let found = new(Of::Tests).filter(repeats);
+    let found = new(Purpose::Tests).filter(repeats);
     found
         .map(|(file, function)| at(file.path, function.line, Detail::Function(function.name.clone())))
         .collect()

@@ -5,7 +5,7 @@ use crate::{
     change::Version,
     changed_file::{ChangedFile, Reading},
     language,
-    language::{Role, capture::Fact, outline::Of},
+    language::{Role, capture::Fact, outline::Purpose},
     marks::new_marks,
     rules::rule::{ANYWHERE, ReadingRule, Violation, at_line, at_mark},
     settings::flatten,
@@ -41,7 +41,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         head: reading.change.head,
         test_command: "",
     };
-    let new = new_marks(reading, &[Fact::Runner], &[Of::Tests]);
+    let new = new_marks(reading, &[Fact::Runner], &[Purpose::Tests]);
     let mut found: Vec<Violation> = new.into_iter().map(at_mark).collect();
     found.extend(reading.files.iter().filter_map(|file| in_one(&repository, file)));
     found.extend(reading.files.iter().filter_map(|file| of_criterion(reading, file)));

@@ -9,7 +9,7 @@ use crate::{
         ALL, Role,
         capture::Fact,
         file_name,
-        outline::{Of, Setting},
+        outline::{Purpose, Setting},
     },
     marks::new_marks,
     rules::rule::{ANYWHERE, ReadingRule, Violation, at, at_line, at_mark},
@@ -53,7 +53,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let of_tests = new_marks(reading, &[Fact::Shadow], &[Of::Tests]);
+    let of_tests = new_marks(reading, &[Fact::Shadow], &[Purpose::Tests]);
     let mut found: Vec<Violation> = of_tests.into_iter().map(at_mark).collect();
     let sides = (reading.change.base, reading.change.head);
     let new = reading.files.iter().filter(|file| file.file.before == Version::Absent);

@@ -5,7 +5,7 @@ use crate::{
     language::{
         Role,
         capture::Fact,
-        outline::{Answer, Function, Mark, Of},
+        outline::{Answer, Function, Mark, Purpose},
     },
     marks::new_marks,
     rules::rule::{ReadingRule, Violation, at, at_mark, new_functions},
@@ -25,7 +25,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let new = new_marks(reading, &[Fact::Stub, Fact::Empty, Fact::Borrowed], &[Of::Product]);
+    let new = new_marks(reading, &[Fact::Stub, Fact::Empty, Fact::Borrowed], &[Purpose::Product]);
     let marks = new.into_iter().filter(|(_, mark)| !is_filled_in(reading, mark));
     let mut found: Vec<Violation> = marks.map(at_mark).collect();
     let sources = reading.files.iter().filter(|file| file.role == Role::Source);
@@ -54,7 +54,7 @@ fn ignoring(file: &ChangedFile<'_>) -> Vec<Violation> {
         Answer::Computed | Answer::Constant => false,
     };
     let new = new_functions(file)
-        .filter(|function| function.of == Of::Product)
+        .filter(|function| function.of == Purpose::Product)
         .filter(ignores);
     new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone())))
         .collect()

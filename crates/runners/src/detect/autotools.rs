@@ -1,6 +1,6 @@
 //! Detects projects that are configured by autoconf and tested by `make check`.
 
-use crate::detect::repository::{Found, Repository};
+use crate::detect::repository::{Detection, Repository};
 use integrity::make::rules;
 
 pub(super) const FILES: &[&str] = &[
@@ -11,7 +11,7 @@ pub(super) const FILES: &[&str] = &[
     "Makefile.in",
 ];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let [source, old_source, script, automake, template] = FILES else {
         return None;
     };
@@ -29,7 +29,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         (false, true) => "NOCONFIGURE=1 sh ./autogen.sh && ",
         (false, false) => "autoreconf --install && ",
     };
-    Some(Found::new(
+    Some(Detection::new(
         format!("{generate}sh ./configure"),
         format!("make {target}"),
         file,

@@ -1,10 +1,10 @@
 //! Detects Cargo projects.
 
-use crate::detect::repository::{Found, Repository};
+use crate::detect::repository::{Detection, Repository};
 
 pub(super) const FILES: &[&str] = &["Cargo.toml", "Cargo.lock"];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let manifest: toml::Table = repository.text("Cargo.toml")?.parse().unwrap_or_default();
     let is_workspace = manifest.contains_key("workspace");
     let setup = match repository.text("Cargo.lock") {
@@ -17,7 +17,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         true => "cargo test --workspace",
         false => "cargo test",
     };
-    Some(Found::new(setup, test, "Cargo.toml"))
+    Some(Detection::new(setup, test, "Cargo.toml"))
 }
 
 /// `true` if a manifest depends on packages from outside the repository.

@@ -1,10 +1,10 @@
 //! Detects CMake projects with tests for CTest.
 
-use crate::detect::repository::{Found, Repository, build_folder};
+use crate::detect::repository::{Detection, Repository, build_folder};
 
 pub(super) const FILES: &[&str] = &["CMakeLists.txt"];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let file = repository.first(FILES)?;
     // CMake's commands may be written in any case, and with blanks before the bracket.
     let text: String = repository.text(file)?.to_lowercase();
@@ -16,5 +16,5 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     let configure = format!("cmake -S . -B {folder}");
     // Each run builds the code that it tests. It configures first, since lists of sources may be patterns.
     let test = format!("{configure} && cmake --build {folder} && ctest --test-dir {folder} --output-on-failure");
-    has_tests.then(|| Found::new(configure, test, file))
+    has_tests.then(|| Detection::new(configure, test, file))
 }

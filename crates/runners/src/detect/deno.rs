@@ -1,11 +1,11 @@
 //! Detects Deno.
 
-use crate::detect::repository::{Found, Repository};
+use crate::detect::repository::{Detection, Repository};
 use serde_json::Value;
 
 pub(super) const FILES: &[&str] = &["deno.json", "deno.jsonc"];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let file = repository.first(FILES)?;
     let manifest: Value = serde_json::from_str(&plain_json(&repository.text(file)?)).ok()?;
     // `test` outside `tasks` holds options of the runner.
@@ -14,7 +14,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         false => "deno test",
     };
     let needs = repository.has("deno.lock") || manifest.get("imports").is_some();
-    Some(Found::new(if needs { "deno install" } else { "" }, test, file))
+    Some(Detection::new(if needs { "deno install" } else { "" }, test, file))
 }
 
 /// Returns JSON without its comments and without commas before a closing bracket, both of which Deno allows.

@@ -2,7 +2,7 @@
 
 use crate::detect::{
     python,
-    repository::{DEEPEST, Found, NOT_OWN, Repository},
+    repository::{DEEPEST, Detection, NOT_OWN, Repository},
 };
 
 /// The program of a Django project.
@@ -18,7 +18,7 @@ const FOR_PYTEST: [&str; 4] = [
     "django.setup",
 ];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let folder = folder(repository)?;
     let own = match folder.as_str() {
         "" => None,
@@ -41,7 +41,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     let (setup, test) = python::set_up(repository, "python3 manage.py test");
     let evidence = MANAGE.to_owned();
     let Some(own) = own else {
-        return Some(Found::new(setup, test, evidence));
+        return Some(Detection::new(setup, test, evidence));
     };
     let quoted = shell_words::quote(&folder);
     let (setup, test) = match setup.as_str() {
@@ -51,9 +51,9 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         },
         _ => (setup, from_below(&test, &folder)),
     };
-    Some(Found {
+    Some(Detection {
         folder,
-        ..Found::new(setup, test, evidence)
+        ..Detection::new(setup, test, evidence)
     })
 }
 

@@ -1,6 +1,6 @@
 //! Detects .NET solutions and projects.
 
-use crate::detect::repository::{Found, Repository};
+use crate::detect::repository::{Detection, Repository};
 
 /// Nothing is read from .NET's files: their names suffice.
 pub(super) const FILES: &[&str] = &[];
@@ -8,7 +8,7 @@ pub(super) const FILES: &[&str] = &[];
 const SOLUTIONS: [&str; 3] = [".sln", ".slnx", ".slnf"];
 pub(super) const PROJECTS: [&str; 3] = [".csproj", ".fsproj", ".vbproj"];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     // Where several solutions or projects lie side by side, .NET asks which one is meant.
     let only = |endings: &[&str]| {
         let is_one = |path: &&str| !path.contains('/') && endings.iter().any(|ending| path.ends_with(ending));
@@ -16,5 +16,5 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         all.next().filter(|_| all.next().is_none())
     };
     let file = only(&SOLUTIONS).or_else(|| only(&PROJECTS))?;
-    Some(Found::new("dotnet restore", "dotnet test --no-restore", file))
+    Some(Detection::new("dotnet restore", "dotnet test --no-restore", file))
 }

@@ -1,10 +1,10 @@
 //! Detects Go modules and workspaces.
 
-use crate::detect::repository::{Found, Repository};
+use crate::detect::repository::{Detection, Repository};
 
 pub(super) const FILES: &[&str] = &["go.mod", "go.work"];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let work = modules(&repository.text("go.work").unwrap_or_default());
     let is_vendored = repository.has("vendor/modules.txt");
     let setup = |needs_modules: bool| {
@@ -15,7 +15,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         }
     };
     if !work.is_empty() {
-        return Some(Found::new(
+        return Some(Detection::new(
             setup(true),
             format!("go test {}", work.join(" ")),
             "go.work",
@@ -23,7 +23,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     }
     let module = repository.text("go.mod")?;
     let needs_modules = module.lines().any(|line| line.trim_start().starts_with("require"));
-    Some(Found::new(setup(needs_modules), "go test ./...", "go.mod"))
+    Some(Detection::new(setup(needs_modules), "go test ./...", "go.mod"))
 }
 
 /// Returns the package pattern of each module that a workspace uses, such as `./api/...`.

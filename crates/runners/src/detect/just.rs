@@ -1,10 +1,10 @@
 //! Detects a recipe for tests in a justfile.
 
-use crate::detect::repository::{Found, Repository};
+use crate::detect::repository::{Detection, Repository};
 
 pub(super) const FILES: &[&str] = &["justfile", "Justfile", ".justfile"];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let file = repository.first(FILES)?;
     let text = repository.text(file)?;
     // A recipe's head stands at the margin: its name, perhaps parameters, and a colon that is no assignment.
@@ -17,5 +17,5 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     };
     text.lines()
         .any(is_test)
-        .then(|| Found::new("", "just test", format!("the recipe test in {file}")))
+        .then(|| Detection::new("", "just test", format!("the recipe test in {file}")))
 }

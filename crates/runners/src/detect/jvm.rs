@@ -1,10 +1,10 @@
 //! Detects Maven and Gradle, and uses their wrappers if the repository has them.
 
-use crate::detect::repository::{Found, Repository};
+use crate::detect::repository::{Detection, Repository};
 
 pub(super) const FILES: &[&str] = &["pom.xml", "build.gradle", "build.gradle.kts"];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let file = repository.first(FILES)?;
     let program = |wrapper: &str, installed: &str| match repository.has(wrapper) {
         true => format!("sh ./{wrapper}"),
@@ -16,9 +16,9 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         let maven = program("mvnw", "mvn");
         let none = "'-Dtest=*#NoSuchTest' -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false";
         let setup = format!("{maven} -B -q test {none}");
-        return Some(Found::new(setup, format!("{maven} -B -o test"), file));
+        return Some(Detection::new(setup, format!("{maven} -B -o test"), file));
     }
     let gradle = program("gradlew", "gradle");
     let setup = format!("{gradle} -q testClasses && ({gradle} -q test --tests NoSuchTest || true)");
-    Some(Found::new(setup, format!("{gradle} --offline test"), file))
+    Some(Detection::new(setup, format!("{gradle} --offline test"), file))
 }

@@ -1,6 +1,6 @@
 //! Detects make files with a target for tests.
 
-use crate::detect::repository::{Found, Repository, speaks_of_tests};
+use crate::detect::repository::{Detection, Repository, speaks_of_tests};
 use integrity::make::{FILES as MAKE_FILES, rules};
 
 pub(super) const FILES: &[&str] = &MAKE_FILES;
@@ -19,12 +19,12 @@ pub(super) fn test_targets(repository: &Repository<'_>) -> Vec<String> {
     plain.map(|target| format!("make {target}")).collect()
 }
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let file = repository.first(FILES)?;
     let text = repository.text(file)?;
     let target = TARGETS
         .into_iter()
         .find(|target| rules(&text).any(|rule| rule.targets.contains(target)))?;
     let evidence = format!("the target {target} in {file}");
-    Some(Found::new("", format!("make {target}"), evidence))
+    Some(Detection::new("", format!("make {target}"), evidence))
 }

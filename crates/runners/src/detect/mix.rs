@@ -1,10 +1,10 @@
 //! Detects Elixir's Mix.
 
-use crate::detect::repository::{Found, Repository};
+use crate::detect::repository::{Detection, Repository};
 
 pub(super) const FILES: &[&str] = &["mix.exs"];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let file = repository.first(FILES)?;
     let text = repository.text(file)?;
     let lines = text.lines().map(str::trim_start);
@@ -13,5 +13,5 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         .filter(|line| !line.starts_with('#'))
         .any(|line| line.contains("{:"));
     let setup = "mix local.hex --force --if-missing && mix local.rebar --force --if-missing && mix deps.get";
-    Some(Found::new(if needs { setup } else { "" }, "mix test", file))
+    Some(Detection::new(if needs { setup } else { "" }, "mix test", file))
 }

@@ -25,7 +25,7 @@ mod workflow;
 pub use repository::Repository;
 pub use workflow::Workflow;
 
-use crate::detect::repository::{DEEPEST, Found, MOST_FOLDERS, NOT_OWN};
+use crate::detect::repository::{DEEPEST, Detection, MOST_FOLDERS, NOT_OWN};
 use domain::shell_command::ShellCommand;
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ pub struct ToolChain {
     /// How its tests get names.
     pub names: NamesOfTests,
     files: &'static [&'static str],
-    detect: fn(&Repository<'_>) -> Option<Found>,
+    detect: fn(&Repository<'_>) -> Option<Detection>,
 }
 
 /// The source of the names of tests.
@@ -247,7 +247,7 @@ pub fn mentioned(repository: &Repository<'_>) -> impl Iterator<Item = String> {
 }
 
 /// Returns the commands of the first tool chain that can run tests.
-fn first(repository: &Repository<'_>) -> Option<Found> {
+fn first(repository: &Repository<'_>) -> Option<Detection> {
     let found = TOOL_CHAINS.iter().find_map(|chain| (chain.detect)(repository))?;
     Some(match repository.workflow() {
         Some(workflow) => workflow.complete(found, repository),
@@ -255,7 +255,7 @@ fn first(repository: &Repository<'_>) -> Option<Found> {
     })
 }
 
-fn detected(found: Found, folder: Option<String>) -> Option<Detected> {
+fn detected(found: Detection, folder: Option<String>) -> Option<Detected> {
     let enter = |folder: &Option<String>| match folder {
         Some(folder) => format!("cd {} && ", shell_words::quote(folder)),
         None => String::new(),

@@ -1,7 +1,7 @@
 //! Detects npm, pnpm and yarn. The lock file decides which one is used, then `packageManager`. Where pnpm or yarn is not
 //! installed, Corepack fetches the version that `packageManager` names.
 
-use crate::detect::repository::{Found, Repository};
+use crate::detect::repository::{Detection, Repository};
 use domain::json;
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ const MANAGERS: [Manager; 3] = [
     },
 ];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let text = repository.text("package.json")?;
     let manifest: Value = json::read(text.as_bytes()).ok()?;
     let [.., npm] = &MANAGERS;
@@ -68,7 +68,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         Some((_, lock)) => format!("package.json and {lock}"),
         None => "package.json".to_owned(),
     };
-    Some(Found::new(setup, test, evidence))
+    Some(Detection::new(setup, test, evidence))
 }
 
 /// Returns the word before a call of a program that only Corepack has, with a blank; usually nothing.

@@ -1,6 +1,6 @@
 //! Detects PHPUnit and Pest, and the test script of Composer.
 
-use crate::detect::repository::{Found, Repository};
+use crate::detect::repository::{Detection, Repository};
 use domain::json;
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ const COMPOSER: &str = "composer.json";
 
 pub(super) const FILES: &[&str] = &[COMPOSER, "phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let text = repository.text(COMPOSER);
     let manifest: Option<Value> = text.and_then(|text| json::read(text.as_bytes()).ok());
     let requires = |package: &str| {
@@ -47,5 +47,5 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     } else {
         evidence.join(" and ")
     };
-    Some(Found::new(setup, test, evidence))
+    Some(Detection::new(setup, test, evidence))
 }

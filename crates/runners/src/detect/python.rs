@@ -2,7 +2,7 @@
 
 use crate::detect::{
     autotools, cmake, jvm, meson, mix, php,
-    repository::{DEEPEST, Found, NOT_OWN, Repository},
+    repository::{DEEPEST, Detection, NOT_OWN, Repository},
     ruby, workflow,
 };
 use std::{iter::successors, path::Path};
@@ -27,7 +27,7 @@ const CONFIGURED: [&str; 4] = ["pytest.ini", "conftest.py", "tests/conftest.py",
 /// Names of extras and groups for tests, the likeliest first.
 const FOR_TESTS: [&str; 6] = ["test", "tests", "testing", "dev", "develop", "development"];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let mentions = |path: &&str| repository.text(path).is_some_and(|text| text.contains("pytest"));
     let is_its = |path: &&str| is_test(path) && !has_other_sign(repository);
     let lists = requirements(repository);
@@ -47,7 +47,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     let by_workflow = project.workflow.as_deref().filter(|_| setup.contains(" pip "));
     let more = more.into_iter().chain(by_workflow).map(|file| format!(" and {file}"));
     let more: String = more.collect();
-    Some(Found::new(setup, test, format!("{evidence}{imports}{more}")))
+    Some(Detection::new(setup, test, format!("{evidence}{imports}{more}")))
 }
 
 /// Returns the set-up, and how to call a line that begins with `python3` afterwards.

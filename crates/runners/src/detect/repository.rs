@@ -18,7 +18,7 @@ pub struct Repository<'a> {
 }
 
 /// The commands that one tool chain suggests. The set-up is empty if nothing needs preparing.
-pub(super) struct Found {
+pub(super) struct Detection {
     pub(super) setup: String,
     pub(super) test: String,
     pub(super) evidence: String,
@@ -26,7 +26,7 @@ pub(super) struct Found {
     pub(super) folder: String,
 }
 
-impl Found {
+impl Detection {
     pub(super) fn new(setup: impl Into<String>, test: impl Into<String>, evidence: impl Into<String>) -> Self {
         let (setup, test, evidence) = (setup.into(), test.into(), evidence.into());
         let folder = String::new();

@@ -1,10 +1,10 @@
 //! Detects Ruby projects: RSpec, Rails, and Rake with minitest or test-unit.
 
-use crate::detect::repository::{Found, Repository};
+use crate::detect::repository::{Detection, Repository};
 
 pub(super) const FILES: &[&str] = &["Gemfile", "Rakefile", "Gemfile.lock", ".rspec"];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let [gems, tasks, lock, rspec] = FILES else { return None };
     let is_spec = |path: &str| path.starts_with("spec/") && path.ends_with("_spec.rb");
     let has_specs = repository.has(rspec) || repository.own().any(is_spec);
@@ -22,12 +22,12 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         _ => return None,
     };
     if !repository.has(gems) {
-        return Some(Found::new("", test, evidence));
+        return Some(Detection::new("", test, evidence));
     }
     // Gems that the machine has are used. Others are installed in the checkout, where no right is needed.
     let setup = "bundle check || (bundle config set --local path vendor/bundle && bundle install)";
     let lock = if repository.has(lock) { *lock } else { *gems };
-    Some(Found::new(
+    Some(Detection::new(
         setup,
         format!("bundle exec {test}"),
         format!("{evidence} and {lock}"),

@@ -1,6 +1,6 @@
 //! Detects a task for tests in a Taskfile.
 
-use crate::detect::repository::{Found, Repository};
+use crate::detect::repository::{Detection, Repository};
 use serde_json::Value;
 
 pub(super) const FILES: &[&str] = &[
@@ -12,9 +12,9 @@ pub(super) const FILES: &[&str] = &[
     "Taskfile.dist.yaml",
 ];
 
-pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let file = repository.first(FILES)?;
     let tasks: Value = serde_saphyr::from_str(&repository.text(file)?).ok()?;
     tasks.pointer("/tasks/test")?;
-    Some(Found::new("", "task test", format!("the task test in {file}")))
+    Some(Detection::new("", "task test", format!("the task test in {file}")))
 }

@@ -4,7 +4,7 @@
 use crate::{
     detect::{
         node,
-        repository::{Found, Repository, speaks_of_tests},
+        repository::{Detection, Repository, speaks_of_tests},
     },
     results::RUNNERS,
     workflows::is_workflow,
@@ -330,7 +330,7 @@ impl Workflow {
     }
 
     /// Adds to a set-up what the workflow installs besides.
-    pub(super) fn complete(&self, found: Found, repository: &Repository<'_>) -> Found {
+    pub(super) fn complete(&self, found: Detection, repository: &Repository<'_>) -> Detection {
         let mut setup = found.setup.clone();
         let mut more: Vec<String> = Vec::new();
         let mut pip = self.pip_arguments();
@@ -358,7 +358,7 @@ impl Workflow {
             .into_iter()
             .chain(more)
             .collect();
-        Found {
+        Detection {
             setup: whole.join(" && "),
             evidence: format!("{} and {}", found.evidence, self.path),
             ..found

@@ -3,7 +3,7 @@
 use crate::results::{
     failures::{Layout, NO_END, failed, is_text},
     numbers::without_time,
-    runner::{ArgumentPosition, Arguments, Asked, Runner, Select, any_of, escaped},
+    runner::{ArgumentPosition, Arguments, Runner, Select, SelectedTests, any_of, escaped},
     tally::{Outcome, Tally, joined},
     tap::{directive, split_remark, unescaped},
 };
@@ -29,7 +29,7 @@ pub(super) static NODE: Runner = Runner {
 /// test if both match; later versions match it against the joined titles down to the test.
 ///
 /// Node runs each file as its own process, so the files are named if the command names none.
-fn by_title(words: &[&str], asked: &Asked<'_>) -> Option<Arguments> {
+fn by_title(words: &[&str], asked: &SelectedTests<'_>) -> Option<Arguments> {
     let mut titles: BTreeSet<String> = BTreeSet::new();
     for name in asked.names {
         titles.insert(name.replace(" > ", " "));
@@ -84,11 +84,11 @@ struct Tree<'a> {
 struct Entry {
     name: String,
     outcome: Outcome,
-    kind: Kind,
+    kind: EntryKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum EntryKind {
     /// It contains no other test.
     Test,
     /// It contains others, and may be a test itself.
@@ -103,7 +103,7 @@ impl<'a> Tree<'a> {
         let depth = line.len().saturating_sub(trimmed.len());
         if trimmed == "type: 'suite'" {
             if let Some(entry) = self.found.last_mut() {
-                entry.kind = Kind::Group;
+                entry.kind = EntryKind::Group;
             }
         } else if let Some(title) = trimmed
             .strip_prefix("# Subtest: ")
@@ -126,7 +126,7 @@ impl<'a> Tree<'a> {
         self.found.push(Entry {
             name,
             outcome,
-            kind: if is_parent { Kind::Parent } else { Kind::Test },
+            kind: if is_parent { EntryKind::Parent } else { EntryKind::Test },
         });
     }
 
@@ -141,17 +141,17 @@ impl<'a> Tree<'a> {
 
     /// Adds the names to a tally. If the output does not say whether a parent is itself a test, the counts decide.
     fn add_to(self, tally: Tally) -> Tally {
-        let with = |wanted: &[Kind]| {
+        let with = |wanted: &[EntryKind]| {
             let mut named = tally.clone();
             for entry in self.found.iter().filter(|entry| wanted.contains(&entry.kind)) {
                 named.test(&entry.name, entry.outcome);
             }
             named
         };
-        let all = with(&[Kind::Test, Kind::Parent]);
+        let all = with(&[EntryKind::Test, EntryKind::Parent]);
         match all.names_all() {
             true => all,
-            false => with(&[Kind::Test]),
+            false => with(&[EntryKind::Test]),
         }
     }
 }

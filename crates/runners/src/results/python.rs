@@ -3,7 +3,7 @@
 use crate::results::{
     failures::Layout,
     numbers::before,
-    runner::{Arguments, Asked, Runner, Select},
+    runner::{Arguments, Runner, Select, SelectedTests},
     tally::{Outcome, Tally},
 };
 use std::{
@@ -46,7 +46,7 @@ const FLAGS: [&str; 16] = [
 
 /// Selects tests by id, in place of the paths in the command, and with all their parameters, which may depend on
 /// changed code. `None` if a word may be something else than a path.
-fn by_id(words: &[&str], &Asked { names, paths, .. }: &Asked<'_>) -> Option<Arguments> {
+fn by_id(words: &[&str], &SelectedTests { names, paths, .. }: &SelectedTests<'_>) -> Option<Arguments> {
     let mut replaced = Vec::new();
     for (number, pair) in words.windows(2).enumerate() {
         let [before, word] = pair else { continue };

@@ -32,13 +32,13 @@ pub(crate) struct Naming {
 /// The way in which a runner runs only some tests.
 pub(crate) struct Select {
     /// Takes the runner's own words; `None` if the runner cannot select these tests.
-    pub(crate) by: fn(&[&str], &Asked<'_>) -> Option<Arguments>,
+    pub(crate) by: fn(&[&str], &SelectedTests<'_>) -> Option<Arguments>,
     /// Prefixes of words that select tests already.
     pub(crate) unless: &'static [&'static str],
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct SelectedTests<'a> {
     pub(crate) names: &'a [&'a str],
     /// The files that contain the tests, relative to the folder where the runner is called; empty unless known for each
     /// test.

@@ -3,7 +3,7 @@
 use crate::results::{
     failures::{Layout, NO_END, is_text},
     numbers::before,
-    runner::{ArgumentPosition, Arguments, Asked, Naming, Runner, Select},
+    runner::{ArgumentPosition, Arguments, Naming, Runner, Select, SelectedTests},
     tally::{Outcome, Tally},
 };
 use std::collections::{BTreeSet, HashSet};
@@ -45,7 +45,7 @@ const EVERY_BINARY: Naming = Naming {
 
 /// Selects tests by whole name, except documentation tests, whose names continue with a line number; and only what holds
 /// them is built, if the command does not choose that itself.
-fn by_filter(words: &[&str], asked: &Asked<'_>) -> Option<Arguments> {
+fn by_filter(words: &[&str], asked: &SelectedTests<'_>) -> Option<Arguments> {
     let documented = asked.names.iter().filter(|name| is_documented(name)).count();
     let exact = (documented == 0).then_some("--exact");
     let names = asked.names.iter().copied().chain(exact).map(str::to_owned);
@@ -79,7 +79,7 @@ fn chooses(words: &[&str]) -> bool {
 
 /// Returns the options for the targets of these files, if Cargo makes one from each by default and the command chooses
 /// none.
-fn targets(words: &[&str], asked: &Asked<'_>) -> Vec<String> {
+fn targets(words: &[&str], asked: &SelectedTests<'_>) -> Vec<String> {
     if chooses(words) {
         return Vec::new();
     }
@@ -92,7 +92,7 @@ fn targets(words: &[&str], asked: &Asked<'_>) -> Vec<String> {
 
 /// Returns the options for the target of a file: a binary of its own below `tests`, else the package's library and
 /// programs. Documentation tests, examples and the other binaries are then not built.
-fn target(file: &str, asked: &Asked<'_>, paths: &HashSet<&str>) -> Option<Vec<String>> {
+fn target(file: &str, asked: &SelectedTests<'_>, paths: &HashSet<&str>) -> Option<Vec<String>> {
     let has = |path: String| paths.contains(path.as_str());
     let folders = file.match_indices('/').filter_map(|(at, _)| file.get(..=at));
     let mut packages = folders.rev().filter(|folder| has(format!("{folder}Cargo.toml")));
@@ -128,7 +128,7 @@ pub(crate) fn is_documented(name: &str) -> bool {
 }
 
 /// Selects tests by a filter expression. A name consists of the package or binary, a blank, and the test's own name.
-fn by_expression(words: &[&str], asked: &Asked<'_>) -> Option<Arguments> {
+fn by_expression(words: &[&str], asked: &SelectedTests<'_>) -> Option<Arguments> {
     let test = |name: &str| {
         let own = name.rsplit(' ').next().unwrap_or(name);
         let is_plain = own.chars().all(|c| c.is_alphanumeric() || "_:".contains(c));

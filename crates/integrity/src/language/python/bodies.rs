@@ -26,7 +26,7 @@ fn statement(at: At<'_>, code: &mut ExecutableCode) {
             let inner = at.children().filter(|part| is_statement(*part));
             inner.for_each(|part| statement(part, code));
         }
-        "expression_statement" => said(at, code),
+        "expression_statement" => expression_statement(at, code),
         "import_statement"
         | "import_from_statement"
         | "future_import_statement"
@@ -56,7 +56,7 @@ fn is_entry(at: At<'_>) -> bool {
     asked.contains("__name__") || asked.contains("TYPE_CHECKING")
 }
 
-fn said(at: At<'_>, code: &mut ExecutableCode) {
+fn expression_statement(at: At<'_>, code: &mut ExecutableCode) {
     let Some(inner) = at.children().next() else { return };
     match inner.kind() {
         "string" | "ellipsis" => {}
