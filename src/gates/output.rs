@@ -93,13 +93,10 @@ mod tests {
             ("\u{1b}[31", ""),
             ("\u{1b}[31\nnext", "\nnext"),
             ("ümlaut ✓", "ümlaut ✓"),
-            (
-                "/autobuild/work/a.py:1 and /autobuild/workshop/b",
-                "a.py:1 and /autobuild/workshop/b",
-            ),
+            ("/checkout/a.py:1 and /checkouts/b", "a.py:1 and /checkouts/b"),
         ];
         for (text, expected) in table {
-            assert_eq!(plain(text, Path::new("/autobuild/work")), expected, "{text:?}");
+            assert_eq!(plain(text, Path::new("/checkout")), expected, "{text:?}");
         }
     }
 

@@ -148,7 +148,7 @@ async fn what_a_player_wrote_before_the_process_was_killed_is_judged() {
     let agent = format!("command:'{}'", agent.display());
     let words = ["run", "../issue.md", "--json", "--agent", &agent];
     let mut run = own.autobuild("", &words).spawn().unwrap();
-    let written = "find ../.cache/autobuild -path '*/work/notes.md' -size +0c | grep -q . && echo yes || echo no";
+    let written = "find .. -path '*/work/notes.md' -size +0c | grep -q . && echo yes || echo no";
     while own.types(written).await.trim() != "yes" {
         assert!(run.try_wait().unwrap().is_none(), "it ended by itself");
     }
@@ -156,7 +156,7 @@ async fn what_a_player_wrote_before_the_process_was_killed_is_judged() {
     let again = own.autobuild("", &words).output().await.unwrap();
     assert!(again.status.success(), "{}", whole(&again));
     assert_eq!(own.git(&format!("show {BRANCH}:notes.md")).await, "# Notes\n");
-    let kept = "find ../.cache/autobuild -path '*/unsettled/*' -o -path '*/checkouts/*' -prune | wc -l";
+    let kept = "find .. -path '*/unsettled/*' -o -path '*/checkouts/*' -prune | wc -l";
     assert_eq!(
         own.types(kept).await.trim(),
         "0",
