@@ -185,8 +185,7 @@ pub(super) fn is_told_by_review(task: &Task) -> bool {
     let State::Blocked { reason } = &task.state else {
         return false;
     };
-    let is_cut = task.cut.as_ref() == Some(reason);
-    let by_turn = is_cut || reason.is_stuck() || matches!(reason, BlockReason::Paused { .. });
+    let by_turn = reason.is_stuck() || matches!(reason, BlockReason::Paused { .. });
     let feedback = |turn: &Turn| {
         let outcome = turn.verdict.as_ref().map(|verdict| verdict.outcome);
         turn.head.is_some() && outcome == Some(Outcome::Feedback)
