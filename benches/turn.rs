@@ -28,7 +28,6 @@ use domain::{
     ci::CiTimes,
     ids::AppId,
     isolation::{Bounds, Level},
-    secret::Secrets,
 };
 use forge::{AppCredentials, CallKind, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
 use sandbox::SandboxOptions;
@@ -38,6 +37,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use text::secret::Secrets;
 use tokio_util::sync::CancellationToken;
 
 const REPOSITORY: &str = "acme/bench";

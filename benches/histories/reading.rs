@@ -10,10 +10,10 @@ use domain::{
     evidence::Weight,
     integrity::{IntegrityFinding, Rule},
     plan::{Factors, PlannedTask, TaskType, TestEffort},
-    secret::Secrets,
 };
 use integrity::{Change, FileChange, inspect};
 use std::time::Instant;
+use text::secret::Secrets;
 
 /// The product's size limit of a file.
 const MAX_FILE_BYTES: u64 = 10 << 20;

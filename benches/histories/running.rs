@@ -24,7 +24,6 @@ use domain::{
     plan::{PlannedTask, TaskType},
     question,
     question::{AnswerVerdict, Question, QuoteFacts},
-    secret::Secrets,
     task::Origin,
 };
 use git::Mirror;
@@ -37,6 +36,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
+use text::secret::Secrets;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 

@@ -1,12 +1,12 @@
 //! Finds the answer in an agent's output: a JSON object, with any words before and behind it.
 
 use crate::config::Role;
-use domain::{
-    blocked::AgentFailure,
+use domain::blocked::AgentFailure;
+use serde_json::Value;
+use text::{
     clean::{is_invisible, without_colours},
     json::object_at_start,
 };
-use serde_json::Value;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoAnswer {

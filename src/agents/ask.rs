@@ -12,9 +12,10 @@ use crate::{
     },
     config::Role,
 };
-use domain::{blocked::AgentFailure, clean::clean, price, shorten};
+use domain::blocked::AgentFailure;
 use serde_json::Value;
 use std::time::Duration;
+use text::{clean::clean, price, shorten};
 use tokio_util::sync::CancellationToken;
 
 /// How often an agent is asked again after an unusable answer.
@@ -205,12 +206,12 @@ mod tests {
     use domain::{
         blocked::{AgentFailure, SpentScript},
         ids::{TaskId, TurnNumber},
-        secret::Secrets,
     };
     use sandbox::egress::Rules;
     use serde_json::{Value, json};
     use std::{fs, time::Duration};
     use tempfile::TempDir;
+    use text::secret::Secrets;
     use tokio_util::sync::CancellationToken;
 
     struct Stage(TempDir);

@@ -8,12 +8,13 @@ use crate::agents::{
     record::Record,
     run::{Printed, RunContext, RunError, RunSpec},
 };
-use domain::{blocked::AgentFailure, command_line::CommandLine, shorten, usage::Usage};
+use domain::blocked::AgentFailure;
 use sandbox::{Confine, Exit, Finished, OutputCap, Spec};
 use std::{
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
 };
+use text::{command_line::CommandLine, shorten, usage::Usage};
 use tokio_util::sync::CancellationToken;
 
 /// The number of bytes of output after which an agent is stopped.

@@ -5,9 +5,9 @@
 //! digest of the whole prompt, and never occurs in it otherwise. So no text can contain it by chance, by copying an
 //! earlier prompt, or by knowing the contents of another fence in the same prompt.
 
-use domain::shorten;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
+use text::shorten;
 
 /// The placeholder for the mark until it is chosen. Text that went through [`visible`] never contains it.
 const UNCHOSEN: char = '\0';

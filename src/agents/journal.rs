@@ -1,16 +1,12 @@
 //! Records what happens during one run: the events to keep, and the activity to show while it runs.
 
-use domain::{
-    secret::Secrets,
-    shorten,
-    trace::{TraceEvent, TraceKind},
-    usage::Usage,
-};
+use domain::trace::{TraceEvent, TraceKind};
 use serde_json::Value;
 use std::{
     collections::VecDeque,
     path::{Path, PathBuf},
 };
+use text::{secret::Secrets, shorten, usage::Usage};
 use tokio::{sync::watch, time::Instant};
 
 /// The most characters that are kept of one text of an event.
@@ -197,7 +193,7 @@ impl Journal {
 
 /// Returns the most descriptive part of a tool call's input, with paths relative to the checkout.
 fn called(input: &str, checkout: &Path) -> String {
-    let first = match domain::json::read(input.as_bytes()) {
+    let first = match text::json::read(input.as_bytes()) {
         Ok(Value::Object(fields)) => {
             let named = TELLING.iter().filter_map(|name| fields.get(*name));
             named.chain(fields.values()).find_map(Value::as_str).map(str::to_owned)
@@ -230,7 +226,8 @@ fn size(kind: &TraceKind) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{Activity, Journal, MAX_ALL};
-    use domain::{secret::Secrets, trace::TraceKind, usage::Usage};
+    use domain::trace::TraceKind;
+    use text::{secret::Secrets, usage::Usage};
     use tokio::sync::watch;
 
     fn call(number: u32, input: &str) -> TraceKind {

@@ -8,13 +8,13 @@ use crate::agents::{
     run::{Printed, RunError, RunSpec},
     session::{Ended, Stopped},
 };
-use domain::{
-    blocked::AgentFailure,
+use domain::blocked::AgentFailure;
+use sandbox::{Exit, Finished, StartError};
+use serde_json::Value;
+use text::{
     secret::Secrets,
     usage::{Tokens, Usage},
 };
-use sandbox::{Exit, Finished, StartError};
-use serde_json::Value;
 
 const MAX_LOG: usize = 8_000;
 /// The limit for the last line of an error. It is short, since reports also show the end of the program's output.

@@ -1,9 +1,10 @@
 //! The program of a back-end: checks that it is installed and new enough, and says how to install it.
 
 use crate::agents::outcome;
-use domain::{blocked::AgentFailure, secret::Secrets};
+use domain::blocked::AgentFailure;
 use sandbox::{Exit, Sandbox, Spec, StartError, environment};
 use std::{fmt, path::Path, sync::Arc, time::Duration};
+use text::secret::Secrets;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 

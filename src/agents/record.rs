@@ -4,8 +4,8 @@ use domain::{
     blocked::AgentFailure,
     isolation::Level,
     trace::{TraceEvent, TraceKind},
-    usage::Usage,
 };
+use text::usage::Usage;
 
 /// What is known about one or more runs of one request, with or without an answer. Credentials are masked in all its
 /// texts.

@@ -17,11 +17,11 @@ use crate::{
 use domain::{
     blocked::AgentFailure,
     ids::{TaskId, TurnNumber},
-    secret::Secrets,
 };
 use sandbox::{OutputCap, Sandbox, Spec, egress::Rules};
 use serde_json::Value;
 use std::{io, path::PathBuf, time::Duration};
+use text::secret::Secrets;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 

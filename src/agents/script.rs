@@ -1,16 +1,15 @@
 //! Scripts: YAML lists of prepared steps, for demonstrations and tests. This module only parses them and runs nothing.
 
 use crate::config::Role;
-use domain::{
-    blocked::AgentFailure,
-    ids::TaskId,
+use domain::{blocked::AgentFailure, ids::TaskId};
+use serde_json::Value as Json;
+use std::path::PathBuf;
+use text::{
     mistake::Position,
     nearest::nearest,
     node::{Key, Node, Shape as Value},
     usage::Usage,
 };
-use serde_json::Value as Json;
-use std::path::PathBuf;
 
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 const KEYS: [&str; 9] = [

@@ -10,12 +10,12 @@ use crate::agents::{
 use domain::{
     blocked::{AgentFailure, SpentScript},
     budget::CostReporting,
-    usage::Usage,
 };
 use std::{
     io,
     path::{Path, PathBuf},
 };
+use text::usage::Usage;
 
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 

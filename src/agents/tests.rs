@@ -1,9 +1,9 @@
 //! Every reader of what agents print does linear work.
 
 use super::{answer, fence, journal, lines::Lines, script};
-use domain::secret::Secrets;
 use effort::{Reader, Text, assert_linear};
 use serde_json::json;
+use text::secret::Secrets;
 
 /// Texts that look like an answer.
 const ANSWERS: [Text; 9] = [

@@ -7,9 +7,10 @@ use crate::agents::{
     record::Record,
     run::{Printed, RunError, RunSpec},
 };
-use domain::{blocked::AgentFailure, isolation::Level, price, trace::TraceKind, usage::Tokens};
+use domain::{blocked::AgentFailure, isolation::Level, trace::TraceKind};
 use sandbox::{Spec, egress::Door};
 use std::time::Duration;
+use text::{price, usage::Tokens};
 
 /// The factor by which a reported cost may differ from our price table, in either direction, because real prices
 /// differ.
@@ -236,8 +237,9 @@ fn waiting(mut failure: AgentFailure, seconds: Option<u64>) -> AgentFailure {
 mod tests {
     use super::{count, in_full, of_the_api, spent, waiting};
     use crate::agents::Record;
-    use domain::{blocked::AgentFailure, usage::Tokens};
+    use domain::blocked::AgentFailure;
     use std::time::Duration;
+    use text::usage::Tokens;
 
     fn tokens(input: u64, output: u64) -> Tokens {
         Tokens {

@@ -16,7 +16,6 @@ use anyhow::Context;
 use domain::{
     ids::Millis,
     isolation::{Bounds, Level},
-    secret::Secrets,
 };
 use git::{ForgeAccess, Mirrors};
 use sandbox::{
@@ -29,6 +28,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use text::secret::Secrets;
 use uplink::Uplink;
 use url::Url;
 

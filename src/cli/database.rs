@@ -7,9 +7,9 @@ use crate::{
     store::{OpenError, OpenOptions, Store},
 };
 use clap::Args;
-use domain::secret::Secrets;
 use secrecy::ExposeSecret;
 use std::io::ErrorKind;
+use text::secret::Secrets;
 
 /// Which database.
 #[derive(Debug, Args)]

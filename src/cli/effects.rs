@@ -14,12 +14,10 @@ use crate::{
     store::{EffectState, HeldBy, QueuedEffect, StoredEffect},
 };
 use clap::{Args, Subcommand};
-use domain::{
-    ids::{FeatureKey, Millis, TaskId},
-    nearest::nearest,
-};
+use domain::ids::{FeatureKey, Millis, TaskId};
 use serde_json::{Value, json};
 use std::process::ExitCode;
+use text::nearest::nearest;
 
 /// What `effects` takes.
 #[derive(Debug, Args)]

@@ -5,8 +5,8 @@ use crate::{
     gates::is_installed,
 };
 use anyhow::Context;
-use domain::command_line::CommandLine;
 use std::path::Path;
+use text::command_line::CommandLine;
 
 /// The programs that are looked for if no agent is named, in this order.
 const AGENTS: [&str; 2] = ["claude", "codex"];

@@ -12,10 +12,7 @@ use crate::{
 };
 use anyhow::Context;
 use clap::Args;
-use domain::{
-    diagnosis::{Row, Topic},
-    secret::Secrets,
-};
+use domain::diagnosis::{Row, Topic};
 use git::InstalledGit;
 use secrecy::SecretString;
 use std::{
@@ -25,6 +22,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
+use text::secret::Secrets;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::watch,
@@ -260,7 +258,7 @@ fn admin_token(settings: &ServerSettings, secrets: &Secrets) -> anyhow::Result<S
         "Sign in to the dashboard with this token; it is valid until the service stops (AUTOBUILD_ADMIN_TOKEN sets a lasting one): {token}"
     );
     let token = SecretString::from(token);
-    secrets.learn(&token, assemble::NEVER, assemble::clock());
+    secrets.learn(&token, assemble::NEVER.0, assemble::clock().0);
     Ok(token)
 }
 
@@ -268,7 +266,7 @@ fn admin_token(settings: &ServerSettings, secrets: &Secrets) -> anyhow::Result<S
 async fn session_key(engine: &Engine, secrets: &Secrets) -> anyhow::Result<SecretString> {
     let new = assemble::random::<32>()?;
     let key = SecretString::from(engine.store.meta_once("session_key", &new).await?);
-    secrets.learn(&key, assemble::NEVER, assemble::clock());
+    secrets.learn(&key, assemble::NEVER.0, assemble::clock().0);
     Ok(key)
 }
 
@@ -508,9 +506,9 @@ fn blueprint(
 #[cfg(test)]
 mod tests {
     use super::Masked;
-    use domain::secret::Secrets;
     use secrecy::SecretString;
     use std::{io::Write, sync::Mutex};
+    use text::secret::Secrets;
 
     #[test]
     fn the_log_holds_no_secret() {

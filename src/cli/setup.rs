@@ -8,9 +8,9 @@ use crate::{
 };
 use anyhow::Context;
 use clap::Args;
-use domain::secret::Secrets;
 use sandbox::LeadingPage;
 use std::{io, io::IsTerminal, net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
+use text::secret::Secrets;
 
 /// What `setup` takes. Everything else comes from the environment and the file, as for `serve`.
 #[derive(Debug, Args)]

@@ -13,11 +13,12 @@ use crate::{
 use clap::Args;
 use domain::{
     ids::{FeatureKey, TaskId},
-    shorten, trace,
+    trace,
     trace::{TraceEvent, TraceKind, TraceLine},
 };
 use serde_json::json;
 use std::{io, io::Write, process::ExitCode};
+use text::shorten;
 
 /// The word for the Planner's runs, which belong to no task.
 const PLAN: &str = "PLAN";
@@ -225,10 +226,8 @@ fn event_line(line: &TraceLine) -> String {
 mod tests {
     use super::{chosen, json_lines, readable, wanted};
     use crate::store::{RunState, StoredRun};
-    use domain::{
-        ids::{Millis, TaskId, TurnNumber},
-        usage::Usage,
-    };
+    use domain::ids::{Millis, TaskId, TurnNumber};
+    use text::usage::Usage;
 
     fn stored() -> StoredRun {
         StoredRun {

@@ -1,8 +1,8 @@
 //! The kinds of programs that settings can name as an agent.
 
-use domain::command_line::{CommandLine, NotACommand};
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::PathBuf, str::FromStr};
+use text::command_line::{CommandLine, NotACommand};
 
 /// Every kind, as replies, error messages and help texts list them.
 pub const KNOWN: &str = "claude, codex, acp:<command>, command:<command> or scripted:<file>";
@@ -31,7 +31,7 @@ pub enum Strength {
     Strong,
 }
 
-domain::words!(Strength {
+text::words!(Strength {
     Fast = "fast",
     Strong = "strong",
 });

@@ -12,12 +12,14 @@ use crate::config::{
 };
 use domain::{
     feature::{Mode, Records, WaivedConclusion},
-    mistake::{Position, SettingsMistake},
-    node::{Node, Shape as Value},
-    shell_command::ShellCommand,
     titles::TitleForm,
 };
 use serde::{Deserialize, Serialize};
+use text::{
+    mistake::{Position, SettingsMistake},
+    node::{Node, Shape as Value},
+    shell_command::ShellCommand,
+};
 
 /// The path of a repository's settings.
 pub const SETTINGS_FILE: &str = ".github/autobuild.yml";
@@ -226,7 +228,7 @@ mod tests {
         },
         shapes::Offer,
     };
-    use domain::mistake::SettingsMistake;
+    use text::mistake::SettingsMistake;
 
     fn offer(agents: &[&str]) -> Offer {
         Offer {

@@ -1,9 +1,10 @@
 //! The values that repository settings hold, with their defaults.
 
 use crate::config::role::Role;
-use domain::{network::HostRule, shell_command::ShellCommand};
+use domain::network::HostRule;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use text::shell_command::ShellCommand;
 
 /// The rule for when a plan waits for a person's approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,7 +171,7 @@ pub enum Permission {
     Admin,
 }
 
-domain::words!(Permission {
+text::words!(Permission {
     Write = "write",
     Maintain = "maintain",
     Admin = "admin",

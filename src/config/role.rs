@@ -15,7 +15,7 @@ pub enum Role {
     Coach,
 }
 
-domain::words!(Role {
+text::words!(Role {
     Planner = "planner",
     Designer = "designer",
     Player = "player",

@@ -1,17 +1,15 @@
 //! Reads a settings file by a table of its keys: each key's name, the shape of its value, the valid values, and its
 //! JSON Schema.
 
-use domain::{
-    mistake::{Position, SettingsMistake},
-    nearest::nearest,
-    network::HostRule,
-    node::{Node, Shape as Value},
-    plan::path::within_repository,
-    shell_command::{NotACommand, ShellCommand},
-    titles::TitleForm,
-};
+use domain::{network::HostRule, plan::path::within_repository, titles::TitleForm};
 use ignore::gitignore::GitignoreBuilder;
 use serde_json::{Value as Json, json};
+use text::{
+    mistake::{Position, SettingsMistake},
+    nearest::nearest,
+    node::{Node, Shape as Value},
+    shell_command::{NotACommand, ShellCommand},
+};
 
 const MAX_MISTAKES: usize = 50;
 const MAX_LIST: usize = 200;
@@ -338,7 +336,7 @@ impl Reading<'_> {
             .ok()
     }
 
-    fn unknown(&mut self, path: &str, key: &domain::node::Key, keys: &'static [Key]) {
+    fn unknown(&mut self, path: &str, key: &text::node::Key, keys: &'static [Key]) {
         let said = match nearest(&key.name, keys.iter().map(|key| key.name)) {
             Some(name) => format!("there is no such setting, did you mean `{name}`?"),
             None => "there is no such setting".to_owned(),

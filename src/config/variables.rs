@@ -1,8 +1,8 @@
 //! The names of the server's settings, and the merge of their values from flags, environment and file.
 
 use crate::config::server_file;
-use domain::nearest::nearest;
 use std::{collections::BTreeMap, fmt, io, path::Path};
+use text::nearest::nearest;
 
 /// The prefix of every setting's name in the environment.
 pub const PREFIX: &str = "AUTOBUILD_";

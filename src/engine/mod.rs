@@ -39,12 +39,10 @@ use crate::{
     github::{Client, WriteSpacing},
     store::Store,
 };
-use domain::{
-    ids::{AppId, Millis},
-    secret::Secrets,
-};
+use domain::ids::{AppId, Millis};
 use git::Mirrors;
 use sandbox::{Sandbox, egress::Door};
+use text::secret::Secrets;
 
 /// Everything that the work needs. There is one per process.
 pub struct Engine {

@@ -8,12 +8,10 @@ use crate::{
     github::{Content, NewPull, OpenedPull},
     messages,
 };
-use domain::{
-    ids::{InstallationId, PullNumber, RepoId},
-    shell_command::ShellCommand,
-};
+use domain::ids::{InstallationId, PullNumber, RepoId};
 use runners::workflows;
 use std::time::Duration;
+use text::shell_command::ShellCommand;
 
 /// The branch of the proposal. It belongs to no Feature.
 const BRANCH: &str = "autobuild-settings";
@@ -132,7 +130,7 @@ mod tests {
         config::{Offer, RepositorySettings},
         messages,
     };
-    use domain::shell_command::ShellCommand;
+    use text::shell_command::ShellCommand;
 
     #[test]
     fn what_is_proposed_is_read_again_as_it_was_meant() {

@@ -11,9 +11,9 @@ use crate::{
 use domain::{
     feature::Wanted,
     ids::{InstallationId, Millis, RepoId, RepoName, Sha},
-    mistake::SettingsMistake,
 };
 use serde::{Deserialize, Serialize};
+use text::mistake::SettingsMistake;
 
 /// The largest settings file that is read, in bytes.
 const MAX_SETTINGS: usize = 256 * 1024;

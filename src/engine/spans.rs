@@ -219,8 +219,8 @@ mod tests {
         blocked::AgentFailure,
         evidence::{Absence, Evidence, GateReport},
         ids::{FeatureKey, Millis, TaskId, TurnNumber},
-        usage::{Tokens, Usage},
     };
+    use text::usage::{Tokens, Usage};
 
     fn key() -> FeatureKey {
         "7/42/1".parse().unwrap()

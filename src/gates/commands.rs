@@ -1,9 +1,7 @@
 //! Chooses the commands to run, and explains to people which were chosen and why.
 
 use crate::config::{RepositorySettings, SETTINGS_FILE};
-use domain::{
-    feature::UnrunTests, ids::Sha, network::HostRule, registries, registries::Ecosystem, shell_command::ShellCommand,
-};
+use domain::{feature::UnrunTests, ids::Sha, network::HostRule, registries, registries::Ecosystem};
 use git::{GitError, Mirror};
 use integrity::language::{Role, role};
 use runners::{
@@ -13,6 +11,7 @@ use runners::{
     test_line::TestLine,
 };
 use std::collections::BTreeMap;
+use text::shell_command::ShellCommand;
 
 /// The commands that the Gates run for a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Prepares a command's output for people and agents: plain text without secrets, and not too long.
 
-use domain::{secret::Secrets, shorten};
 use std::{collections::BTreeSet, path::Path};
+use text::{secret::Secrets, shorten};
 
 /// The most characters of output that evidence holds.
 const MAX_SHOWN: usize = 8_000;
@@ -77,9 +77,9 @@ pub(crate) fn named_lines(output: &str, path: &str) -> BTreeSet<usize> {
 #[cfg(test)]
 mod tests {
     use super::{plain, shown};
-    use domain::secret::Secrets;
     use secrecy::SecretString;
     use std::path::Path;
+    use text::secret::Secrets;
 
     #[test]
     fn colours_progress_and_the_path_of_the_checkout_are_gone() {

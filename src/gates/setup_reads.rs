@@ -97,7 +97,7 @@ impl Commit<'_> {
 
 /// Returns the scripts of a `package.json` that run when packages are installed.
 pub(crate) fn hooks_of(manifest: &str) -> String {
-    let manifest: Value = domain::json::read(manifest.as_bytes()).unwrap_or_default();
+    let manifest: Value = text::json::read(manifest.as_bytes()).unwrap_or_default();
     let script = |name: &&str| manifest.get("scripts")?.get(*name)?.as_str().map(str::to_owned);
     let scripts: Vec<String> = HOOKS.iter().filter_map(script).collect();
     scripts.join("\n")

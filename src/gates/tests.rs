@@ -1,9 +1,9 @@
 //! Every reader of what foreign programs print or write does linear work.
 
 use super::{output, setup_reads};
-use domain::secret::Secrets;
 use effort::{Reader, Text, assert_linear};
 use std::path::Path;
+use text::secret::Secrets;
 
 /// What terminals show.
 const SHOWN: [Text; 4] = [

@@ -11,10 +11,7 @@ use super::{
     tokens::{TokenKey, Tokens},
 };
 use crate::github::urls::GithubUrls;
-use domain::{
-    ids::{AppId, InstallationId, Millis, RepoId, RepoName, User},
-    secret::Secrets,
-};
+use domain::ids::{AppId, InstallationId, Millis, RepoId, RepoName, User};
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::{
@@ -22,6 +19,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
+use text::secret::Secrets;
 use tokio::sync::OnceCell;
 
 /// One App and its connections to one GitHub. Make it once and share it, to reuse its tokens and connections.

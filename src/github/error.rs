@@ -229,7 +229,7 @@ pub(super) fn words(body: &[u8]) -> String {
         #[serde(default)]
         errors: Value,
     }
-    let Ok(wire) = domain::json::read::<Wire>(body) else {
+    let Ok(wire) = text::json::read::<Wire>(body) else {
         return clip(&String::from_utf8_lossy(body));
     };
     let details = match wire.errors {

@@ -10,10 +10,7 @@ use super::{
 };
 use crate::github::error::Cause;
 use bytes::Bytes;
-use domain::{
-    ids::{AppId, Millis},
-    secret::Secrets,
-};
+use domain::ids::{AppId, Millis};
 use http::{
     HeaderMap, HeaderValue, Method, Request, StatusCode,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
@@ -25,6 +22,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::time::Duration;
+use text::secret::Secrets;
 use uplink::{Connector, NoAuthorities, Uplink};
 
 /// The version of GitHub's REST API. Without it, GitHub would answer in whatever form it takes for usual at that time.
@@ -97,7 +95,7 @@ pub(super) struct Reply {
 
 impl Reply {
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, GithubError> {
-        domain::json::read(&self.body).map_err(malformed)
+        text::json::read(&self.body).map_err(malformed)
     }
 }
 
@@ -144,7 +142,7 @@ impl Wire {
 
     /// Masks this token too, everywhere, until it expires.
     pub(super) fn learn(&self, token: &SecretString, until: Millis) {
-        self.secrets.learn(token, until, self.now());
+        self.secrets.learn(token, until.0, self.now().0);
     }
 
     pub(super) fn now(&self) -> Millis {

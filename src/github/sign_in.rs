@@ -77,7 +77,7 @@ impl Client {
         let unreadable = || GithubError::Malformed {
             source: "the answer to a code".into(),
         };
-        let answer: TokenWire = domain::json::read(&reply.body).map_err(|_| unreadable())?;
+        let answer: TokenWire = text::json::read(&reply.body).map_err(|_| unreadable())?;
         let token = match (answer.access_token, answer.error.as_deref()) {
             (Some(token), None) => SecretString::from(token),
             (_, Some("bad_verification_code")) => return Err(SignInError::Code),

@@ -144,7 +144,7 @@ struct Minted {
 
 /// Reads the answer. It contains the token, so no part of it goes into an error.
 fn read(reply: &Reply, now: Millis) -> Result<Token, GithubError> {
-    let minted: Minted = domain::json::read(&reply.body).map_err(|_| GithubError::Malformed {
+    let minted: Minted = text::json::read(&reply.body).map_err(|_| GithubError::Malformed {
         source: "the answer to a request for a token".into(),
     })?;
     let good_until = minted.expires_at.unwrap_or(now).plus(-MARGIN_MS);

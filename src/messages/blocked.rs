@@ -17,11 +17,11 @@ use domain::{
     evidence::{Absence, Evidence},
     feature::{Before, Feature, State as FeatureState, flow::strictest},
     ids::{TaskId, TurnNumber},
-    mistake::SettingsMistake,
     plan::Criterion,
     recurring::Recurring,
     task::{Task, Turn},
 };
+use text::mistake::SettingsMistake;
 
 /// Returns the report on a blocked task, for its pull request or, without one, for the issue; `None` if the task is not
 /// blocked.

@@ -4,10 +4,10 @@ use crate::messages::rules;
 use domain::{
     evidence::{Absence, Evidence, Experiment, Fact, Finding, GateReport, NamedTest, Touched},
     integrity::Rule,
-    shorten,
     test_outcome::TestOutcome,
     unrun::{RunCondition, RunCure, UnrunOutcome, UnrunTests},
 };
+use text::shorten;
 
 /// The most names in one sentence.
 const NAMED: usize = 10;

@@ -54,7 +54,6 @@ pub use check::{CheckRun, Conclusion, blocked_check, check_in_words, check_run, 
 pub use commit::{
     CommitKind, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash, turn_commit,
 };
-pub use domain::clean::clean;
 pub use facts::{word_evidence, word_report};
 pub use feature_pull::{closed_feature_pull, feature_pull};
 pub use gates::every as every_gate;
@@ -76,6 +75,7 @@ pub use reply::reply;
 pub use review::{Inline, Review, ReviewedDiff, fold_inline, review};
 pub use rules::about as about_rule;
 pub use task_pull::{PullText, closed_pull, dismissal, task_pull, waived_of};
+pub use text::clean::clean;
 pub use time_limits::cut_times;
 pub use waits::wait;
 pub use words::{cost, count, feature_name, feature_state, task_state, without_commands};

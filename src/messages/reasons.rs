@@ -15,8 +15,8 @@ use domain::{
     evidence::{Evidence, Unmet},
     feature::{ApprovalWhy, BaseFailures, CancelledWhy, CiOfBase},
     ids::{TaskId, User},
-    mistake::SettingsMistake,
 };
+use text::mistake::SettingsMistake;
 
 /// Returns why a Task or a Feature is blocked, as one sentence.
 pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {

@@ -8,8 +8,9 @@ use crate::messages::{
     refusal::{NO_RUN, refusal},
     untrusted,
 };
-use domain::{command::Command, cost::Spending, effect::Reply, feature::Feature, mistake::SettingsMistake};
+use domain::{command::Command, cost::Spending, effect::Reply, feature::Feature};
 use serde_json::Value;
+use text::mistake::SettingsMistake;
 
 /// Returns the text of a reply. `feature` is the run that the thread belongs to, if there is one.
 pub fn reply(reply: &Reply, feature: Option<&Feature>, spending: &Spending, links: &Links) -> String {

@@ -4,8 +4,8 @@
 //! act on is broken. `max` is always the most characters of the result.
 
 use crate::messages::defuse;
-use domain::clean::{clean, is_invisible};
 use std::borrow::Cow;
+use text::clean::{clean, is_invisible};
 
 /// The entity that breaks a mention or a reference in Markdown without being visible.
 const BREAK: &str = "&#8203;";

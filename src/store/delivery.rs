@@ -42,7 +42,7 @@ pub enum Source {
     Sweep,
 }
 
-domain::words!(Source {
+text::words!(Source {
     Webhook = "webhook",
     Replay = "replay",
     Sweep = "sweep",

@@ -61,7 +61,7 @@ pub enum EffectState {
     Cancelled,
 }
 
-domain::words!(EffectState {
+text::words!(EffectState {
     Ready = "ready",
     Running = "running",
     Done = "done",

@@ -54,7 +54,7 @@ pub enum Trouble {
     NotAuthorised,
 }
 
-domain::words!(Trouble {
+text::words!(Trouble {
     RateLimited = "rate_limited",
     Unavailable = "unavailable",
     NotAuthorised = "not_authorised",

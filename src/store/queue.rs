@@ -44,7 +44,7 @@ pub enum HeldBy {
     Limit,
 }
 
-domain::words!(HeldBy {
+text::words!(HeldBy {
     Feature = "feature",
     Agent = "agent",
     Earlier = "earlier",

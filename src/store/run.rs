@@ -16,8 +16,8 @@ use domain::{
     budget::{Account, Allowed, Amount, Budget, Call, Month, Purse, Share, Spent, Verdict},
     ids::{FeatureKey, InstallationId, Millis, TaskId, TurnNumber},
     isolation::Level,
-    usage::Usage,
 };
+use text::usage::Usage;
 
 /// The advisory lock for reserving. Only one process reserves budget at a time.
 const LOCK: i64 = 0x6175_746f_0003;

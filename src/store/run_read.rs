@@ -10,9 +10,9 @@ use domain::{
     cost::Cost,
     ids::{FeatureKey, InstallationId, Millis, RepoId, TaskId, TurnNumber},
     isolation::Level,
-    usage::{Tokens, Usage},
 };
 use std::collections::BTreeMap;
+use text::usage::{Tokens, Usage};
 
 /// The money that a run used. A lost run counts with its reserved share.
 macro_rules! money {
@@ -73,7 +73,7 @@ pub enum RunState {
     Lost,
 }
 
-domain::words!(RunState {
+text::words!(RunState {
     Running = "running",
     Ended = "ended",
     Lost = "lost",

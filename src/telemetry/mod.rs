@@ -16,7 +16,7 @@ mod settings;
 pub use settings::{TelemetryMistake, TelemetrySettings};
 
 use crate::telemetry::sender::Order;
-use domain::{ids::Millis, secret::Secrets};
+use domain::ids::Millis;
 use sha2::{Digest, Sha256};
 use std::{
     sync::{
@@ -25,6 +25,7 @@ use std::{
     },
     time::Duration,
 };
+use text::secret::Secrets;
 use tokio::sync::{mpsc, oneshot};
 use uplink::{NoAuthorities, Uplink};
 

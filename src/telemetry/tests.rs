@@ -5,9 +5,10 @@ use axum::{
     http::{HeaderMap, StatusCode},
     routing::post,
 };
-use domain::{ids::Millis, secret::Secrets};
+use domain::ids::Millis;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
+use text::secret::Secrets;
 use uplink::Uplink;
 
 type Arrived = Arc<Mutex<Vec<(HeaderMap, Value)>>>;

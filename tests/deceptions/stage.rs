@@ -20,7 +20,6 @@ use domain::{
     isolation::Level,
     plan::{Check, Criterion, Factors, Intent, PlannedTask, TestEffort},
     question::QuoteFacts,
-    secret::Secrets,
 };
 use git::{ForgeAccess, Mirror, Mirrors};
 use sandbox::{
@@ -36,6 +35,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
+use text::secret::Secrets;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 

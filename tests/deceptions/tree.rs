@@ -2,7 +2,8 @@
 
 use crate::cases::{Case, Library, Step};
 use autobuild::config::RepositorySettings;
-use domain::{integrity::IntegrityFinding, plan::PlannedTask, secret::Secrets};
+use domain::{integrity::IntegrityFinding, plan::PlannedTask};
+use text::secret::Secrets;
 
 use integrity::{Change, FileChange, Version};
 use std::{

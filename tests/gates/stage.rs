@@ -11,7 +11,6 @@ use domain::{
     ids::{RepoId, Sha},
     isolation::Level,
     plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort},
-    secret::Secrets,
     task::Origin,
 };
 use git::{ForgeAccess, Mirror, Mirrors};
@@ -26,6 +25,7 @@ use std::{
     time::Duration,
 };
 use tempfile::TempDir;
+use text::secret::Secrets;
 use tokio_util::sync::CancellationToken;
 
 /// A repository, its mirror, and the context of its Gates.

@@ -2,10 +2,10 @@
 
 use crate::{log, world::*};
 use autobuild::github::{GithubError, Rights};
-use domain::secret::Secrets;
 use secrecy::ExposeSecret;
 use serde_json::json;
 use std::error::Error;
+use text::secret::Secrets;
 use wiremock::ResponseTemplate;
 
 const COMMENTS: &str = "/repos/acme/shop/issues/42/comments";

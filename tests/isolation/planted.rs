@@ -5,7 +5,6 @@ use crate::{
     origin::{World, careless, git, request, write},
     stage::{Way, end, processes_with},
 };
-use domain::secret::Secrets;
 use git::{BranchName, Checkout, ForgeAccess, Lease, Policy, PolicyFinding, Prepared, TakeOutLimits, TreeFinding};
 use sandbox::{Exit, Sandbox, SandboxOptions, Spec};
 use std::{
@@ -14,6 +13,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
+use text::secret::Secrets;
 use tokio_util::sync::CancellationToken;
 
 const PLANT: &str = include_str!("plant.sh");

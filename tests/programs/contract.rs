@@ -5,11 +5,9 @@ use autobuild::{
     agents::{Access, Login},
     config::Role,
 };
-use domain::{
-    isolation::{Bounds, Level},
-    usage::Usage,
-};
+use domain::isolation::{Bounds, Level};
 use std::{fs, path::PathBuf, sync::Arc, time::Duration};
+use text::usage::Usage;
 use tokio_util::sync::CancellationToken;
 
 /// Nobody answers there, and nobody asks: stand-ins speak to no model.

@@ -8,13 +8,12 @@ use domain::{
     blocked::AgentFailure,
     ids::{TaskId, TurnNumber},
     isolation::{Bounds, Level},
-    secret::Secrets,
-    usage::Usage,
 };
 use sandbox::{Sandbox, egress::Rules};
 use serde_json::{Value, json};
 use std::{fs, time::Duration};
 use tempfile::TempDir;
+use text::{secret::Secrets, usage::Usage};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 

@@ -10,7 +10,6 @@ use domain::{
     blocked::AgentFailure,
     ids::{TaskId, TurnNumber},
     isolation::Level,
-    secret::Secrets,
 };
 use sandbox::{Sandbox, SandboxOptions, egress::Rules};
 use serde_json::{Value, json};
@@ -20,6 +19,7 @@ use std::{
     time::Duration,
 };
 use tempfile::TempDir;
+use text::secret::Secrets;
 use tokio_util::sync::CancellationToken;
 
 struct Stage {

@@ -9,8 +9,8 @@ use domain::{
     budget::{Allowed, Budget, Call, CostReporting, Limits, Month},
     ids::{InstallationId, Millis, TaskId, TurnNumber},
     isolation::Level,
-    usage::{Tokens, Usage},
 };
+use text::usage::{Tokens, Usage};
 
 on_both! {
     a_run_is_written_down_with_its_share_and_ends_with_what_it_used

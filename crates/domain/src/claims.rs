@@ -9,11 +9,11 @@ use crate::{
     claims::spelling::spellings,
     decision::{Issue, Severity},
     evidence::{Gate, GateReport},
-    mistake::quoted,
     plan::{Check, Criterion},
     report::{ChangedPaths, Discrepancy, LeftOut, PlayerReport},
 };
 use std::collections::BTreeSet;
+use text::mistake::quoted;
 
 /// The most discrepancies that are kept of one report.
 const MOST_DISCREPANCIES: usize = 50;

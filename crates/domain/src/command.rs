@@ -1,8 +1,9 @@
 //! Commands that people write in comments, for example `/autobuild resume use the existing parser`. Who may give a
 //! command, and whether it makes sense now, is decided elsewhere.
 
-use crate::{ids::TaskId, markdown, nearest::nearest, plan_block, shorten};
+use crate::{ids::TaskId, plan_block};
 use serde::{Deserialize, Serialize};
+use text::{markdown, nearest::nearest, shorten};
 
 const WORD: &str = "/autobuild";
 

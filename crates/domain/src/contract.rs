@@ -9,10 +9,10 @@ use crate::{
     plan::{Criterion, TaskType},
     question,
     question::{OpenQuestion, OpenReason, Question, QuoteFacts, QuoteSource},
-    words,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};
+use text::words;
 
 words! {
     /// A promise that an agent's definition names and that code checks in each turn.

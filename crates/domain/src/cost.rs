@@ -4,10 +4,10 @@ use crate::{
     at_work::AtWork,
     ids::{Millis, TaskId},
     refused_host::RefusedHost,
-    usage::{Tokens, known_sum},
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, ops::AddAssign};
+use text::usage::{Tokens, known_sum};
 
 /// The cost of agent runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

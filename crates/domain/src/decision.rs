@@ -8,9 +8,9 @@ use crate::{
     plan::TaskType,
     question::{OpenQuestion, QuestionAnswer},
     test_outcome::TestOutcome,
-    words,
 };
 use serde::{Deserialize, Serialize};
+use text::words;
 
 /// The Coach's decision on one turn, as parsed from its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

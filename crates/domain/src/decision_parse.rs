@@ -3,14 +3,16 @@
 
 use crate::{
     decision::{CoachDecision, CoachTests, CriterionFinding, CriterionMet, DecisionKind, Issue, Probing, Severity},
+    plan::{Criterion, schema::of_answer},
+    question::{AnswerVerdict, QuestionAnswer},
+};
+use serde_json::json;
+use text::{
     fields::{Field, Fields, Reading},
     mistake::Mistakes,
     node::Node,
-    plan::{Criterion, schema::of_answer},
-    question::{AnswerVerdict, QuestionAnswer},
     shorten,
 };
-use serde_json::json;
 
 /// The most commands of one probe.
 const MOST_COMMANDS: usize = 3;

@@ -3,16 +3,18 @@
 
 use crate::{
     check_boxes::CheckBox,
-    fields::{Field, Fields, Reading},
     inquiry,
     inquiry::Inquiries,
-    mistake::Mistakes,
-    node::Node,
     plan::{Check, schema as plan_schema},
-    shorten,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use text::{
+    fields::{Field, Fields, Reading},
+    mistake::Mistakes,
+    node::Node,
+    shorten,
+};
 
 const MOST_PLAN: usize = 20_000;
 const MOST_TEXT: usize = 4_000;

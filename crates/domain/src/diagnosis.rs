@@ -1,7 +1,7 @@
 //! The rows of `doctor`: one result for each subject that it checked.
 
-use crate::words;
 use serde::Serialize;
+use text::words;
 
 words! {
     /// The state of a subject.

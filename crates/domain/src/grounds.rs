@@ -8,9 +8,9 @@ use crate::{
     decision::{CoachDecision, CriterionFinding, CriterionMet, Issue},
     evidence::{Absence, Evidence, Finding, Gate, GateResult, Weight},
     plan::{Check, Criterion},
-    shorten,
 };
 use std::collections::BTreeSet;
+use text::shorten;
 
 /// The most wrong numbers that are reported; a decision may have any number of them.
 const MOST_WRONG: usize = 10;

@@ -2,26 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
-
-/// Lets serde store a type as its text.
-macro_rules! stored_as_text {
-    ($name:ident, $error:ty) => {
-        impl From<$name> for String {
-            fn from(value: $name) -> Self {
-                value.to_string()
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = $error;
-
-            fn try_from(text: String) -> Result<Self, Self::Error> {
-                text.parse()
-            }
-        }
-    };
-}
-pub(crate) use stored_as_text;
+use text::stored_as_text;
 
 macro_rules! numeric_id {
     ($($(#[$doc:meta])* $name:ident($number:ty);)*) => {$(

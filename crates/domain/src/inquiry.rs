@@ -1,8 +1,9 @@
 //! Inquiries: what an agent asks a person instead of guessing, how often it may, and the answers that it gets.
 
-use crate::{clean::clean, ids::User, shorten};
+use crate::ids::User;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use text::{clean::clean, shorten};
 
 /// The most questions of one answer.
 pub const MOST_QUESTIONS: usize = 3;

@@ -3,9 +3,9 @@
 //! This is about names only: the sandbox resolves a name and checks its address when it connects. An IP address, in any
 //! spelling, is not a name.
 
-use crate::ids::stored_as_text;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
+use text::stored_as_text;
 
 /// The longest host name that DNS allows, in its written form.
 const MAX_NAME: usize = 253;

@@ -1,6 +1,6 @@
 //! Finds a plan that a person wrote into an issue or a comment. It checks nothing; `plan` does.
 
-use crate::markdown;
+use text::markdown;
 
 /// Returns the first fenced `yaml` or `yml` block with a top-level `tasks`. A block that is not valid YAML counts too:
 /// its author meant a plan, and the reply names its mistakes.

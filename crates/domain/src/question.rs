@@ -8,12 +8,11 @@ pub use answers::{AnswerClaim, OpenQuestion, OpenReason, QuestionAnswer, QuoteFa
 
 use crate::{
     integrity::{Detail, IntegrityFinding, Rule},
-    mistake, shorten,
     test_outcome::TestOutcome,
-    words,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use text::{mistake, shorten, words};
 
 /// The most lines of a question's material.
 pub const MOST_LINES: usize = 40;

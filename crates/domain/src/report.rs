@@ -1,17 +1,14 @@
 //! The Player's report on its turn. It is a claim, never a fact.
 
-use crate::{
-    fields::{Field, Fields, Reading},
-    inquiry,
-    inquiry::Inquiries,
-    mistake::Mistakes,
-    node::Node,
-    plan::schema::of_answer,
-    question::AnswerClaim,
-    shorten,
-};
+use crate::{inquiry, inquiry::Inquiries, plan::schema::of_answer, question::AnswerClaim};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use text::{
+    fields::{Field, Fields, Reading},
+    mistake::Mistakes,
+    node::Node,
+    shorten,
+};
 
 /// Limits of the answers to questions: how many are kept, and how many characters of each text.
 const MOST_CLAIMS: usize = 100;

@@ -3,9 +3,10 @@
 //! A test's _before_ is its result on the base. Its _old form_ is the base's test on the head's code, its _after_ is the
 //! head's test on the head's code, and its _new form_ is the head's test on the base's code.
 
-use crate::{integrity::Weight, plan::TaskType, words};
+use crate::{integrity::Weight, plan::TaskType};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use text::words;
 
 /// The result of one test in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

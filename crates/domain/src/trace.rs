@@ -1,9 +1,9 @@
 //! The events of one run of an agent, in the same form for every vendor. An agent said or did all of this: it is a
 //! record for people, and no decision rests on it.
 
-use crate::{secret::Secrets, shorten, usage::Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use text::{secret::Secrets, shorten, usage::Usage};
 
 /// The most characters that are kept of one text of an event.
 const MAX_TEXT: usize = 16_000;
@@ -165,8 +165,8 @@ fn shortened(value: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::{MAX_LINES, TraceEvent, TraceKind, TraceLine, lines, read};
-    use crate::{secret::Secrets, usage::Usage};
     use secrecy::SecretString;
+    use text::{secret::Secrets, usage::Usage};
 
     fn said(ms: u64, text: &str) -> TraceEvent {
         let text = text.to_owned();

@@ -8,9 +8,9 @@ use crate::{
     names::RepoPath,
     read::{entries, read_blobs},
 };
-use domain::secret::{FoundSecret, SecretKind, Secrets};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::{collections::HashSet, path::Path};
+use text::secret::{FoundSecret, SecretKind, Secrets};
 
 /// Old versions larger than this, in bytes, are not searched for known secrets.
 const OLD_CAP: u64 = 10 << 20;

@@ -1,7 +1,8 @@
 //! The input of the rules: the files of one task's change, before and after.
 
-use domain::{plan::PlannedTask, secret::Secrets};
+use domain::plan::PlannedTask;
 use std::collections::BTreeSet;
+use text::secret::Secrets;
 
 /// One task's change.
 pub struct Change<'a> {

@@ -13,7 +13,7 @@ pub(crate) fn flatten(path: &str, text: &str) -> Vec<Setting> {
     let is_toml = name.ends_with(".toml") || name == "config";
     let value: Option<serde_json::Value> = match is_toml {
         true => toml::from_str(text).ok(),
-        false => domain::json::read(text.as_bytes()).ok(),
+        false => text::json::read(text.as_bytes()).ok(),
     };
     let extension = name.rsplit('.').next().unwrap_or_default();
     let mut settings = Vec::new();

@@ -10,12 +10,10 @@ use crate::{
     },
     test_index::{TestIndex, TestSite},
 };
-use domain::{
-    evidence::{Additions, Evidence},
-    shell_command::{ShellCommand, SimpleCommand},
-};
+use domain::evidence::{Additions, Evidence};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use text::shell_command::{ShellCommand, SimpleCommand};
 
 /// The longest line that selects tests, in bytes, since systems limit the length of one argument.
 const LONGEST: usize = 60_000;
@@ -389,7 +387,7 @@ fn script(command: &SimpleCommand, repository: &Repository<'_>) -> Option<(Shell
         _ => return None,
     };
     let text = repository.text("package.json")?;
-    let manifest: Value = domain::json::read(text.as_bytes()).ok()?;
+    let manifest: Value = text::json::read(text.as_bytes()).ok()?;
     let script = manifest.get("scripts")?.get(name)?.as_str()?;
     Some((script.parse().ok()?, separator))
 }

@@ -1,8 +1,8 @@
 //! Collects the output of a running program as it arrives.
 
 use crate::capture::{Capture, OutputCap};
-use domain::shorten;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use text::shorten;
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     sync::mpsc,

@@ -75,8 +75,9 @@ pub(crate) fn mode(session: &Value, role: Role, level: Level) -> Option<&'static
 mod tests {
     use super::{mode, unfit};
     use crate::{agents::journal::Journal, config::Role};
-    use domain::{isolation::Level, secret::Secrets};
+    use domain::isolation::Level;
     use serde_json::json;
+    use text::secret::Secrets;
 
     #[tokio::test]
     async fn agents_that_are_too_old_or_speak_another_protocol_are_not_worked_with() {

@@ -29,7 +29,7 @@ use crate::{
     },
     config::Role,
 };
-use domain::{blocked::AgentFailure, command_line::CommandLine, isolation::Level, trace::TraceKind};
+use domain::{blocked::AgentFailure, isolation::Level, trace::TraceKind};
 use sandbox::{Spec, environment};
 use serde_json::{Value, json};
 use std::{
@@ -37,6 +37,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
+use text::command_line::CommandLine;
 use tokio_util::sync::CancellationToken;
 
 /// The longest time that the program may take to end after its input has ended.

@@ -8,9 +8,10 @@ use crate::agents::{
     json::{is_empty, items, micros, number, word},
     session::{Listener, Next},
 };
-use domain::{blocked::AgentFailure, trace::TraceKind, usage::Tokens};
+use domain::{blocked::AgentFailure, trace::TraceKind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use text::usage::Tokens;
 
 const MAX_REMEMBERED: usize = 10_000;
 /// The number of bytes of an agent's text above which its beginning is dropped.
@@ -257,7 +258,7 @@ impl Stream {
 
 impl Listener for Stream {
     fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next {
-        let Ok(message) = domain::json::read::<Value>(line) else {
+        let Ok(message) = text::json::read::<Value>(line) else {
             return Next::Listen;
         };
         let params = message.get("params").unwrap_or(&Value::Null);
@@ -297,8 +298,9 @@ mod tests {
         },
         config::Role,
     };
-    use domain::{isolation::Level, secret::Secrets, trace::TraceKind, usage::Usage};
+    use domain::{isolation::Level, trace::TraceKind};
     use serde_json::Value;
+    use text::{secret::Secrets, usage::Usage};
 
     struct Talk {
         stream: Stream,

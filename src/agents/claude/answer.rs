@@ -12,9 +12,10 @@ use crate::agents::{
     run::{Printed, RunError, RunSpec},
     session::Ended,
 };
-use domain::{blocked::AgentFailure, secret::Secrets};
+use domain::blocked::AgentFailure;
 use sandbox::{Exit, egress::SPENT};
 use serde_json::Value;
+use text::secret::Secrets;
 
 const MAX_SAID: usize = 500;
 

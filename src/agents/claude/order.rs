@@ -99,10 +99,11 @@ mod tests {
         agents::{RunSpec, access::Login, prompt::Prompt},
         config::Role,
     };
-    use domain::{ids::TurnNumber, secret::Secrets};
+    use domain::ids::TurnNumber;
     use sandbox::egress::Rules;
     use serde_json::json;
     use std::time::Duration;
+    use text::secret::Secrets;
 
     fn spec(role: Role) -> RunSpec {
         RunSpec {

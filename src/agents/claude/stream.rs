@@ -10,9 +10,10 @@ use crate::agents::{
     json::{items, number, word},
     session::{Listener, Next},
 };
-use domain::{blocked::AgentFailure, json, trace::TraceKind, usage::Tokens};
+use domain::{blocked::AgentFailure, trace::TraceKind};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use text::{json, usage::Tokens};
 
 /// The longest wait for a model, in milliseconds, during which the program is kept running.
 const LONGEST_WAIT_MS: u64 = 120_000;

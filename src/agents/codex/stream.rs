@@ -7,9 +7,10 @@ use crate::agents::{
     json::{number, word},
     session::{Listener, Next},
 };
-use domain::{blocked::AgentFailure, json, trace::TraceKind, usage::Tokens};
+use domain::{blocked::AgentFailure, trace::TraceKind};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use text::{json, usage::Tokens};
 
 const MAX_REMEMBERED: usize = 10_000;
 

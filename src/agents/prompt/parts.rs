@@ -8,11 +8,10 @@ use chrono::DateTime;
 use domain::{
     decision::{Issue, Severity},
     feature::{EarlierComment, discussion::MOST_CHARACTERS},
-    markdown::with_named_images,
     plan::{Check, PlannedTask, TaskType},
-    shorten,
 };
 use std::fmt::Write;
+use text::{markdown::with_named_images, shorten};
 
 const MAX_TITLE: usize = 500;
 const MAX_INSTRUCTIONS: usize = 20_000;

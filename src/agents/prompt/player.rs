@@ -15,9 +15,9 @@ use domain::{
     ids::{TaskId, TurnNumber},
     plan::{Intent, PlannedTask, TaskType},
     question::{OpenQuestion, Question},
-    shorten,
 };
 use std::fmt::Write;
+use text::shorten;
 
 const MAX_DELIVERED: usize = 50;
 const MAX_HOSTS: usize = 50;

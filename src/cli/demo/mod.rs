@@ -26,11 +26,12 @@ use crate::{
     config::{KNOWN_AGENTS, LogFormat},
 };
 use clap::Args;
-use domain::{ids::RepoId, secret::Secrets};
+use domain::ids::RepoId;
 use forge::Saving;
 use page_parts::session::with_key;
 use serde_json::Map;
 use std::{path::PathBuf, process::ExitCode};
+use text::secret::Secrets;
 use tokio::{sync::watch, task::JoinHandle};
 
 /// What `demo` takes.

@@ -24,11 +24,11 @@ use domain::{
     diagnosis,
     diagnosis::{Row, RowStatus, Topic},
     ids::RepoName,
-    secret::Secrets,
 };
 use git::InstalledGit;
 use sandbox::SandboxOptions;
 use std::process::ExitCode;
+use text::secret::Secrets;
 
 /// What `doctor` takes.
 #[derive(Debug, Args)]

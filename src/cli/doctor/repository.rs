@@ -18,12 +18,11 @@ use crate::{
 use domain::{
     diagnosis::{Row, Topic},
     ids::{RepoName, Sha},
-    mistake::SettingsMistake,
-    shell_command::ShellCommand,
 };
 use futures_util::future::join_all;
 use git::NoRepository;
 use std::{collections::BTreeMap, path::Path};
+use text::{mistake::SettingsMistake, shell_command::ShellCommand};
 
 /// Examples of the branches that AutoBuild makes.
 const OURS: [&str; 2] = ["autobuild/1/integration", "autobuild/1/task-001"];

@@ -1,8 +1,8 @@
 //! Finds the GitHub Actions workflows that would run an agent's code, and what they would expose to it. It reads them
 //! and never runs them.
 
-use domain::node::Node;
 use std::collections::BTreeSet;
+use text::node::Node;
 
 /// The largest workflow file that is read, in bytes.
 pub(super) const MAX_BYTES: usize = 256 * 1024;

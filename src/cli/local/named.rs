@@ -1,8 +1,9 @@
 //! Finds the order that a person names: a Feature, or one of its tasks.
 
 use crate::cli::local::{orders::Order, session::Session};
-use domain::{ids::TaskId, nearest::nearest};
+use domain::ids::TaskId;
 use std::collections::BTreeSet;
+use text::nearest::nearest;
 
 /// The order and task that a name stands for.
 pub struct NamedOrder {

@@ -21,13 +21,13 @@ use crate::{
 };
 use anyhow::Context;
 use clap::Args;
-use domain::secret::Secrets;
 use git::{Given, InstalledGit};
 use std::{
     io::{ErrorKind, Write},
     path::Path,
     process::ExitCode,
 };
+use text::secret::Secrets;
 
 /// The exit codes of commands that build in a person's repository, for their help.
 pub(super) const EXIT_CODES: &str = "Exit codes:\n  0    the Coach approves all that you asked for\n  1    it does not, and the \

@@ -93,7 +93,7 @@ impl From<&Task> for Verdict {
 }
 
 // The words for people; programs read the word of the JSON.
-domain::words!(OrderStatus {
+text::words!(OrderStatus {
     Nothing = "",
     Ordered = "not started",
     Waiting = "waiting its turn",
@@ -110,7 +110,7 @@ domain::words!(OrderStatus {
     GivenUp = "given up",
 });
 
-domain::words!(Verdict {
+text::words!(Verdict {
     None = "",
     Approved = "approved",
     Pending = "not started",

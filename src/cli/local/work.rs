@@ -28,7 +28,6 @@ use anyhow::Context;
 use domain::{
     feature::{Feature, State},
     ids::RepoId,
-    secret::Secrets,
 };
 use forge::{RepoSource, Saving};
 use git::{Given, NameIs, bare::BareRepo};
@@ -40,6 +39,7 @@ use std::{
     time::Duration,
 };
 use tempfile::NamedTempFile;
+use text::secret::Secrets;
 use tokio::{sync::watch, task::JoinHandle};
 
 /// The time between two looks at orders and Features.

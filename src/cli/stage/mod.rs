@@ -37,7 +37,6 @@ use domain::{
     ci::CiTimes,
     feature::Feature,
     ids::{AppId, IssueNumber, RepoId},
-    secret::Secrets,
 };
 use forge::{
     AppCredentials, Forge, ForgeError, ForgeOptions, Hands, NewApp, Readers, RepoSource, Role, Saving, Settings,
@@ -53,6 +52,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
+use text::secret::Secrets;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -178,7 +178,7 @@ impl Stage {
             key.clone(),
         ];
         for known in setup.access.keys().chain(keys) {
-            setup.secrets.learn(&known, assemble::NEVER, assemble::clock());
+            setup.secrets.learn(&known, assemble::NEVER.0, assemble::clock().0);
         }
         let engine = assemble::engine(blueprint(&forge, setup, [&main, &coach])?).await?;
         offers.begin(&engine);

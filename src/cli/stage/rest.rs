@@ -11,10 +11,10 @@ use crate::{
 use domain::{
     effect::Reply,
     feature::{Feature, State, event::Event},
-    mistake::SettingsMistake,
 };
 use forge::FeedEvent;
 use std::process::ExitCode;
+use text::mistake::SettingsMistake;
 
 pub enum Rest {
     /// The Feature rests in this state.

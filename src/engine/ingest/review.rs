@@ -28,9 +28,9 @@ use domain::{
         event::{Event, Target},
     },
     ids::{TaskId, User},
-    shorten,
     task::{HumanReview, PersonDid},
 };
+use text::shorten;
 
 /// The longest text of a review that agents get, in characters.
 const MAX_BODY: usize = 20_000;

@@ -21,8 +21,8 @@ use domain::{
         event::{Commanded, Event, Target},
     },
     ids::Millis,
-    mistake::SettingsMistake,
 };
+use text::mistake::SettingsMistake;
 
 pub struct Saying<'a> {
     pub context: &'a InboundContext<'a>,

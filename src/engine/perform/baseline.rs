@@ -16,10 +16,10 @@ use domain::{
     evidence::{Baseline, WaivedTest},
     feature::obstacle,
     ids::Sha,
-    shell_command::ShellCommand,
 };
 use git::{Mirror, RepoPath};
 use sha2::{Digest, Sha256};
+use text::shell_command::ShellCommand;
 
 /// Returns the baseline of a commit of the default branch, from the store or by running set-up and tests there.
 pub(super) async fn baseline(

@@ -13,12 +13,13 @@ use domain::{
     ci,
     ci::{BeforeChange, CheckOrigin, CiCheck, CiReading, CiSays, Pointing},
     ids::{AppId, Emission, Sha},
-    shorten, task,
+    task,
     task::Task,
 };
 use git::Mirror;
 use runners::workflows::{Jobs, is_workflow};
 use std::collections::BTreeMap;
+use text::shorten;
 
 /// The most workflows that are read, and the largest size of one in bytes.
 const MOST_WORKFLOWS: usize = 100;

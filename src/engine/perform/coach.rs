@@ -19,13 +19,12 @@ use domain::{
     ids::{Emission, Sha},
     inquiry::Round,
     question::QuoteFacts,
-    secret::Secrets,
-    shell_command::ShellCommand,
     task,
     task::{Task, Turn},
 };
 use git::{Checkout, Mirror, TakeOutError};
 use std::collections::{BTreeMap, BTreeSet};
+use text::{secret::Secrets, shell_command::ShellCommand};
 
 /// The largest diff that a Coach gets, in bytes.
 const MAX_DIFF: usize = 200_000;

@@ -15,11 +15,11 @@ use domain::{
     evidence::{Baseline, Finding},
     ids::Sha,
     question::{OpenQuestion, Question},
-    shell_command::ShellCommand,
     task::{Origin, Task, Turn, TurnKind},
 };
 use git::{Checkout, MergeOutcome, Mirror};
 use std::collections::BTreeSet;
+use text::shell_command::ShellCommand;
 
 /// The starting point of a Player.
 pub(super) struct Ground {

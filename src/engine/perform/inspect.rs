@@ -7,9 +7,10 @@ use crate::{
         perform::{context::EffectContext, ground::Ground},
     },
 };
-use domain::{blocked::RepositoryFault, decision::Issue, secret::Secrets};
+use domain::{blocked::RepositoryFault, decision::Issue};
 use git::{NotEncoded, Policy, PolicyFinding, Prepared, RepoPath, TreeFinding};
 use std::collections::BTreeSet;
+use text::secret::Secrets;
 
 /// The most bytes of a file that are searched for conflict markers.
 const MAX_MARKED: usize = 4 << 20;

@@ -16,10 +16,10 @@ use domain::{
     complexity, cost,
     cost::{Estimate, Spending},
     ids::Millis,
-    price, trace,
-    usage::Usage,
+    trace,
 };
 use std::time::Duration;
+use text::{price, usage::Usage};
 
 /// How far back the cost of a repository's earlier tasks counts for an estimate, in milliseconds: 90 days.
 const HISTORY_MS: i64 = 90 * 24 * 3_600_000;

@@ -15,8 +15,8 @@ use domain::{
     ids::{Millis, TaskId},
     routing,
     routing::{Before, Route, RunProgress},
-    shorten,
 };
+use text::shorten;
 
 /// The most characters of a failed agent's output that people see.
 const MAX_PRINTED: usize = 4_000;

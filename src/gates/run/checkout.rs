@@ -8,10 +8,7 @@ use crate::gates::{
         report_files,
     },
 };
-use domain::{
-    evidence::Evidence, ids::Sha, isolation::Level, network::HostRule, refused_host::RefusedHost,
-    shell_command::ShellCommand,
-};
+use domain::{evidence::Evidence, ids::Sha, isolation::Level, network::HostRule, refused_host::RefusedHost};
 use git::{Checkout, Mirror, blocking};
 use runners::{
     shell::{Question, Shell},
@@ -30,6 +27,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
+use text::shell_command::ShellCommand;
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 

@@ -1,6 +1,5 @@
 //! The resources and time limits of the Gates, and their errors.
 
-use domain::secret::Secrets;
 use git::{GitError, blocking};
 use sandbox::{
     Sandbox,
@@ -13,6 +12,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
+use text::secret::Secrets;
 
 /// The service's resources that every Gate needs.
 #[derive(Clone, Debug)]

@@ -8,11 +8,7 @@ use crate::gates::{
         report_files,
     },
 };
-use domain::{
-    evidence::{Absence, Evidence, Finding, Symptoms, TestNames},
-    shell_command::ShellCommand,
-    shorten,
-};
+use domain::evidence::{Absence, Evidence, Finding, Symptoms, TestNames};
 use git::blocking;
 use runners::{results, results::Read};
 use sandbox::{
@@ -20,6 +16,7 @@ use sandbox::{
     egress::{Door, Outcome},
 };
 use std::collections::BTreeSet;
+use text::{shell_command::ShellCommand, shorten};
 
 /// The largest results file that is read, in bytes.
 const MAX_REPORT: u64 = 64 * 1024 * 1024;

@@ -16,10 +16,10 @@ use crate::gates::{
 use domain::{
     evidence::{Absence, Additions, Evidence, Fact},
     refused_host::RefusedHost,
-    shell_command::ShellCommand,
 };
 use runners::test_line::Invocation;
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
+use text::shell_command::ShellCommand;
 
 #[derive(Clone, Copy)]
 pub(super) enum What<'a> {

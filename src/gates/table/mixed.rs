@@ -12,7 +12,6 @@ use crate::gates::{
 };
 use domain::{
     evidence::{Absence, Evidence, Finding, TestNames},
-    shell_command::ShellCommand,
     test_outcome::TestResult,
 };
 use runners::{
@@ -23,6 +22,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
+use text::shell_command::ShellCommand;
 use tokio::time::Instant;
 
 /// The most builds of one mixed run: of files that do not fit, the next takes the tests that may.

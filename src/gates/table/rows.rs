@@ -17,12 +17,12 @@ use domain::{
     evidence::{Evidence, Ground, TestNames},
     integrity::Weight,
     plan::TaskType,
-    shell_command::ShellCommand,
     test_outcome::{FourResults, MixedResult, Reason, TestOutcome, TestResult, Witness},
 };
 use integrity::language;
 use runners::{test_index::TestIndex, test_line::Selection};
 use std::collections::{BTreeMap, BTreeSet};
+use text::shell_command::ShellCommand;
 
 /// The further tries of a value behind a required outcome.
 const TRIES: usize = 2;

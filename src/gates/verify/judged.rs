@@ -13,7 +13,6 @@ use domain::{
     ids::Sha,
     integrity::{Author, Detail, IntegrityFinding, Rule},
     question::Question,
-    shell_command::ShellCommand,
 };
 use git::{TakeOutLimits, blocking};
 use integrity::{Change as Looked, FileChange, Version, inspect, language::file_name};
@@ -21,6 +20,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
+use text::shell_command::ShellCommand;
 
 /// The lines around a finding that its question shows.
 const LINES_BEFORE: usize = 3;
@@ -201,10 +201,10 @@ mod tests {
     use domain::{
         integrity::Rule,
         plan::{Factors, PlannedTask, TaskType, TestEffort},
-        secret::Secrets,
     };
     use integrity::{Change, FileChange, Version};
     use std::collections::BTreeSet;
+    use text::secret::Secrets;
 
     #[test]
     fn scripts_that_run_when_packages_are_installed_are_shown_when_they_are_new() {

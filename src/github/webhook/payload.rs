@@ -139,7 +139,7 @@ pub(super) fn action(body: &[u8]) -> Result<Option<String>, WebhookError> {
 }
 
 pub(super) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, WebhookError> {
-    domain::json::read(body).map_err(|error| {
+    text::json::read(body).map_err(|error| {
         let reason = error.to_string().chars().take(MAX_REASON).collect();
         match error.classify() {
             Category::Data => WebhookError::Malformed(reason),

@@ -564,7 +564,7 @@ proptest! {
             }
         }
         let parsed = parse(event, &body);
-        prop_assert!(domain::json::read::<Value>(&body).is_ok() || parsed.is_err(), "broken JSON was read");
+        prop_assert!(text::json::read::<Value>(&body).is_ok() || parsed.is_err(), "broken JSON was read");
     }
 
     #[test]

@@ -9,9 +9,9 @@ use domain::{
     ids::{TaskId, TurnNumber, User, UserId},
     inquiry::Inquiries,
     integrity::Rule,
-    mistake::SettingsMistake,
 };
 use std::collections::BTreeSet;
+use text::mistake::SettingsMistake;
 
 fn ada() -> User {
     User {

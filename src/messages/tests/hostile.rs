@@ -15,7 +15,6 @@ use domain::{
     effect::Reply,
     feature::{ApprovalWhy, Feature, Phase, State},
     ids::TurnNumber,
-    mistake::SettingsMistake,
     plan::parse::PlanAuthor,
     task,
 };
@@ -23,6 +22,7 @@ use effort::{Reader, Text, assert_linear};
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::{collections::BTreeMap, iter, sync::LazyLock};
+use text::mistake::SettingsMistake;
 
 /// Renders everything that AutoBuild may say of one Feature with the given foreign text, each part with its name. The
 /// parts come one after the other: with huge texts, all at once would take gigabytes.

@@ -18,10 +18,10 @@ use domain::{
         unsaid::{Replacement, Saying, Unsaid},
     },
     ids::{Emission, FeatureKey, Millis, PullNumber, TaskId, TurnNumber},
-    mistake::{Position, SettingsMistake},
     task,
     task::{Approval, MergeState, MergedBy, Stage},
 };
+use text::mistake::{Position, SettingsMistake};
 
 fn text(word: &str) -> String {
     word.to_owned()

@@ -18,12 +18,11 @@ use domain::{
     decision::{Outcome, Severity},
     evidence::{Evidence, GateReport},
     ids::{Millis, RepoName, TaskId},
-    secret::Secrets,
-    shorten,
     task::{Task, Turn},
 };
 use maud::{Markup, html};
 use page_parts::{markdown, sentence};
+use text::{secret::Secrets, shorten};
 use url::form_urlencoded::byte_serialize;
 
 /// The most steps that are listed.
@@ -330,10 +329,10 @@ mod tests {
         effect::Lane,
         feature::{Feature, Rules, Snapshot, step},
         ids::{FeatureKey, InstallationId, IssueNumber, Millis, RepoId},
-        secret::Secrets,
     };
     use secrecy::SecretString;
     use serde_json::json;
+    use text::secret::Secrets;
 
     const SECRET: &str = "hush-hush-0123456789";
 

@@ -1,10 +1,11 @@
 //! The picture of a Feature's waves: a column for each wave, a box for each task, a line for each dependency.
 
 use crate::messages;
-use domain::{feature::Feature, secret::Secrets, task::Task};
+use domain::{feature::Feature, task::Task};
 use maud::{Markup, html};
 use page_parts::graph::{Column, Graph, Node, draw};
 use std::collections::BTreeMap;
+use text::secret::Secrets;
 
 /// The most tasks in the picture; more would be unreadable.
 const MOST_TASKS: usize = 60;

@@ -17,9 +17,9 @@ use crate::{
 use domain::{
     feature::{Feature, State},
     ids::PullNumber,
-    secret::Secrets,
 };
 use maud::{Markup, html};
+use text::secret::Secrets;
 
 pub(super) fn content(secrets: &Secrets, viewers: Viewers, (view, extent): (&Overview, Extent)) -> Markup {
     let (waits, runs): (Vec<&ListedView>, Vec<&ListedView>) =
@@ -174,10 +174,10 @@ mod tests {
         cost::Cost,
         feature::{Feature, Rules, Snapshot, State, step},
         ids::{FeatureKey, InstallationId, IssueNumber, PullNumber, RepoId},
-        secret::Secrets,
     };
     use serde_json::json;
     use std::sync::Arc;
+    use text::secret::Secrets;
 
     fn listed(repo: u64, issue: u64, name: Option<&str>) -> ListedView {
         ListedView {

@@ -6,11 +6,9 @@ use crate::{
     store::{HeldBy, QueuedEffect, StoredEffect},
     web::dashboard::parts::{age, date, feature_address},
 };
-use domain::{
-    ids::{FeatureKey, Millis, TaskId},
-    secret::Secrets,
-};
+use domain::ids::{FeatureKey, Millis, TaskId};
 use maud::{Markup, html};
+use text::secret::Secrets;
 
 pub(super) fn content(secrets: &Secrets, token: Option<&str>, queue: &Queue) -> Markup {
     let about = |step: &QueuedEffect| subject(step.feature, &step.subject);

@@ -6,8 +6,9 @@ use crate::{
     messages::clean,
     web::dashboard::parts::feature_address,
 };
-use domain::{ids::FeatureKey, secret::Secrets, shorten, trace, trace::TraceLine};
+use domain::{ids::FeatureKey, trace, trace::TraceLine};
 use maud::{Markup, html};
+use text::{secret::Secrets, shorten};
 
 /// The most characters of one event.
 const LONGEST: usize = 4_000;
@@ -57,8 +58,8 @@ fn shown(secrets: &Secrets, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{LONGEST, shown};
-    use domain::secret::Secrets;
     use secrecy::SecretString;
+    use text::secret::Secrets;
 
     #[test]
     fn a_secret_across_the_cut_is_masked_whole() {

@@ -38,7 +38,6 @@ use axum::{
 use domain::{
     diagnosis::Row,
     ids::{AppId, InstallationId, Millis, RepoId},
-    secret::Secrets,
 };
 use std::{
     error::Error,
@@ -46,6 +45,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
+use text::secret::Secrets;
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 use uplink::Uplink;
@@ -302,7 +302,7 @@ impl Setup {
             Which::Coach => kept.coach = app,
         }
         for secret in kept.secrets() {
-            self.options.secrets.learn(secret, NEVER, self.clock());
+            self.options.secrets.learn(secret, NEVER.0, self.clock().0);
         }
         kept.write(&self.options.folder)?;
         now.kept = Some(kept).filter(|kept| kept.autobuild.is_some() || kept.coach.is_some());

@@ -195,7 +195,7 @@ impl Setup {
     /// Accepts an App that GitHub returned, if it is the one that was asked for.
     fn came(&self, choice: &Choice, which: Which, app: Registered) -> Result<KeptApp, CodeAppStatus> {
         for secret in app.webhook_secret.iter().chain([&app.private_key, &app.client_secret]) {
-            self.options.secrets.learn(secret, super::NEVER, self.clock());
+            self.options.secrets.learn(secret, super::NEVER.0, self.clock().0);
         }
         let wrong = self.wrong(which, &app.identity).or_else(|| {
             let wanted = choice.organization.as_ref()?;

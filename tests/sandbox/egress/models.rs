@@ -1,13 +1,13 @@
 //! The reverse proxy: the key is added outside, both ways stream, nothing else passes.
 
 use crate::egress::world::{Level, Reply, World, read_head, server};
-use domain::{
-    price,
-    usage::{Tokens, Usage},
-};
 use http::HeaderName;
 use sandbox::egress::{Door, ModelRoute, Rules, Terms};
 use std::{net::SocketAddr, sync::Arc, time::Duration};
+use text::{
+    price,
+    usage::{Tokens, Usage},
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     sync::{Mutex, mpsc},

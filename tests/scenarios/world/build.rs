@@ -21,7 +21,6 @@ use domain::{
     ids::{AppId, RepoId},
     isolation::{Bounds, Level},
     routing::Waits,
-    secret::Secrets,
 };
 use forge::{AppCredentials, Clock, Forge, ForgeOptions, NewApp, RepoSource, Settings};
 use sandbox::SandboxOptions;
@@ -34,6 +33,7 @@ use std::{
     time::Duration,
 };
 use support::folder::folder;
+use text::secret::Secrets;
 use tokio_util::sync::CancellationToken;
 
 /// As the product's, a thousand times shorter and more.

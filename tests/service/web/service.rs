@@ -20,7 +20,6 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use domain::{
     ids::{AppId, Millis},
     isolation::Level,
-    secret::Secrets,
 };
 use hmac::{Hmac, Mac};
 use sandbox::SandboxOptions;
@@ -30,6 +29,7 @@ use sha2::Sha256;
 use sqlx::{Connection, SqliteConnection};
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tempfile::TempDir;
+use text::secret::Secrets;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,

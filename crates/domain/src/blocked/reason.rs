@@ -9,10 +9,9 @@ use crate::{
     feature::{BaseFailures, UnrunTests},
     ids::{TaskId, User},
     inquiry::{Inquirer, Inquiries},
-    mistake::SettingsMistake,
-    words,
 };
 use serde::{Deserialize, Serialize};
+use text::{mistake::SettingsMistake, words};
 
 /// The reason why no Player may start on the default branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -254,10 +253,8 @@ words! {
 #[cfg(test)]
 mod tests {
     use super::{BlockReason, PreFlightCause, WorkStep};
-    use crate::{
-        blocked::{Defect, Fault, RepositoryFault},
-        mistake::SettingsMistake,
-    };
+    use crate::blocked::{Defect, Fault, RepositoryFault};
+    use text::mistake::SettingsMistake;
 
     fn read(stored: &str) -> BlockReason {
         serde_json::from_str(stored).unwrap()

@@ -1,9 +1,7 @@
 //! Decides which usage counts for an ended run if its program did not report everything.
 
-use crate::{
-    budget::{CostReporting, Share},
-    usage::{Tokens, Usage},
-};
+use crate::budget::{CostReporting, Share};
+use text::usage::{Tokens, Usage};
 
 /// The extent to which a run's usage is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

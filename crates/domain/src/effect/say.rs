@@ -5,10 +5,9 @@ use crate::{
     effect::effect::Effect,
     feature::refusal::{Asker, Refusal},
     ids::{CommentId, IssueNumber, PullNumber, TaskId, TurnNumber},
-    mistake::SettingsMistake,
-    words,
 };
 use serde::{Deserialize, Serialize};
+use text::{mistake::SettingsMistake, words};
 
 /// The target of a reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

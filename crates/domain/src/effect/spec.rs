@@ -6,8 +6,8 @@ use crate::{
         say::Saying,
     },
     ids::TaskId,
-    words,
 };
+use text::words;
 
 /// The properties of an effect, apart from what it does: one row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

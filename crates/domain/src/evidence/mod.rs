@@ -21,8 +21,9 @@ pub use crate::{
 
 pub(crate) use profile::{OpenGate, open_gates};
 
-use crate::{refused_host::RefusedHost, shorten};
+use crate::refused_host::RefusedHost;
 use serde::{Deserialize, Serialize};
+use text::shorten;
 
 /// The outcome of one Gate on one commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

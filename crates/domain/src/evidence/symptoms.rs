@@ -1,8 +1,8 @@
 //! The common signs of a test run's failures: the same failure text, and the hosts that it was refused.
 
-use crate::{shorten, words};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use text::{shorten, words};
 
 /// The most texts that are kept.
 const MOST_TEXTS: usize = 5;

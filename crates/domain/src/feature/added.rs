@@ -10,9 +10,9 @@ use crate::{
     ids::{Sha, TaskId},
     integrity::Detail,
     plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort},
-    shorten,
     task::{Conflict, HumanReview, Origin, Task},
 };
+use text::shorten;
 
 /// The most criteria of a task that AutoBuild adds.
 const MOST_CRITERIA: usize = 30;

@@ -3,9 +3,9 @@
 use crate::{
     command,
     ids::{Millis, User},
-    markdown, shorten,
 };
 use serde::{Deserialize, Serialize};
+use text::{markdown, shorten};
 
 /// The most text that is kept, in characters.
 pub const MOST_CHARACTERS: usize = 20_000;

@@ -5,9 +5,9 @@ use crate::{
     evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, Ground, TestNames},
     ids::{Sha, TaskId},
     plan::{Check, Plan, TaskType},
-    shorten,
 };
 use serde::{Deserialize, Serialize};
+use text::shorten;
 
 /// The most names of failing tests that a Feature keeps to show; the baseline itself has all of them.
 const MOST_FAILING: usize = 20;

@@ -2,12 +2,12 @@
 
 use crate::{
     ids::TaskId,
-    mistake::{Mistakes, quoted},
     plan::{Check, read::TaskSketch},
     quote, wave,
     wave::Needs,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use text::mistake::{Mistakes, quoted};
 
 /// Notes every broken rule between tasks.
 pub fn between_tasks(tasks: &[TaskSketch<'_>], file_exists: &dyn Fn(&str) -> bool, mistakes: &mut Mistakes) {

@@ -1,10 +1,7 @@
 //! Reads acceptance criteria: sentences, each bound to a check.
 
-use crate::{
-    fields::Field,
-    node::Shape,
-    plan::{Check, Criterion, value},
-};
+use crate::plan::{Check, Criterion, value};
+use text::{fields::Field, node::Shape};
 
 const MOST_CRITERIA: usize = 50;
 const LONGEST_CRITERION: usize = 2_000;

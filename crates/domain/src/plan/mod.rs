@@ -15,9 +15,10 @@ pub mod yaml;
 
 pub use intent::Intent;
 
-use crate::{design, ids::TaskId, words};
+use crate::{design, ids::TaskId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use text::words;
 
 /// The tasks of a Feature, after checking: a value of this type keeps every rule of the product.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,6 @@
 
 use crate::{
     complexity,
-    node::Node,
     plan::{
         read::Sketch,
         yaml::{PlanHeader, groups_text},
@@ -12,6 +11,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use text::node::Node;
 
 /// A difference between a plan and the form in which it was given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,12 +1,12 @@
 //! Turns a text or an agent's answer into a plan that keeps every rule of the product.
 
-use crate::{
+use crate::plan::{Plan, check, note, note::PlanNote, read, yaml, yaml::PlanHeader};
+use serde::{Deserialize, Serialize};
+use text::{
     fields::{Reading, UnknownKey},
     mistake::{Mistakes, quoted},
     node::Node,
-    plan::{Plan, check, note, note::PlanNote, read, yaml, yaml::PlanHeader},
 };
-use serde::{Deserialize, Serialize};
 
 /// The most bytes of YAML that are read.
 const MAX_BYTES: usize = 1 << 20;

@@ -1,11 +1,13 @@
 //! Reads the keys of a plan: names, types, required values and lengths. `check` compares the tasks with each other.
 
 use crate::{
-    fields::{Field, Fields, Reading},
     ids::TaskId,
+    plan::{Plan, PlannedTask, TaskType, criterion, value, value::Because},
+};
+use text::{
+    fields::{Field, Fields, Reading},
     mistake::{Position, quoted},
     node::Node,
-    plan::{Plan, PlannedTask, TaskType, criterion, value, value::Because},
 };
 
 /// A plan as written, before its tasks are compared with each other.

@@ -2,17 +2,16 @@
 
 use crate::{
     ids::TaskId,
-    mistake::Mistakes,
     plan::{
         Check, Criterion, Factors, Intent, Plan, PlannedTask, Risk, TaskType, TestEffort,
         parse::{Checked, MOST_CHARACTERS, PlanContext},
         path, plan_hash,
         yaml::{PlanHeader, PlanStatus, plan_yaml},
     },
-    shell_command::ShellCommand,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use text::{mistake::Mistakes, shell_command::ShellCommand};
 
 /// The example in section 3 of the product description.
 const EXAMPLE: &str = r#"id: FEAT-42

@@ -1,9 +1,9 @@
 //! Reads single values of a plan, each with its limit: names, texts, commands, paths and factors.
 
-use crate::{
+use crate::plan::{Factors, Intent, Risk, TestEffort, path};
+use text::{
     fields::{Field, Fields},
     mistake::quoted,
-    plan::{Factors, Intent, Risk, TestEffort, path},
     shell_command::{NotACommand, ShellCommand},
 };
 

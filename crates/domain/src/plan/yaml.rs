@@ -5,10 +5,11 @@ use crate::{
     complexity,
     ids::TaskId,
     plan::{Check, Intent, Plan, PlannedTask, Risk},
-    wave, words,
+    wave,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use text::words;
 
 /// The keys of a plan's YAML that AutoBuild sets itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,9 +3,10 @@
 use crate::{
     citation::words,
     question::{AnswerVerdict, Question, QuoteSource},
-    quote, shorten,
+    quote,
 };
 use serde::{Deserialize, Serialize};
+use text::shorten;
 
 /// The most characters of an answer in one sentence.
 const MOST_CHARACTERS: usize = 600;

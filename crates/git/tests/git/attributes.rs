@@ -2,8 +2,8 @@
 
 use crate::origin::{World, git, request, write};
 use autobuild_git::{Checkout, CommitError, Policy, PolicyFinding, Prepared, RepoPath, TakeOutLimits};
-use domain::secret::Secrets;
 use std::fs;
+use text::secret::Secrets;
 
 const ATTRIBUTES: &str = "*.bat text eol=crlf\n[attr]picture -text -diff\n*.pic picture\n*.id ident\n\
                           notes*.txt text working-tree-encoding=UTF-16LE-BOM\n*.f filter=x\n";

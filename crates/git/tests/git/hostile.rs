@@ -2,7 +2,6 @@
 
 use crate::origin::{World, careless, git, request, write};
 use autobuild_git::{Lease, Policy, PolicyFinding, Prepared, RepoPath, TakeOutLimits, TreeFinding};
-use domain::secret::{SecretKind, Secrets};
 use secrecy::SecretString;
 use std::{
     fs,
@@ -10,6 +9,7 @@ use std::{
     path::Path,
     process::Command,
 };
+use text::secret::{SecretKind, Secrets};
 
 /// Writes an executable script that makes `marker`.
 pub fn trap(file: &Path, marker: &Path) {

@@ -9,9 +9,9 @@ use crate::{
 use domain::{
     integrity::{IntegrityFinding, Rule},
     plan::{Factors, PlannedTask, TaskType, TestEffort},
-    secret::Secrets,
 };
 use std::collections::BTreeSet;
+use text::secret::Secrets;
 
 fn task() -> PlannedTask {
     PlannedTask {

@@ -85,7 +85,7 @@ const MOST_LINES: u32 = 1_000_000;
 
 pub(super) fn read(text: &str) -> Result<Measured, String> {
     let export: Export =
-        domain::json::read(text.as_bytes()).map_err(|error| format!("it is not cargo-llvm-cov's JSON: {error}"))?;
+        text::json::read(text.as_bytes()).map_err(|error| format!("it is not cargo-llvm-cov's JSON: {error}"))?;
     let mut measured = Measured::default();
     for mut file in export.data.into_iter().flat_map(|data| data.files) {
         file.segments.sort_by_key(|segment| (segment.line, segment.column));

@@ -26,8 +26,8 @@ pub use repository::Repository;
 pub use workflow::Workflow;
 
 use crate::detect::repository::{DEEPEST, Detection, MOST_FOLDERS, NOT_OWN};
-use domain::shell_command::ShellCommand;
 use std::collections::BTreeSet;
+use text::shell_command::ShellCommand;
 
 /// The detected commands.
 #[derive(Clone, Debug, PartialEq, Eq)]

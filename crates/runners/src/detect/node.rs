@@ -2,8 +2,8 @@
 //! installed, Corepack fetches the version that `packageManager` names.
 
 use crate::detect::repository::{Detection, Repository};
-use domain::json;
 use serde_json::Value;
+use text::json;
 
 pub(super) const FILES: &[&str] = &["package.json", "lerna.json"];
 

@@ -1,8 +1,8 @@
 //! Detects PHPUnit and Pest, and the test script of Composer.
 
 use crate::detect::repository::{Detection, Repository};
-use domain::json;
 use serde_json::Value;
+use text::json;
 
 const COMPOSER: &str = "composer.json";
 

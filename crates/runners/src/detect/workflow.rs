@@ -9,8 +9,9 @@ use crate::{
     results::RUNNERS,
     workflows::is_workflow,
 };
-use domain::{registries, registries::Ecosystem, shell_command::ShellCommand};
+use domain::{registries, registries::Ecosystem};
 use serde_json::{Map, Value};
+use text::shell_command::ShellCommand;
 
 /// What one workflow does on its machine before it runs the tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::{
     xml,
     xml::{Element, NotXml, Part},
 };
-use domain::shorten;
+use text::shorten;
 
 /// The longest test name that is kept, in characters.
 const LONGEST_NAME: usize = 4_000;

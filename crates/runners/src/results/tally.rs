@@ -1,10 +1,8 @@
 //! Collects what one runner's reader found: counts, and the names of tests if the runner prints them.
 
-use domain::{
-    evidence::{Counts, TestNames},
-    shorten,
-};
+use domain::evidence::{Counts, TestNames};
 use std::collections::{HashMap, HashSet};
+use text::shorten;
 
 /// The results of the tests according to the output.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,6 @@ use crate::egress::{
     pace::Pace,
     tally::{MAX_MODEL, Tally},
 };
-use domain::usage::Tokens;
 use http::StatusCode;
 use serde_json::Value;
 use std::{
@@ -15,6 +14,7 @@ use std::{
     },
     time::Duration,
 };
+use text::usage::Tokens;
 
 /// The longest answer, or event of an answer, that is parsed, in bytes.
 const MAX_OBSERVED: usize = 16 << 20;
@@ -266,7 +266,7 @@ impl CallMeter {
     fn read(&mut self) {
         let unread = std::mem::take(&mut self.unread);
         let json = unread.strip_prefix(b"data:").unwrap_or(&unread);
-        let Ok(value) = domain::json::read::<Value>(json) else {
+        let Ok(value) = text::json::read::<Value>(json) else {
             return;
         };
         if matches!(
@@ -342,9 +342,9 @@ fn tokens(usage: &Value) -> Tokens {
 #[cfg(test)]
 mod tests {
     use super::{CallMeter, Form, Tally};
-    use domain::usage::Tokens;
     use http::StatusCode;
     use std::sync::Arc;
+    use text::usage::Tokens;
 
     fn metered(form: Form, pieces: &[&str]) -> Vec<(String, Tokens)> {
         let tally = Arc::new(Tally::default());

@@ -9,7 +9,7 @@ use crate::egress::{
     rules::Rules,
     serve::{Shared, serve},
 };
-use domain::{isolation::Level, network::HostName, refused_host::RefusedHost, usage::Tokens};
+use domain::{isolation::Level, network::HostName, refused_host::RefusedHost};
 use rustix::fs::{Mode, OFlags};
 use secrecy::{ExposeSecret, SecretString};
 use std::{
@@ -24,6 +24,7 @@ use std::{
     time::Duration,
 };
 use tempfile::TempDir;
+use text::usage::Tokens;
 use tokio::{
     net::{TcpListener, TcpStream, UnixListener, UnixStream},
     sync::{OwnedSemaphorePermit, Semaphore},

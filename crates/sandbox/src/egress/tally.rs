@@ -1,7 +1,6 @@
 //! The usage of a run's model calls as the models' own answers report it. This includes calls of child processes that
 //! the run's main program does not know about.
 
-use domain::{price, usage::Tokens};
 use std::{
     collections::BTreeMap,
     sync::{
@@ -10,6 +9,7 @@ use std::{
     },
     time::Duration,
 };
+use text::{price, usage::Tokens};
 
 /// The most models that are counted separately.
 pub(super) const MAX_MODELS: usize = 50;

@@ -49,7 +49,7 @@ pub struct Usage {
 }
 
 /// Returns the sum of what is known; `None` if nothing is.
-pub(crate) fn known_sum(one: Option<u64>, two: Option<u64>) -> Option<u64> {
+pub fn known_sum(one: Option<u64>, two: Option<u64>) -> Option<u64> {
     let sum = one.zip(two).map(|(one, two)| one.saturating_add(two));
     sum.or(one).or(two)
 }

@@ -1,5 +1,4 @@
 use super::{SecretKind, Secrets};
-use crate::ids::Millis;
 use proptest::prelude::*;
 use secrecy::SecretString;
 use serde_json::json;
@@ -365,12 +364,12 @@ fn what_is_learnt_is_found_by_all_until_it_ends() {
     let elsewhere = secrets.clone();
     let text = "a lasting-Value-1 b plain-Token-2 c cGxhaW4tVG9rZW4tMg d other-Token-3";
     assert!(elsewhere.mask(text).contains("plain-Token-2"));
-    secrets.learn(&token("plain-Token-2"), Millis(2_000), Millis(1_000));
+    secrets.learn(&token("plain-Token-2"), 2_000, 1_000);
     assert_eq!(elsewhere.mask(text), "a [masked] b [masked] c [masked] d other-Token-3");
     assert_eq!(elsewhere.find("x", b"plain-Token-2")[0].kind, SecretKind::Own);
-    secrets.learn(&token("other-Token-3"), Millis(9_000), Millis(1_999));
+    secrets.learn(&token("other-Token-3"), 9_000, 1_999);
     assert_eq!(elsewhere.mask(text), "a [masked] b [masked] c [masked] d [masked]");
-    secrets.learn(&token("other-Token-3"), Millis(9_000), Millis(2_000));
+    secrets.learn(&token("other-Token-3"), 9_000, 2_000);
     assert_eq!(
         elsewhere.mask(text),
         "a [masked] b plain-Token-2 c cGxhaW4tVG9rZW4tMg d [masked]"

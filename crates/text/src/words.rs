@@ -53,3 +53,23 @@ macro_rules! words {
         }
     };
 }
+
+/// Stores a type as its text: what `Display` writes and `FromStr` reads.
+#[macro_export]
+macro_rules! stored_as_text {
+    ($name:ident, $error:ty) => {
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                value.to_string()
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = $error;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+    };
+}

@@ -12,10 +12,7 @@ mod shapes;
 mod spelling;
 mod view;
 
-use crate::{
-    ids::Millis,
-    secret::own::{Own, Passing},
-};
+use crate::secret::own::{Own, Passing};
 use secrecy::SecretString;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -132,8 +129,9 @@ impl Secrets {
         }))
     }
 
-    /// Adds `value` as a secret until the time `until`, and forgets the secrets that ended by `now`.
-    pub fn learn(&self, value: &SecretString, until: Millis, now: Millis) {
+    /// Adds `value` as a secret until the time `until`, and forgets the secrets that ended by `now`. Times are milliseconds
+    /// since the Unix epoch.
+    pub fn learn(&self, value: &SecretString, until: i64, now: i64) {
         self.0.passing.learn(value, until, now);
     }
 

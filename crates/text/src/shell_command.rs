@@ -1,6 +1,6 @@
 //! A command of a repository: a line as in a CI file, which a shell runs.
 
-use crate::ids::stored_as_text;
+use crate::stored_as_text;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 

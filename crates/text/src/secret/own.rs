@@ -3,7 +3,7 @@
 //! It first searches the beginnings of all spellings at once, then compares the rest. A private key has dozens of long
 //! spellings, and building an automaton of all of them would take longer than the rest of the start.
 
-use crate::{ids::Millis, secret::spelling};
+use crate::secret::spelling;
 use aho_corasick::AhoCorasick;
 use secrecy::{ExposeSecret, SecretString};
 use std::{
@@ -62,14 +62,14 @@ pub(super) struct Passing(Mutex<Kept>);
 
 #[derive(Default)]
 struct Kept {
-    values: Vec<(SecretString, Millis)>,
+    values: Vec<(SecretString, i64)>,
     /// The finder of all values. It is built on first use, because several values often come together.
     finder: Option<Arc<Own>>,
 }
 
 impl Passing {
     /// Adds `value` until the time `until`, and forgets the values that ended by `now`.
-    pub(super) fn learn(&self, value: &SecretString, until: Millis, now: Millis) {
+    pub(super) fn learn(&self, value: &SecretString, until: i64, now: i64) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |known: &SecretString| known.expose_secret() == value.expose_secret();
         kept.values.retain(|(known, until)| *until > now && !same(known));

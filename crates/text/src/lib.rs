@@ -1,0 +1,22 @@
+//! What decides nothing: how text is shortened, cleaned and hidden, how JSON and YAML of others are read with the place of
+//! every mistake, how commands are split into words, and what tokens cost.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+pub mod clean;
+pub mod command_line;
+pub mod fields;
+pub mod json;
+pub mod markdown;
+pub mod mistake;
+pub mod nearest;
+pub mod node;
+pub mod price;
+pub mod secret;
+pub mod shell_command;
+pub mod shorten;
+pub mod usage;
+pub mod words;
+
+#[cfg(test)]
+mod tests;
