@@ -396,9 +396,10 @@ fn unfinished(source: &Source) -> Vec<String> {
 
 fn unexplained(source: &Source) -> Vec<String> {
     let explained = source.text.starts_with("//! ");
-    match explained || source.is_tests() {
-        true => Vec::new(),
-        false => vec![source.at(1, "a module opens with `//!`: what it is for, what it never does")],
+    if explained || source.is_tests() {
+        Vec::new()
+    } else {
+        vec![source.at(1, "a module opens with `//!`: what it is for, what it never does")]
     }
 }
 

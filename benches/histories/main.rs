@@ -104,12 +104,13 @@ fn run(arguments: &Arguments) -> Outcome<()> {
         .map_err(|error| format!("the table {} cannot be read: {error}", arguments.table.display()))?;
     let projects = Project::all(&table)?;
     let mut results = Results::open(&arguments.results)?;
-    let mode = match arguments.is_running {
-        true => Mode::Running(Box::new(Running::new(
+    let mode = if arguments.is_running {
+        Mode::Running(Box::new(Running::new(
             arguments.results.with_added_extension("work"),
             &arguments.table,
-        )?)),
-        false => Mode::Reading,
+        )?))
+    } else {
+        Mode::Reading
     };
     let mut judged = Vec::new();
     for project in &projects {

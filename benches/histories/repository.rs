@@ -111,12 +111,13 @@ impl Repository {
                 .env(format!("GIT_{who}_DATE"), "1700000000 +0000");
         }
         let output = git.output().map_err(|error| error.to_string())?;
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
-            false => Err(format!(
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        } else {
+            Err(format!(
                 "git {arguments:?}: {}",
                 String::from_utf8_lossy(&output.stderr).trim()
-            )),
+            ))
         }
     }
 }

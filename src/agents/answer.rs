@@ -47,9 +47,10 @@ pub(crate) fn last_object(output: &str, schema: &Value) -> Result<Value, NoAnswe
             Ok(object) => object.get(key.as_str()).is_some(),
             Err(_) => piece.contains(&format!("\"{key}\"")),
         };
-        match keys.iter().any(has) {
-            true => answer = Some(object),
-            false => other = Some(object),
+        if keys.iter().any(has) {
+            answer = Some(object)
+        } else {
+            other = Some(object)
         }
     }
     answer.or(other).unwrap_or(Err(NoAnswer::Missing))

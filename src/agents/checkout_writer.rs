@@ -12,9 +12,10 @@ use std::{
 /// Writes `text` to `path` within `root`, and makes missing folders. A script (`#!`) becomes executable.
 pub(crate) fn write(root: &Path, path: &Path, text: &str) -> io::Result<()> {
     let (folder, name) = parent(root, path, Missing::Make)?;
-    let mode = match text.starts_with("#!") {
-        true => Mode::from_raw_mode(0o755),
-        false => Mode::from_raw_mode(0o644),
+    let mode = if text.starts_with("#!") {
+        Mode::from_raw_mode(0o755)
+    } else {
+        Mode::from_raw_mode(0o644)
     };
     // Non-blocking, because a planted pipe without a reader must not block us.
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -46,11 +46,12 @@ impl CommandAgent {
         let program = Path::new(&self.program);
         let folders = std::env::var_os("PATH").unwrap_or_default();
         let is_of_checkout = program.is_relative() && program.components().count() > 1;
-        match is_of_checkout || is_there(program, &folders) {
-            true => Ok(()),
-            false => Err(AgentFailure::NotFound {
+        if is_of_checkout || is_there(program, &folders) {
+            Ok(())
+        } else {
+            Err(AgentFailure::NotFound {
                 program: self.command.program().to_owned(),
-            }),
+            })
         }
     }
 
@@ -94,9 +95,10 @@ impl CommandAgent {
 
 /// Returns `true` if a program exists: as a path, or else by its name in one of the folders of a `PATH`.
 pub(crate) fn is_there(program: &Path, folders: &OsStr) -> bool {
-    match program.components().count() > 1 {
-        true => program.is_file(),
-        false => std::env::split_paths(folders).any(|folder| folder.join(program).is_file()),
+    if program.components().count() > 1 {
+        program.is_file()
+    } else {
+        std::env::split_paths(folders).any(|folder| folder.join(program).is_file())
     }
 }
 

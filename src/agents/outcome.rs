@@ -63,9 +63,10 @@ pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> AgentFai
     let last = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
     let complaint = plain(secrets, last.trim(), MAX_COMPLAINT);
     AgentFailure::Failed {
-        how: match complaint.is_empty() {
-            true => format!("{how}, without a result"),
-            false => format!("{how}: {complaint}"),
+        how: if complaint.is_empty() {
+            format!("{how}, without a result")
+        } else {
+            format!("{how}: {complaint}")
         },
     }
 }

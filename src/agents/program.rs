@@ -62,13 +62,14 @@ impl Program {
     /// If it is not installed, does not print its version, or is too old.
     pub(crate) async fn check(&self, sandbox: &Sandbox, runs: &Path) -> Result<Version, AgentFailure> {
         let version = self.known.get_or_try_init(|| self.ask(sandbox, runs)).await?;
-        match *version >= self.least {
-            true => Ok(*version),
-            false => Err(AgentFailure::TooOld {
+        if *version >= self.least {
+            Ok(*version)
+        } else {
+            Err(AgentFailure::TooOld {
                 program: self.name.to_owned(),
                 found: version.to_string(),
                 least: self.least.to_string(),
-            }),
+            })
         }
     }
 

@@ -47,9 +47,10 @@ pub(crate) fn strict(schema: &Value) -> Value {
     let required = items(schema, "required");
     let strict_field = |(name, field): (&String, &Value)| {
         let field = self::strict(field);
-        let field = match required.iter().any(|found| found == name.as_str()) {
-            true => field,
-            false => json!({ "anyOf": [field, { "type": "null" }] }),
+        let field = if required.iter().any(|found| found == name.as_str()) {
+            field
+        } else {
+            json!({ "anyOf": [field, { "type": "null" }] })
         };
         (name.clone(), field)
     };

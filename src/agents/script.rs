@@ -197,12 +197,13 @@ fn path(name: &str, place: Position) -> Result<PathBuf, ScriptMistake> {
     let fine = |part: &str| {
         !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git") && !part.contains(['\0', '\\'])
     };
-    match name.split('/').all(fine) {
-        true => Ok(PathBuf::from(name)),
-        false => Err(ScriptMistake {
+    if name.split('/').all(fine) {
+        Ok(PathBuf::from(name))
+    } else {
+        Err(ScriptMistake {
             place,
             problem: format!("`{name}` is not a path within the repository"),
-        }),
+        })
     }
 }
 

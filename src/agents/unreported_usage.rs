@@ -77,9 +77,10 @@ pub(crate) async fn counted(
                 View::All => spent(failure, &passed, spec.usd_micros),
                 View::Part => failure,
             };
-            let failure = match door.leads_to_models() {
-                true => explained(failure, door),
-                false => failure,
+            let failure = if door.leads_to_models() {
+                explained(failure, door)
+            } else {
+                failure
             };
             let failure = of_the_api(failure, door.silence());
             let failure = in_full(failure, &plain(&spec.secrets, &door.refused_with(), MAX_WORDS));
@@ -98,9 +99,10 @@ fn view(door: &Door, model: Model, passed: &[(String, Tokens)], level: Option<Le
     let is_through_us = door.leads_to_models() && (model == Model::Ours || !passed.is_empty());
     // If the proxy is the only way out and let nothing through, the run called no model elsewhere.
     let stayed_inside = level >= Some(Level::L2) && !door.let_someone_out();
-    match is_through_us || stayed_inside {
-        true => View::All,
-        false => View::Part,
+    if is_through_us || stayed_inside {
+        View::All
+    } else {
+        View::Part
     }
 }
 
@@ -146,11 +148,12 @@ fn record_counted_usage(record: &mut Record, first: Option<u64>) {
 /// Rejects the failure that the budget is used up if the calls cannot explain it.
 fn spent(failure: AgentFailure, passed: &[(String, Tokens)], share: Option<u64>) -> AgentFailure {
     let most = price::range(passed).1.saturating_mul(PRICES_DIFFER);
-    match failure == AgentFailure::OutOfMoney && share.is_some_and(|share| most < share) {
-        true => AgentFailure::Failed {
+    if failure == AgentFailure::OutOfMoney && share.is_some_and(|share| most < share) {
+        AgentFailure::Failed {
             how: UNSPENT.to_owned(),
-        },
-        false => failure,
+        }
+    } else {
+        failure
     }
 }
 
@@ -161,12 +164,13 @@ fn of_the_api(failure: AgentFailure, silence: Duration) -> AgentFailure {
     };
     // A program that gives up on a call asks once more before its own time is up, so half the time is enough.
     let is_most = silence.saturating_mul(2) >= Duration::from_secs(seconds.max(1));
-    match is_most {
-        true => AgentFailure::Unavailable {
+    if is_most {
+        AgentFailure::Unavailable {
             said: format!("it was asked and said nothing for {} seconds", silence.as_secs()),
             retry_after_seconds: None,
-        },
-        false => failure,
+        }
+    } else {
+        failure
     }
 }
 
@@ -181,9 +185,10 @@ fn explained(mut failure: AgentFailure, door: &Door) -> AgentFailure {
     if is_seen {
         return failure;
     }
-    let claimed = match matches!(failure, AgentFailure::RateLimited { .. }) {
-        true => "limits the rate",
-        false => "is not available",
+    let claimed = if matches!(failure, AgentFailure::RateLimited { .. }) {
+        "limits the rate"
+    } else {
+        "is not available"
     };
     AgentFailure::Failed {
         how: format!("it says that the model's API {claimed}, but no call of it failed"),

@@ -69,9 +69,10 @@ async fn list(effects: &Effects, chosen: &Chosen) -> anyhow::Result<ExitCode> {
     let queue = Queue::of(&store, clock()).await?;
     store.close().await;
     let terminal = Terminal::open(effects.json);
-    match effects.json {
-        true => terminal.exact(&chosen.secrets.mask(&listed(&queue).to_string())),
-        false => QueueView { chosen, terminal }.queue(&queue),
+    if effects.json {
+        terminal.exact(&chosen.secrets.mask(&listed(&queue).to_string()))
+    } else {
+        QueueView { chosen, terminal }.queue(&queue)
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -166,9 +167,10 @@ fn task(subject: &str) -> Option<TaskId> {
 fn about(feature: Option<FeatureKey>, subject: &str) -> String {
     let task = task(subject).map(|task| task.to_string());
     let names: Vec<String> = feature.map(|key| key.shown()).into_iter().chain(task).collect();
-    match names.is_empty() {
-        true => subject.to_owned(),
-        false => names.join(" "),
+    if names.is_empty() {
+        subject.to_owned()
+    } else {
+        names.join(" ")
     }
 }
 
@@ -228,16 +230,13 @@ impl QueueView<'_> {
         for step in &queue.failed {
             self.step(&step.kind, &about(step.feature, &step.subject));
             self.line("    ", cause(step), Tone::Plain);
-            match can_be_tried_again(step) {
-                true => {
-                    let id = clean(&shell_words::quote(&step.id));
-                    self.terminal.exact(&format!("    autobuild effects retry {id}"));
-                }
-                false => {
-                    let name = feature_name(step);
-                    let told = format!("Trying it again would change nothing: resume {name} once the cause is gone.");
-                    self.line("    ", &told, Tone::Quiet);
-                }
+            if can_be_tried_again(step) {
+                let id = clean(&shell_words::quote(&step.id));
+                self.terminal.exact(&format!("    autobuild effects retry {id}"));
+            } else {
+                let name = feature_name(step);
+                let told = format!("Trying it again would change nothing: resume {name} once the cause is gone.");
+                self.line("    ", &told, Tone::Quiet);
             }
         }
         if !queue.steps.is_empty() {

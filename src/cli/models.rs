@@ -13,14 +13,13 @@ pub(super) fn access(use_my_login: bool) -> anyhow::Result<Access> {
     let mut models = ModelSettings::of_process().map_err(|mistakes| anyhow::anyhow!(join_mistakes(&mistakes, "\n")))?;
     adopt(&mut models.anthropic, "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY");
     adopt(&mut models.openai, "OPENAI_BASE_URL", "OPENAI_API_KEY");
-    let login = match use_my_login {
-        true => {
-            eprintln!(
-                "autobuild: the agents use your own log-in and settings (--use-my-login): whatever they run can read both"
-            );
-            Login::Host
-        }
-        false => Login::Service,
+    let login = if use_my_login {
+        eprintln!(
+            "autobuild: the agents use your own log-in and settings (--use-my-login): whatever they run can read both"
+        );
+        Login::Host
+    } else {
+        Login::Service
     };
     Ok(Access {
         models: Arc::new(models),

@@ -52,13 +52,11 @@ pub(super) fn open(
         uplink: settings.network.uplink.clone(),
         public_url: settings.public_url.clone(),
     })?;
-    let leading = match setup.is_open() {
-        true => announce(settings, address)?,
-        // A link from the last process that nobody opened must not work any more.
-        false => {
-            SetupLink::remove(&settings.data_dir);
-            None
-        }
+    let leading = if setup.is_open() {
+        announce(settings, address)?
+    } else {
+        SetupLink::remove(&settings.data_dir);
+        None
     };
     Ok((Some(setup), leading))
 }
@@ -67,9 +65,10 @@ pub(super) fn open(
 fn announce(settings: &ServerSettings, address: SocketAddr) -> anyhow::Result<Option<LeadingPage>> {
     let link = new_link(settings, address)?;
     eprintln!("Connect this service with GitHub: open {}", link.address());
-    let leading = match io::stderr().is_terminal() {
-        true => sandbox::open_in_browser(&link.address(), |_, _| {}).ok(),
-        false => None,
+    let leading = if io::stderr().is_terminal() {
+        sandbox::open_in_browser(&link.address(), |_, _| {}).ok()
+    } else {
+        None
     };
     match leading {
         Some(_) => eprintln!("(It opens in your browser. The link works once; `autobuild setup` makes a new one.)"),

@@ -73,9 +73,10 @@ async fn run(trace: &Trace, from: &Chosen) -> anyhow::Result<()> {
     runs.retain(|run| run.task == task);
     for run in &runs {
         let events = store.run_events(&run.id).await?.unwrap_or_default();
-        let lines = match trace.json {
-            true => json_lines(run, &events),
-            false => readable(run, &events, usize::MAX),
+        let lines = if trace.json {
+            json_lines(run, &events)
+        } else {
+            readable(run, &events, usize::MAX)
         };
         for line in lines {
             match writeln!(io::stdout(), "{}", from.secrets.mask(&line)) {

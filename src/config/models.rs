@@ -123,9 +123,10 @@ pub(crate) fn model_list(text: &str) -> Result<Vec<String>, NotModels> {
 fn model_name(name: &str) -> Result<String, NotModels> {
     let fine = |c: char| c.is_ascii_alphanumeric() || "._:/@[]-".contains(c);
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    match begins && name.len() <= MAX_NAME && name.chars().all(fine) {
-        true => Ok(name.to_owned()),
-        false => Err(NotModels::NotAName(shown(name))),
+    if begins && name.len() <= MAX_NAME && name.chars().all(fine) {
+        Ok(name.to_owned())
+    } else {
+        Err(NotModels::NotAName(shown(name)))
     }
 }
 

@@ -90,9 +90,10 @@ impl Parser {
 
     /// Returns the value, or every mistake so far.
     pub(crate) fn end<T>(self, value: T) -> Result<T, Vec<ServerMistake>> {
-        match self.found.mistakes.is_empty() {
-            true => Ok(value),
-            false => Err(self.found.mistakes),
+        if self.found.mistakes.is_empty() {
+            Ok(value)
+        } else {
+            Err(self.found.mistakes)
         }
     }
 
@@ -160,9 +161,10 @@ impl Parser {
     fn private_key(&mut self, name: &'static str) -> Option<SecretString> {
         let Value { text, source } = self.text(name)?;
         // Environments that allow only one line hold a PEM with its line breaks written as `\n`.
-        let pem = match text.contains('\n') {
-            true => text,
-            false => text.replace("\\n", "\n"),
+        let pem = if text.contains('\n') {
+            text
+        } else {
+            text.replace("\\n", "\n")
         };
         if pem.trim_start().starts_with("-----BEGIN ") && pem.contains("-----END ") {
             return Some(pem.into());
@@ -264,11 +266,12 @@ fn spacing(text: &str) -> Result<Duration, String> {
 
 /// Refuses a short token: whoever guesses it has access to everything.
 fn admin_token(text: &str) -> Result<SecretString, String> {
-    match text.chars().count() < LEAST_TOKEN {
-        true => Err(format!(
+    if text.chars().count() < LEAST_TOKEN {
+        Err(format!(
             "must have at least {LEAST_TOKEN} characters, for example those of `openssl rand -hex 16`"
-        )),
-        false => Ok(SecretString::from(text)),
+        ))
+    } else {
+        Ok(SecretString::from(text))
     }
 }
 

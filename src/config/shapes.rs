@@ -210,9 +210,10 @@ fn agent(node: &Node, offered: &[String]) -> Result<Json, Problem> {
 
 fn model(node: &Node, offered: &Offer) -> Result<Json, Problem> {
     let name = text(node, MAX_ITEM)?;
-    match offered.models().contains(&name) {
-        true => Ok(name.into()),
-        false => Err(problem(node, "this server allows no model of that name".to_owned())),
+    if offered.models().contains(&name) {
+        Ok(name.into())
+    } else {
+        Err(problem(node, "this server allows no model of that name".to_owned()))
     }
 }
 

@@ -342,9 +342,10 @@ impl From<ApplyError> for EffectError {
     reason = "the kinds of the standard library are many, and more will come"
 )]
 pub(super) fn of_machine(doing: &str, error: &io::Error) -> Fault {
-    let said = match doing.is_empty() {
-        true => error.to_string(),
-        false => format!("{doing}: {error}"),
+    let said = if doing.is_empty() {
+        error.to_string()
+    } else {
+        format!("{doing}: {error}")
     };
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Fault::DiskFull { said },
@@ -361,11 +362,12 @@ impl From<io::Error> for EffectError {
 /// Returns the fault for a program that our machine could not run.
 pub(super) fn of_host(doing: &str, error: &io::Error) -> Fault {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<StartError>());
-    match cause.is_some_and(|cause| matches!(cause, StartError::Isolation(_))) {
-        true => Fault::Isolation {
+    if cause.is_some_and(|cause| matches!(cause, StartError::Isolation(_))) {
+        Fault::Isolation {
             said: error.to_string(),
-        },
-        false => of_machine(doing, error),
+        }
+    } else {
+        of_machine(doing, error)
     }
 }
 

@@ -112,9 +112,10 @@ pub async fn try_again(store: &Store, id: &str, now: Millis) -> Result<TriedAgai
     if !can_be_tried_again(&effect) {
         return Ok(TriedAgain::FeatureKnows);
     }
-    Ok(match store.try_again(id, now).await? {
-        true => TriedAgain::Yes,
-        false => TriedAgain::NotFailed,
+    Ok(if store.try_again(id, now).await? {
+        TriedAgain::Yes
+    } else {
+        TriedAgain::NotFailed
     })
 }
 

@@ -163,9 +163,10 @@ impl Engine {
         }
         // The payload may be older than a rename of the default branch.
         let now = repo.repository().await?.default_branch;
-        match now == repository.default_branch {
-            true => Ok(None),
-            false => Ok(repo.branch_head(&now).await?),
+        if now == repository.default_branch {
+            Ok(None)
+        } else {
+            Ok(repo.branch_head(&now).await?)
         }
     }
 

@@ -96,9 +96,10 @@ impl Others {
     /// Sets whether the agents of a repository are left to another process from now on.
     pub fn set(&self, repo: RepoId, is_left: bool) {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match is_left {
-            true => left.insert(repo),
-            false => left.remove(&repo),
+        if is_left {
+            left.insert(repo)
+        } else {
+            left.remove(&repo)
         };
     }
 

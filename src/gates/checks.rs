@@ -234,9 +234,10 @@ async fn file(run: &Run<'_>, number: usize, path: &str) -> Result<GateResult, Ga
     let (gate, fact) = (Gate::Check(number), Fact::NamedFile { path: path.to_owned() });
     let wanted = path.trim_start_matches("./").trim_end_matches('/');
     let is_missing = run.list(|path| path == wanted).await?.is_empty();
-    Ok(match is_missing {
-        false => gate_result::passed(gate, Weight::Required, fact),
-        true => gate_result::failed(gate, Weight::Required, fact),
+    Ok(if !is_missing {
+        gate_result::passed(gate, Weight::Required, fact)
+    } else {
+        gate_result::failed(gate, Weight::Required, fact)
     })
 }
 

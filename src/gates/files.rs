@@ -77,9 +77,10 @@ fn parent<'a>(root: &Path, path: &'a str) -> Result<(OwnedFd, &'a str), NoFile> 
 fn parts(path: &str) -> Result<Vec<&str>, NoFile> {
     let parts: Vec<&str> = path.split('/').filter(|part| *part != ".").collect();
     let is_fine = |part: &str| !part.is_empty() && part != ".." && !part.contains('\0');
-    match parts.iter().copied().all(is_fine) {
-        true => Ok(parts),
-        false => Err(NoFile::Outside),
+    if parts.iter().copied().all(is_fine) {
+        Ok(parts)
+    } else {
+        Err(NoFile::Outside)
     }
 }
 

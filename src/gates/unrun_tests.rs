@@ -72,9 +72,12 @@ fn unrun<'a>(change: &'a Change, names: &TestNames) -> Vec<(&'a str, &'a TestSit
     let tests = change.after.tests();
     let unrun = tests.filter(|(name, site)| is_new(name) && !passed.contains(site) && !failed.contains(site));
     let mut unrun: Vec<(&str, &TestSite, UnrunOutcome)> = unrun
-        .map(|(name, site)| match skipped.contains(site) {
-            true => (name, site, UnrunOutcome::Skipped),
-            false => (name, site, UnrunOutcome::NotNamed),
+        .map(|(name, site)| {
+            if skipped.contains(site) {
+                (name, site, UnrunOutcome::Skipped)
+            } else {
+                (name, site, UnrunOutcome::NotNamed)
+            }
         })
         .collect();
     // What the run itself calls skipped is the surer reason.

@@ -204,9 +204,10 @@ pub(super) async fn anonymous(
 ) -> Result<Reply, GithubError> {
     let api = Api::new(base, uplink).map_err(malformed)?;
     let reply = timed(&api, call, None, call.body).await?;
-    match reply.status.is_success() {
-        true => Ok(reply),
-        false => Err(refusal(&reply, call.intent, now)),
+    if reply.status.is_success() {
+        Ok(reply)
+    } else {
+        Err(refusal(&reply, call.intent, now))
     }
 }
 
@@ -274,15 +275,21 @@ async fn exchange(
 ) -> Result<Reply, Failure> {
     let request = request(api, call, token, body).map_err(|error| Failure::Unsent(error.into()))?;
     let response = api.client.request(request).await;
-    let response = response.map_err(|error| match error.is_connect() {
-        true => Failure::Unsent(error.into()),
-        false => Failure::InFlight(error.into()),
+    let response = response.map_err(|error| {
+        if error.is_connect() {
+            Failure::Unsent(error.into())
+        } else {
+            Failure::InFlight(error.into())
+        }
     })?;
     let (head, body) = response.into_parts();
     let body = Limited::new(body, MAX_ANSWER).collect().await;
-    let body = body.map_err(|error| match error.is::<LengthLimitError>() {
-        true => Failure::TooLarge(error),
-        false => Failure::InFlight(error),
+    let body = body.map_err(|error| {
+        if error.is::<LengthLimitError>() {
+            Failure::TooLarge(error)
+        } else {
+            Failure::InFlight(error)
+        }
     })?;
     Ok(Reply {
         status: head.status,
@@ -321,12 +328,13 @@ fn without_token(reply: Reply, who: &Credential<'_>) -> Reply {
         return reply;
     };
     let text = String::from_utf8_lossy(&reply.body);
-    match text.contains(token.expose_secret()) {
-        true => Reply {
+    if text.contains(token.expose_secret()) {
+        Reply {
             body: Bytes::from(text.replace(token.expose_secret(), "***")),
             ..reply
-        },
-        false => reply,
+        }
+    } else {
+        reply
     }
 }
 

@@ -64,15 +64,15 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
         Some(in_short(feature, &whose, &report, criteria, judged))
     });
     let of_tasks: Vec<String> = of_tasks.collect();
-    match of_tasks.is_empty() {
-        true => {
-            let title = match feature.asks() {
-                true => "It asks you".to_owned(),
-                false => format!("It is blocked{}", headline::after_blocked(feature)),
-            };
-            vec![in_short(feature, &title, &of_feature, &[], None)]
-        }
-        false => of_tasks,
+    if of_tasks.is_empty() {
+        let title = if feature.asks() {
+            "It asks you".to_owned()
+        } else {
+            format!("It is blocked{}", headline::after_blocked(feature))
+        };
+        vec![in_short(feature, &title, &of_feature, &[], None)]
+    } else {
+        of_tasks
     }
 }
 

@@ -81,9 +81,10 @@ pub fn records_out_commit(feature: &Feature) -> String {
 
 pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {
     let into = feature.key.integration_branch();
-    match feature.rules.titles.has_type() {
-        true => own_subject(feature, &format!("Merge {default_branch} into {into}")),
-        false => format!("Merge {} into {into}", plain(default_branch, 100)),
+    if feature.rules.titles.has_type() {
+        own_subject(feature, &format!("Merge {default_branch} into {into}"))
+    } else {
+        format!("Merge {} into {into}", plain(default_branch, 100))
     }
 }
 

@@ -62,15 +62,16 @@ fn brief(listed: &[&Issue], measure: &Measure) -> String {
     let is_long = |text: &str| text.chars().count() > OPEN_TEXT;
     let cut = |item: &&Issue| is_long(&item.description) || item.suggestion.as_deref().is_some_and(is_long);
     let open = items::by_severity(shown.iter().copied(), &short);
-    match listed.len() > shown.len() || listed.iter().any(cut) {
-        true => sections(vec![
+    if listed.len() > shown.len() || listed.iter().any(cut) {
+        sections(vec![
             open,
             folded(
                 &format!("All {} in full", count(listed.len(), "item")),
                 &items::by_severity(listed.iter().copied(), measure),
             ),
-        ]),
-        false => open,
+        ])
+    } else {
+        open
     }
 }
 
@@ -135,12 +136,13 @@ pub(super) fn coach_words(verdict: &Verdict, measure: &Measure) -> String {
         (false, true) => summary.to_owned(),
         (false, false) => format!("{summary}\n\n{feedback}"),
     };
-    match whole.chars().count() > OPEN_WORDS && measure.text > OPEN_WORDS {
-        true => sections(vec![
+    if whole.chars().count() > OPEN_WORDS && measure.text > OPEN_WORDS {
+        sections(vec![
             untrusted::quote(&whole, OPEN_WORDS),
             folded("The Coach's words in full", &untrusted::quote(&whole, measure.text)),
-        ]),
-        false => untrusted::quote(&whole, measure.text),
+        ])
+    } else {
+        untrusted::quote(&whole, measure.text)
     }
 }
 
@@ -160,9 +162,10 @@ pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
         Some(_) => "The Coach's approval does not stand",
         None => "AutoBuild did not take the work",
     };
-    let named = match names.is_empty() {
-        true => String::new(),
-        false => format!("{what}: {}.", names.join(", and ")),
+    let named = if names.is_empty() {
+        String::new()
+    } else {
+        format!("{what}: {}.", names.join(", and "))
     };
     let untold = listed(&untold, measure.rows.min(OPEN), measure.text.min(OPEN_TEXT));
     sections(vec![named, titled(&format!("{what}:"), &untold)])
@@ -181,9 +184,10 @@ pub(super) fn sent_back(task: &Task, turn: &Turn, measure: &Measure) -> String {
         rows: measure.rows.min(SHORT),
         ..*measure
     };
-    let words = match items.is_empty() {
-        true => coach_words(verdict, &short),
-        false => items::by_severity(items, &short),
+    let words = if items.is_empty() {
+        coach_words(verdict, &short)
+    } else {
+        items::by_severity(items, &short)
     };
     sections(vec![lowered(verdict, &short), words])
 }

@@ -63,9 +63,10 @@ fn other_row(result: &GateResult) -> String {
         Weight::Asked => "asked",
         Weight::Informational => "informational",
     };
-    let tests = match result.gate == Gate::BaseTests {
-        true => Tests::Counted,
-        false => Tests::Uncounted,
+    let tests = if result.gate == Gate::BaseTests {
+        Tests::Counted
+    } else {
+        Tests::Uncounted
     };
     row(&result.gate.name(), weight, &result.evidence, tests)
 }

@@ -60,9 +60,10 @@ fn label(name: &str) -> String {
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty());
     let words = words.collect::<Vec<_>>().join(" ");
-    match words.chars().count() > LABEL {
-        true => format!("{}…", words.chars().take(LABEL).collect::<String>().trim_end()),
-        false => words,
+    if words.chars().count() > LABEL {
+        format!("{}…", words.chars().take(LABEL).collect::<String>().trim_end())
+    } else {
+        words
     }
 }
 

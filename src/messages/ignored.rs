@@ -29,9 +29,10 @@ pub(super) fn line(answers: &[(&str, &[String])], measure: &Measure) -> String {
     let told = answers.iter().filter(|(_, keys)| !keys.is_empty());
     let told = told.map(|(answer, keys)| format!("{answer}: {}", named(keys, MOST.min(measure.rows))));
     let told: Vec<String> = told.collect();
-    match told.is_empty() {
-        true => String::new(),
-        false => format!("Unknown keys, ignored: in {}.", told.join("; in ")),
+    if told.is_empty() {
+        String::new()
+    } else {
+        format!("Unknown keys, ignored: in {}.", told.join("; in "))
     }
 }
 

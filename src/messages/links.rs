@@ -44,9 +44,10 @@ impl Links {
     pub fn branch(&self, name: &str) -> String {
         let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-_.".contains(&b));
         let shown = untrusted::code(name, 200);
-        match plain {
-            true => format!("[{shown}]({}/tree/{name})", self.repo_url),
-            false => shown,
+        if plain {
+            format!("[{shown}]({}/tree/{name})", self.repo_url)
+        } else {
+            shown
         }
     }
 }

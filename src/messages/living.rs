@@ -34,9 +34,10 @@ pub fn living(feature: &Feature, spending: &Spending, links: &Links) -> String {
 /// block, which is elsewhere on the page that shows this text.
 pub fn standing(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| {
-        let details = match matches!(feature.state, State::Blocked { .. }) {
-            true => String::new(),
-            false => details_of_state(feature, measure),
+        let details = if matches!(feature.state, State::Blocked { .. }) {
+            String::new()
+        } else {
+            details_of_state(feature, measure)
         };
         sections(head(feature, details, spending, links, measure))
     })
@@ -79,9 +80,10 @@ fn with_plan(
     links: &Links,
     measure: &Measure,
 ) -> Vec<String> {
-    let waits = match matches!(feature.state, State::AwaitingApproval) {
-        true => approval(version, measure),
-        false => String::new(),
+    let waits = if matches!(feature.state, State::AwaitingApproval) {
+        approval(version, measure)
+    } else {
+        String::new()
     };
     let waves = wave::waves(&version.plan);
     vec![
@@ -261,9 +263,10 @@ pub(super) fn money(spending: &Spending) -> String {
             None => "a rough guess from complexity and turns, not a measurement".to_owned(),
         };
         let (least, most) = (dollars(estimate.least), dollars(estimate.most));
-        let range = match least == most {
-            true => most,
-            false => format!("{least} to {most}"),
+        let range = if least == most {
+            most
+        } else {
+            format!("{least} to {most}")
         };
         format!("Expected cost: {range} ({basis}).")
     });
@@ -530,14 +533,13 @@ fn doubt(doubt: &Doubt) -> String {
     match doubt {
         Doubt::UnknownTest { task, test, nearest } => {
             let (test, nearest) = (untrusted::code(test, 200), codes(nearest, usize::MAX, 200));
-            match nearest.is_empty() {
-                true => format!(
-                    "{task} asks for the test {test}, which is not there, and no task of the plan brings tests."
-                ),
-                false => format!(
+            if nearest.is_empty() {
+                format!("{task} asks for the test {test}, which is not there, and no task of the plan brings tests.")
+            } else {
+                format!(
                     "{task} asks for the test {test}, which is not there yet. If one of these is meant, correct the \
-                     plan: {nearest}."
-                ),
+                 plan: {nearest}."
+                )
             }
         }
         Doubt::MissingProgram { task, command, program } => format!(
@@ -555,9 +557,10 @@ fn before(before: &Before, on: &str, text: usize) -> String {
         Before::Red {
             tests, failing, more, ..
         } => {
-            let names = match failing.is_empty() {
-                true => "which ones is not named".to_owned(),
-                false => words::and_more(codes(failing, usize::MAX, 200), *more),
+            let names = if failing.is_empty() {
+                "which ones is not named".to_owned()
+            } else {
+                words::and_more(codes(failing, usize::MAX, 200), *more)
             };
             format!(
                 "Tests that fail on {on} already do not count against a task, and excuse no new failure: {names}. {}.",

@@ -124,25 +124,28 @@ pub(super) fn sections(parts: Vec<String>) -> String {
 
 /// Returns a heading with its section, or nothing if the section is empty.
 pub(super) fn titled(title: &str, body: &str) -> String {
-    match body.trim().is_empty() {
-        true => String::new(),
-        false => format!("{title}\n\n{body}"),
+    if body.trim().is_empty() {
+        String::new()
+    } else {
+        format!("{title}\n\n{body}")
     }
 }
 
 /// Returns the text after words that lead to it, or nothing if it is empty.
 pub(super) fn after(words: &str, text: &str) -> String {
-    match text.is_empty() {
-        true => String::new(),
-        false => format!("{words}{text}"),
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("{words}{text}")
     }
 }
 
 /// Returns a folded part that a click opens, or nothing if the body is empty. `summary` is trusted text.
 pub(super) fn folded(summary: &str, body: &str) -> String {
-    match body.trim().is_empty() {
-        true => String::new(),
-        false => format!("<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>"),
+    if body.trim().is_empty() {
+        String::new()
+    } else {
+        format!("<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>")
     }
 }
 

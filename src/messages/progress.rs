@@ -60,9 +60,10 @@ fn remark(task: &Task, links: &Links, measure: &Measure) -> Option<String> {
         let report = task
             .pull
             .map_or_else(String::new, |pull| format!(" The report is on {}.", links.pull(pull)));
-        return Some(match why.contains('\n') {
-            true => format!("{} {}.{report} {why}", task.id, words::is_blocked(task)),
-            false => format!("{} {}. {why}{report}", task.id, words::is_blocked(task)),
+        return Some(if why.contains('\n') {
+            format!("{} {}.{report} {why}", task.id, words::is_blocked(task))
+        } else {
+            format!("{} {}. {why}{report}", task.id, words::is_blocked(task))
         });
     }
     let silent = task.turns_now().rfind(|turn| turn.ended_at.is_some())?;

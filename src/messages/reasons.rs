@@ -331,9 +331,10 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
         | PreFlightFault::NoNames
         | PreFlightFault::NoCommand => format!("{begin}: {what}."),
     };
-    match output.trim().is_empty() {
-        true => sentence,
-        false => format!("{sentence}\n\n{}", fence(output, "text", measure.output)),
+    if output.trim().is_empty() {
+        sentence
+    } else {
+        format!("{sentence}\n\n{}", fence(output, "text", measure.output))
     }
 }
 
@@ -392,13 +393,15 @@ fn base_failures(failures: &BaseFailures) -> String {
             format!("{} with {}{beside}", shared.tests, code(&shared.line, 200))
         })
         .collect();
-    let shared = match shared.is_empty() {
-        true => String::new(),
-        false => format!(": {}", shared.join(", ")),
+    let shared = if shared.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", shared.join(", "))
     };
-    let refused = match failures.symptoms.refused.is_empty() {
-        true => String::new(),
-        false => format!(". They were refused {}", codes(&failures.symptoms.refused, 5, 200)),
+    let refused = if failures.symptoms.refused.is_empty() {
+        String::new()
+    } else {
+        format!(". They were refused {}", codes(&failures.symptoms.refused, 5, 200))
     };
     let ci = match failures.ci {
         CiOfBase::Green => ". The repository's CI is green on the same commit, so this machine is to blame",

@@ -169,9 +169,12 @@ fn shown(what: &Detail) -> String {
 }
 
 fn lines(ranges: &[(u32, u32)]) -> String {
-    let one = |(first, last): &(u32, u32)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}–{last}"),
+    let one = |(first, last): &(u32, u32)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}–{last}")
+        }
     };
     let word = match ranges {
         [(first, last)] if first == last => "line",

@@ -141,9 +141,10 @@ pub fn closed_pull(feature: &Feature, task: &Task, why: &ClosedWhy, links: &Link
         ),
         ClosedWhy::Cancelled => {
             let name = feature.key.shown();
-            let next = match matches!(feature.state, State::Cancelled { .. }) {
-                true => format!("{name} is cancelled too: to start anew, label its issue again."),
-                false => "To go on with it, reopen this pull request.".to_owned(),
+            let next = if matches!(feature.state, State::Cancelled { .. }) {
+                format!("{name} is cancelled too: to start anew, label its issue again.")
+            } else {
+                "To go on with it, reopen this pull request.".to_owned()
             };
             format!("Closed: {id} of {name} is cancelled. The branch stays. {next}")
         }

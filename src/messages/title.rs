@@ -26,9 +26,10 @@ pub(super) fn of_feature(feature: &Feature) -> String {
 /// Returns the subject of a commit of AutoBuild's own. Where titles begin with a type, it has one too, since checks read
 /// every commit.
 pub(super) fn of_own(feature: &Feature, subject: &str) -> String {
-    match feature.rules.titles.has_type() {
-        true => filled(feature, "chore", (&feature.key.shown(), subject)),
-        false => subject.to_owned(),
+    if feature.rules.titles.has_type() {
+        filled(feature, "chore", (&feature.key.shown(), subject))
+    } else {
+        subject.to_owned()
     }
 }
 

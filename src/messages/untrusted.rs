@@ -37,9 +37,10 @@ pub fn cell(text: &str, max: usize) -> String {
 /// Returns one line of prose that ends like a sentence.
 pub fn sentence(text: &str, max: usize) -> String {
     let text = inline(text, max.saturating_sub(1));
-    match text.is_empty() || text.ends_with(['.', '!', '?', '…']) {
-        true => text,
-        false => format!("{text}."),
+    if text.is_empty() || text.ends_with(['.', '!', '?', '…']) {
+        text
+    } else {
+        format!("{text}.")
     }
 }
 
@@ -148,9 +149,10 @@ fn longest_run(text: &str, of: char) -> usize {
 fn bounded(text: &str, max: usize) -> Cow<'_, str> {
     // Cleaning drops characters, so much more than `max` is kept.
     let keep = max.saturating_mul(4).saturating_add(1_000);
-    match text.len() > keep.saturating_mul(4) {
-        true => Cow::Owned(shorten(text, keep)),
-        false => Cow::Borrowed(text),
+    if text.len() > keep.saturating_mul(4) {
+        Cow::Owned(shorten(text, keep))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 
@@ -162,9 +164,10 @@ fn one_line(text: &str, max: usize) -> String {
 /// Changes a line of code so that it neither gives a command nor looks like one of AutoBuild's own marks.
 fn without_mark(line: &str) -> String {
     let line = line.replace("<!--", "<!\u{200B}--");
-    match line.trim_start().starts_with("/autobuild") {
-        true => line.replacen("/autobuild", "/\u{200B}autobuild", 1),
-        false => line,
+    if line.trim_start().starts_with("/autobuild") {
+        line.replacen("/autobuild", "/\u{200B}autobuild", 1)
+    } else {
+        line
     }
 }
 

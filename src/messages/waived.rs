@@ -139,9 +139,10 @@ pub(super) fn waived(waiver: &Waiver, measure: &Measure) -> String {
     let tests = codes(&tests, measure.rows.min(40), 200);
     let who = format!("{} approved over the Coach", words::person(&waiver.by));
     sections(vec![
-        match what.is_empty() {
-            true => format!("{who}."),
-            false => format!("{who} and waived:\n\n{what}"),
+        if what.is_empty() {
+            format!("{who}.")
+        } else {
+            format!("{who} and waived:\n\n{what}")
         },
         after("These failing tests belong to the baseline from now on: ", &tests),
     ])

@@ -92,9 +92,10 @@ pub(super) fn login(login: &str) -> String {
 /// Returns a list such as `TASK-001, TASK-002`, or a dash if it is empty.
 pub(super) fn tasks(ids: &[TaskId], most: usize) -> String {
     let shown: Vec<String> = ids.iter().take(most).map(TaskId::to_string).collect();
-    match shown.is_empty() {
-        true => "–".to_owned(),
-        false => and_more(shown.join(", "), ids.len().saturating_sub(most)),
+    if shown.is_empty() {
+        "–".to_owned()
+    } else {
+        and_more(shown.join(", "), ids.len().saturating_sub(most))
     }
 }
 

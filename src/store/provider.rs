@@ -95,9 +95,10 @@ pub enum WaitsOn {
 
 impl WaitsOn {
     pub(super) fn of(stored: String) -> Self {
-        match stored == FORGE {
-            true => Self::Forge,
-            false => Self::Provider(stored),
+        if stored == FORGE {
+            Self::Forge
+        } else {
+            Self::Provider(stored)
         }
     }
 }

@@ -54,9 +54,10 @@ impl Store {
             return Ok(None);
         };
         let asked_at = row.int("asked_at")?;
-        let standing = match asked_at > row.int("doubted_at")? {
-            true => SettingsStatus::Certain,
-            false => SettingsStatus::InDoubt,
+        let standing = if asked_at > row.int("doubted_at")? {
+            SettingsStatus::Certain
+        } else {
+            SettingsStatus::InDoubt
         };
         let known = KnownSettings {
             commit: row.opt_parsed("commit_sha")?,

@@ -124,10 +124,8 @@ impl Stage {
             let [before, worked, after] = tree::of_case(library, case, &outside);
             // A base that remembers its runs outside the checkout belongs to one case alone.
             let remembers = before.values().any(|text| text.contains(outside.to_str().unwrap()));
-            let name = match remembers {
-                true => format!("{} of {}", case.base, case.number),
-                false => case.base.clone(),
-            };
+            let own = remembers.then(|| format!("{} of {}", case.base, case.number));
+            let name = own.unwrap_or_else(|| case.base.clone());
             if !bases.contains_key(&name) {
                 let settings = library.base_settings(&case.base);
                 bases.insert(name.clone(), (import.commit(None, &before), before, settings));

@@ -104,9 +104,10 @@ pub async fn serve() {
 
 /// 9: whether clouds' metadata are reached; `Err` says why no network could be made to try it in.
 pub fn reaches_metadata(way: Way) -> Result<bool, String> {
-    let own_user = match rustix::process::getuid().is_root() {
-        true => "--net",
-        false => "-Urn",
+    let own_user = if rustix::process::getuid().is_root() {
+        "--net"
+    } else {
+        "-Urn"
     };
     let output = Command::new("unshare")
         .args([own_user, "python3", "-c", NETWORK])

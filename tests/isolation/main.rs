@@ -197,9 +197,10 @@ async fn try_one(stage: &Stage, trial: Trial, way: Way) -> Came {
         Trial::ServiceKilled => (apart::outlives_the_service(way).await, String::new()),
         Trial::Planted(plant) => (planted::leads_anywhere(plant, way).await, String::new()),
     };
-    match is_possible {
-        true => Came::Possible(said),
-        false => Came::Refused(said),
+    if is_possible {
+        Came::Possible(said)
+    } else {
+        Came::Refused(said)
     }
 }
 

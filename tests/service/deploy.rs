@@ -226,10 +226,7 @@ fn what_the_recipe_copies_is_a_workspace_that_cargo_loads() {
 /// Returns every Rust file below a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let below = |path: PathBuf| match path.is_dir() {
-        true => sources(&path),
-        false => vec![path],
-    };
+    let below = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };
     let all = entries.flat_map(below);
     all.filter(|path| path.extension().is_some_and(|end| end == "rs"))
         .collect()

@@ -97,9 +97,10 @@ fn settings(path: &str, schema: &Json) -> Vec<Vec<String>> {
         let about = property["description"].as_str().unwrap();
         let values = property["enum"].as_array();
         let values: Vec<String> = values.into_iter().flatten().map(|value| code(&yaml(value))).collect();
-        let valid = match values.iter().all(|value| about.contains(value.as_str())) {
-            true => String::new(),
-            false => format!(" {}.", values.join(", ")),
+        let valid = if values.iter().all(|value| about.contains(value.as_str())) {
+            String::new()
+        } else {
+            format!(" {}.", values.join(", "))
         };
         let usual = property
             .get("default")
@@ -377,16 +378,18 @@ fn links_in_the_docs_lead_to_something() {
         let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         for target in targets.filter(|target| !target.contains("://") && !target.contains(char::is_whitespace)) {
             let (file, heading) = target.split_once('#').unwrap_or((target, ""));
-            let at = match file.is_empty() {
-                true => path.clone(),
-                false => path.parent().unwrap().join(file),
+            let at = if file.is_empty() {
+                path.clone()
+            } else {
+                path.parent().unwrap().join(file)
             };
-            let leads = match heading.is_empty() {
-                true => at.exists(),
-                false => fs::read_to_string(&at)
+            let leads = if heading.is_empty() {
+                at.exists()
+            } else {
+                fs::read_to_string(&at)
                     .unwrap_or_default()
                     .lines()
-                    .any(|line| line.starts_with('#') && anchor(line) == heading),
+                    .any(|line| line.starts_with('#') && anchor(line) == heading)
             };
             if !leads {
                 broken.push(format!("{}: {target}", path.display()));

@@ -210,9 +210,10 @@ async fn reads_the_sample(url: &str, version: usize) {
     assert_eq!(baseline.is_some(), version >= 2);
     let runs = store.runs_of(&key, None).await.unwrap();
     let states: Vec<RunState> = runs.iter().map(|run| run.state).collect();
-    match version >= 3 {
-        true => assert_eq!(states, [RunState::Ended, RunState::Running]),
-        false => assert_eq!(states, []),
+    if version >= 3 {
+        assert_eq!(states, [RunState::Ended, RunState::Running])
+    } else {
+        assert_eq!(states, [])
     }
     assert_eq!(store.is_spent("session 9000-0").await.unwrap(), version >= 8);
     let prompts: Vec<Option<u64>> = runs.iter().map(|run| run.prompt_chars).collect();

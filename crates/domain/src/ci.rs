@@ -233,9 +233,10 @@ fn ended(checks: &[CiCheck]) -> GateResult {
     if !lacking.is_empty() {
         let what = list(&lacking);
         let on_pull = |check: &CiCheck| matches!(check.says, CiSays::FailedOnPull(_) | CiSays::Passed);
-        return match checks.iter().all(on_pull) {
-            true => result(Evidence::Absent(Absence::JudgesPull { what })),
-            false => unfinished(what),
+        return if checks.iter().all(on_pull) {
+            result(Evidence::Absent(Absence::JudgesPull { what }))
+        } else {
+            unfinished(what)
         };
     }
     let passed = named(|says| matches!(says, CiSays::Passed));
@@ -279,9 +280,10 @@ fn item(check: &CiCheck) -> Option<Issue> {
         return None;
     };
     let name = &check.name;
-    let text = match output.is_empty() {
-        true => format!("CI check `{name}` failed and says nothing more"),
-        false => format!("CI check `{name}` failed:\n{output}"),
+    let text = if output.is_empty() {
+        format!("CI check `{name}` failed and says nothing more")
+    } else {
+        format!("CI check `{name}` failed:\n{output}")
     };
     Some(Issue::must_fix("ci", &text))
 }

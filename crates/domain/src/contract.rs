@@ -282,9 +282,10 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
         items.extend(open.item);
     }
     for (open, question) in open_questions(decision, facts) {
-        let contract = match open.lacks_answer() {
-            true => Contract::QuestionsAnswered,
-            false => Contract::NoMustFix,
+        let contract = if open.lacks_answer() {
+            Contract::QuestionsAnswered
+        } else {
+            Contract::NoMustFix
         };
         found.push(broken(contract, &open.sentence(question)));
         items.push(open_item(&open, question));

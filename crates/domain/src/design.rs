@@ -84,9 +84,10 @@ pub fn parse_design(answer: &Value) -> Result<Design, Mistakes> {
 }
 
 fn design(mut fields: Fields<'_>, inquiries: Inquiries) -> Design {
-    let plan = match inquiries.is_empty() {
-        true => fields.required("plan"),
-        false => fields.optional("plan"),
+    let plan = if inquiries.is_empty() {
+        fields.required("plan")
+    } else {
+        fields.optional("plan")
     };
     let plan = plan.map(|field| prose(&field, MOST_PLAN));
     fields.optional("inquiries");

@@ -75,9 +75,10 @@ impl FromStr for HostName {
         if name.len() > MAX_NAME {
             return Err(NotAHost::TooLong);
         }
-        match name.split('.').all(is_label) {
-            true => Ok(Self(name.to_owned())),
-            false => Err(NotAHost::Malformed),
+        if name.split('.').all(is_label) {
+            Ok(Self(name.to_owned()))
+        } else {
+            Err(NotAHost::Malformed)
         }
     }
 }

@@ -12,9 +12,10 @@ pub fn find_plan_block(markdown_text: &str) -> Option<String> {
 }
 
 fn has_tasks(body: &str) -> bool {
-    match body.trim_start().starts_with('{') {
-        true => outer_keys(body).any(|key| is_tasks(key.trim_start())),
-        false => body.lines().any(is_tasks),
+    if body.trim_start().starts_with('{') {
+        outer_keys(body).any(|key| is_tasks(key.trim_start()))
+    } else {
+        body.lines().any(is_tasks)
     }
 }
 

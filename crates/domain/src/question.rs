@@ -212,9 +212,12 @@ pub fn both_forms(old: Option<&str>, new: Option<&str>) -> String {
         let lines = lines.get(start..lines.len() - end).unwrap_or_default();
         cut(&lines.join("\n"), (MOST_LINES - HEADINGS) / 2)
     };
-    let form = |name: &str, lines: &[&str]| match lines.is_empty() {
-        true => format!("{name}: none"),
-        false => format!("{name}:\n{}", differing(lines)),
+    let form = |name: &str, lines: &[&str]| {
+        if lines.is_empty() {
+            format!("{name}: none")
+        } else {
+            format!("{name}:\n{}", differing(lines))
+        }
     };
     format!("{}\n{}", form("before", &old), form("after", &new))
 }

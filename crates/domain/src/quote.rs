@@ -55,9 +55,10 @@ fn words(text: &str) -> Vec<Word> {
         for token in without_marker(line).split_whitespace().flat_map(pieces) {
             let plain: String = token.chars().filter(|c| !MARKS.contains(c)).collect();
             let bare = plain.trim_matches(AROUND);
-            let ends = match plain.ends_with(ENDS) {
-                true => Position::AtSentence,
-                false => Position::Inside,
+            let ends = if plain.ends_with(ENDS) {
+                Position::AtSentence
+            } else {
+                Position::Inside
             };
             if !bare.is_empty() {
                 let text = bare.to_lowercase();

@@ -76,9 +76,10 @@ pub fn parse_report(answer: &serde_json::Value) -> Result<PlayerReport, Mistakes
 }
 
 fn report<'a>(mut fields: Fields<'a>, inquiries: Inquiries) -> PlayerReport {
-    let needed: fn(&mut Fields<'a>, &'static str) -> Option<Field<'a>> = match inquiries.is_empty() {
-        true => Fields::required,
-        false => Fields::optional,
+    let needed: fn(&mut Fields<'a>, &'static str) -> Option<Field<'a>> = if inquiries.is_empty() {
+        Fields::required
+    } else {
+        Fields::optional
     };
     fields.optional("inquiries");
     let text = |field: Option<Field<'_>>| field.and_then(|field| field.text()).unwrap_or_default();

@@ -116,9 +116,10 @@ impl FromStr for TitleForm {
             parts.push(Part::Text(rest.to_owned()));
         }
         let names = [Part::Value(Value::Name), Part::Value(Value::Subject)];
-        match names.iter().any(|name| parts.contains(name)) {
-            true => Ok(Self { parts }),
-            false => Err(NotAForm::Nameless),
+        if names.iter().any(|name| parts.contains(name)) {
+            Ok(Self { parts })
+        } else {
+            Err(NotAForm::Nameless)
         }
     }
 }

@@ -91,9 +91,10 @@ impl Mirror {
         let commits = ["--end-of-options", base.as_str(), head.as_str()];
         let arguments = [&["diff-tree"], &SAFE[..], &options, &commits].concat();
         let output = self.ask(&arguments, Some(cap)).await?;
-        match output.truncated {
-            true => Ok((output.stdout.clone(), true)),
-            false => Ok((output.whole("diff-tree")?.to_vec(), false)),
+        if output.truncated {
+            Ok((output.stdout.clone(), true))
+        } else {
+            Ok((output.whole("diff-tree")?.to_vec(), false))
         }
     }
 }

@@ -120,18 +120,20 @@ impl OwnRepository {
         let is_git_folder = |folder: &Path| folder.join("HEAD").is_file() && folder.join("objects").is_dir();
         if let Some(inside) = folder.ancestors().find(|folder| is_git_folder(folder)) {
             let is_named_git = |folder: &Path| folder.file_name().is_some_and(|name| name == ".git");
-            return match inside.ancestors().any(is_named_git) {
-                true => NoRepository::GitFolder(inside.to_owned()),
-                false => NoRepository::Bare(inside.to_owned()),
+            return if inside.ancestors().any(is_named_git) {
+                NoRepository::GitFolder(inside.to_owned())
+            } else {
+                NoRepository::Bare(inside.to_owned())
             };
         }
-        match folder.ancestors().any(|folder| folder.join(".git").exists()) {
-            true => NoRepository::Git(GitError::Failed {
+        if folder.ancestors().any(|folder| folder.join(".git").exists()) {
+            NoRepository::Git(GitError::Failed {
                 command: "rev-parse".to_owned(),
                 code: 128,
                 stderr: said,
-            }),
-            false => NoRepository::Missing(folder.to_owned()),
+            })
+        } else {
+            NoRepository::Missing(folder.to_owned())
         }
     }
 
@@ -274,9 +276,10 @@ impl OwnRepository {
         if moved.code == 0 {
             return Ok(Given::Done);
         }
-        Ok(match self.branch(branch).await?.as_deref() == was {
-            true => Given::Refused(moved.stderr),
-            false => Given::Taken,
+        Ok(if self.branch(branch).await?.as_deref() == was {
+            Given::Refused(moved.stderr)
+        } else {
+            Given::Taken
         })
     }
 

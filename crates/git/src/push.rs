@@ -97,9 +97,10 @@ impl Mirror {
             // itself shows whether the first one succeeded.
             Some(Answer::No(summary)) => {
                 let actual = self.remote_tip(remote, branch).await?;
-                match actual.as_ref().map_or("", Sha::as_str) == expected {
-                    true => Err(of_refusal(&summary, &output, branch)),
-                    false => Err(PushError::LeaseLost { actual }),
+                if actual.as_ref().map_or("", Sha::as_str) == expected {
+                    Err(of_refusal(&summary, &output, branch))
+                } else {
+                    Err(PushError::LeaseLost { actual })
                 }
             }
         }
@@ -184,9 +185,10 @@ fn of_refusal(summary: &str, output: &GitOutput, branch: &BranchName) -> PushErr
     let lower = said.replace(branch.as_str(), "").to_lowercase();
     let says = |signs: &[&str]| signs.iter().any(|sign| lower.contains(sign));
     let names_rule = numbered(&said) || (says(&REFUSES) && !says(&HICCUPS));
-    match names_rule {
-        true => PushError::Rejected { reason: said },
-        false => GitError::Transient(said).into(),
+    if names_rule {
+        PushError::Rejected { reason: said }
+    } else {
+        GitError::Transient(said).into()
     }
 }
 

@@ -80,9 +80,10 @@ fn take_away(folder: &Path) -> io::Result<()> {
     opened(folder)?;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        match entry.file_type()?.is_dir() {
-            true => take_away(&entry.path())?,
-            false => fs::remove_file(entry.path())?,
+        if entry.file_type()?.is_dir() {
+            take_away(&entry.path())?
+        } else {
+            fs::remove_file(entry.path())?
         }
     }
     fs::remove_dir(folder)

@@ -239,9 +239,10 @@ pub(crate) async fn blob_sizes(git_dir: &Path, oids: &[&str]) -> Result<Vec<Opti
     let text = output.text();
     let size = |line: &str| line.strip_prefix("blob ").and_then(|size| size.parse().ok());
     let sizes: Vec<Option<u64>> = text.lines().map(size).collect();
-    match sizes.len() == oids.len() {
-        true => Ok(sizes),
-        false => Err(GitError::unexpected("cat-file", "an early end")),
+    if sizes.len() == oids.len() {
+        Ok(sizes)
+    } else {
+        Err(GitError::unexpected("cat-file", "an early end"))
     }
 }
 

@@ -11,9 +11,10 @@ const MOST: usize = 20_000;
 pub(crate) fn flatten(path: &str, text: &str) -> Vec<Setting> {
     let name = file_name(path);
     let is_toml = name.ends_with(".toml") || name == "config";
-    let value: Option<serde_json::Value> = match is_toml {
-        true => toml::from_str(text).ok(),
-        false => text::json::read(text.as_bytes()).ok(),
+    let value: Option<serde_json::Value> = if is_toml {
+        toml::from_str(text).ok()
+    } else {
+        text::json::read(text.as_bytes()).ok()
     };
     let extension = name.rsplit('.').next().unwrap_or_default();
     let mut settings = Vec::new();

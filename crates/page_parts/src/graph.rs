@@ -105,9 +105,12 @@ fn edge((from_x, from_y): (usize, usize), (to_x, to_y): (usize, usize)) -> Strin
 }
 
 fn in_words(graph: &Graph) -> String {
-    let one = |one: &Node| match one.state.is_empty() {
-        true => one.name.clone(),
-        false => format!("{} {}", one.name, one.state),
+    let one = |one: &Node| {
+        if one.state.is_empty() {
+            one.name.clone()
+        } else {
+            format!("{} {}", one.name, one.state)
+        }
     };
     let column = |column: &Column| {
         let boxes: Vec<String> = column.boxes.iter().map(one).collect();
@@ -117,8 +120,9 @@ fn in_words(graph: &Graph) -> String {
 }
 
 fn short(name: &str) -> String {
-    match name.chars().count() > LINE {
-        true => format!("{}…", name.chars().take(LINE).collect::<String>().trim_end()),
-        false => name.to_owned(),
+    if name.chars().count() > LINE {
+        format!("{}…", name.chars().take(LINE).collect::<String>().trim_end())
+    } else {
+        name.to_owned()
     }
 }

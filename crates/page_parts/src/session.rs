@@ -41,9 +41,10 @@ impl Reach {
     /// Returns how a browser reaches a service that itself speaks plain HTTP: the proxy in front says whether TLS was
     /// used.
     pub fn of(headers: &HeaderMap) -> Self {
-        match headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https") {
-            true => Self::Tls,
-            false => Self::Plain,
+        if headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https") {
+            Self::Tls
+        } else {
+            Self::Plain
         }
     }
 }

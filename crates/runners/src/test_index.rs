@@ -131,10 +131,10 @@ impl TestIndex {
             return scoped;
         }
         let made: Vec<&TestSite> = self.makers.iter().filter(|maker| maker.makes(name)).collect();
-        match made.is_empty() {
-            // A class may have inherited the test, and a title may be computed.
-            true => found.into_iter().filter(|site| !site.is_elsewhere(name)).collect(),
-            false => made,
+        if made.is_empty() {
+            found.into_iter().filter(|site| !site.is_elsewhere(name)).collect()
+        } else {
+            made
         }
     }
 
@@ -150,9 +150,10 @@ impl TestIndex {
                 .is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
         };
         let (here, elsewhere): (Vec<_>, Vec<_>) = found.into_iter().partition(|site| is_file(&site.path));
-        match here.is_empty() && self.read.keys().any(|path| is_file(path)) {
-            true => elsewhere,
-            false => here,
+        if here.is_empty() && self.read.keys().any(|path| is_file(path)) {
+            elsewhere
+        } else {
+            here
         }
     }
 

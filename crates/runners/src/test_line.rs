@@ -166,12 +166,13 @@ impl TestLine {
 
     /// Returns the way to run the tests, with or without additions.
     pub fn invocation(&self, additions: Additions) -> Invocation {
-        match additions.are_made() {
-            true => Invocation {
+        if additions.are_made() {
+            Invocation {
                 line: self.naming(),
                 variables: &VARIABLES,
-            },
-            false => Invocation::plain(&self.text),
+            }
+        } else {
+            Invocation::plain(&self.text)
         }
     }
 
@@ -368,10 +369,7 @@ fn options(words: &[&str]) -> usize {
         let before = at.checked_sub(1).and_then(|before| words.get(before));
         word.starts_with('-') || word.contains('=') || before.is_some_and(|before| before.starts_with('-'))
     };
-    match (0..end).all(is_option) {
-        true => end,
-        false => words.len(),
-    }
+    if (0..end).all(is_option) { end } else { words.len() }
 }
 
 /// Returns the script of `package.json` that a command starts, and the separator before arguments for the script

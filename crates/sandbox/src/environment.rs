@@ -44,9 +44,10 @@ fn utf8_locale(listed: &str) -> &str {
         .lines()
         .map(str::trim)
         .filter(|name| plain(name).ends_with(".utf8"));
-    match fitting.clone().any(|name| plain(name) == "c.utf8") {
-        true => DEFAULT_LOCALE,
-        false => fitting.next().unwrap_or(DEFAULT_LOCALE),
+    if fitting.clone().any(|name| plain(name) == "c.utf8") {
+        DEFAULT_LOCALE
+    } else {
+        fitting.next().unwrap_or(DEFAULT_LOCALE)
     }
 }
 

@@ -143,9 +143,10 @@ impl Family {
             }
         }
         self.older = older;
-        match table.iter().any(|process| process.pid == self.pid) {
-            true => Ok((own, descendants(&table, &[self.pid]))),
-            false => Err(ErrorKind::NotFound.into()),
+        if table.iter().any(|process| process.pid == self.pid) {
+            Ok((own, descendants(&table, &[self.pid])))
+        } else {
+            Err(ErrorKind::NotFound.into())
         }
     }
 }

@@ -220,9 +220,10 @@ fn holds_more(folder: &Path, hidden: &[PathBuf]) -> bool {
 
 /// Returns the folder itself; if it contains credentials, everything else in it.
 fn without_credentials(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
-    match is_wide(folder, hidden) {
-        true => Vec::new(),
-        false => without_credentials_in(folder),
+    if is_wide(folder, hidden) {
+        Vec::new()
+    } else {
+        without_credentials_in(folder)
     }
 }
 

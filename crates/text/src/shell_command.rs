@@ -37,9 +37,10 @@ impl ShellCommand {
     /// [`NotACommand`] says why the text is not a command.
     pub fn of_one_line(text: &str) -> Result<Self, NotACommand> {
         let text = text.trim();
-        match text.contains(['\n', '\r']) {
-            true => Err(NotACommand::SeveralLines),
-            false => text.parse(),
+        if text.contains(['\n', '\r']) {
+            Err(NotACommand::SeveralLines)
+        } else {
+            text.parse()
         }
     }
 
@@ -87,9 +88,10 @@ impl fmt::Display for SimpleCommand {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
         for (number, word) in self.words.iter().enumerate() {
             let separator = if number == 0 { "" } else { " " };
-            match number > 0 && !word.is_empty() && word.chars().all(is_plain) {
-                true => write!(f, "{separator}{word}")?,
-                false => write!(f, "{separator}{}", shell_words::quote(word))?,
+            if number > 0 && !word.is_empty() && word.chars().all(is_plain) {
+                write!(f, "{separator}{word}")?
+            } else {
+                write!(f, "{separator}{}", shell_words::quote(word))?
             }
         }
         Ok(())

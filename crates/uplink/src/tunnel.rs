@@ -91,9 +91,10 @@ impl Proxy {
         }
         let is_plain = matches!(url.path(), "" | "/") && url.query().is_none() && url.fragment().is_none();
         let is_http = matches!(url.scheme(), "http" | "https");
-        match is_plain && is_http && url.host().is_some() {
-            true => Ok(()),
-            false => Err(NotAProxy::Malformed),
+        if is_plain && is_http && url.host().is_some() {
+            Ok(())
+        } else {
+            Err(NotAProxy::Malformed)
         }
     }
 

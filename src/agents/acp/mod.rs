@@ -79,11 +79,12 @@ impl AcpAgent {
         let env = environment(private.path(), &[]).map_err(failed)?;
         let path = env.into_iter().find(|(name, _)| name == "PATH");
         let folders = path.map(|(_, value)| value).unwrap_or_default();
-        match is_there(Path::new(&self.program), &folders) {
-            true => Ok(()),
-            false => Err(AgentFailure::NotFound {
+        if is_there(Path::new(&self.program), &folders) {
+            Ok(())
+        } else {
+            Err(AgentFailure::NotFound {
                 program: self.command.program().to_owned(),
-            }),
+            })
         }
     }
 
@@ -181,11 +182,12 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
         if words.contains("valid structured output") {
             return Ok(Err(NoAnswer::Malformed(plain(&spec.secrets, message, 500))));
         }
-        return Err(match words.contains("maximum number of turns") {
-            true => AgentFailure::OutOfAgentTurns {
+        return Err(if words.contains("maximum number of turns") {
+            AgentFailure::OutOfAgentTurns {
                 turns: spec.agent_turns,
-            },
-            false => by_words(spec, message),
+            }
+        } else {
+            by_words(spec, message)
         });
     }
     match stream.stop_reason.as_deref() {

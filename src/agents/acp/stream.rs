@@ -200,11 +200,12 @@ impl Stream {
             delay_ms: 0,
             why: why.to_owned(),
         });
-        match codex::answer::is_unauthorised(why) {
-            true => Next::Stop(AgentFailure::NotAuthorised {
+        if codex::answer::is_unauthorised(why) {
+            Next::Stop(AgentFailure::NotAuthorised {
                 said: journal.plain(why, 500),
-            }),
-            false => Next::Listen,
+            })
+        } else {
+            Next::Listen
         }
     }
 

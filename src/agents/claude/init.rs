@@ -38,9 +38,10 @@ pub(crate) fn difference(init: &Value, asked: StartRequest, login: Login) -> Opt
     }
     let has = |tool: &&str| tools.iter().any(|found| found == tool);
     let missing: Vec<&str> = asked.tools.iter().filter(|tool| !has(tool)).copied().collect();
-    match missing.is_empty() {
-        true => None,
-        false => Some(format!("it lacks the tools {}", missing.join(", "))),
+    if missing.is_empty() {
+        None
+    } else {
+        Some(format!("it lacks the tools {}", missing.join(", ")))
     }
 }
 

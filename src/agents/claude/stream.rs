@@ -225,9 +225,10 @@ impl Stream {
             let output = tool_result_text(block.get("content"));
             if self.open.get(&id).is_some_and(|tool| tool == ANSWER_TOOL) {
                 let handed_in = self.handed_in.take().filter(|(call, _)| *call == id);
-                match failed {
-                    true => self.refused_answer = Some(journal.plain(&output, 2_000)),
-                    false => self.taken = handed_in.map(|(_, answer)| answer),
+                if failed {
+                    self.refused_answer = Some(journal.plain(&output, 2_000))
+                } else {
+                    self.taken = handed_in.map(|(_, answer)| answer)
                 }
             }
             self.open.remove(&id);

@@ -68,11 +68,12 @@ impl Stream {
             delay_ms: 0,
             why: message.to_owned(),
         });
-        match is_unauthorised(message) {
-            true => Next::Stop(AgentFailure::NotAuthorised {
+        if is_unauthorised(message) {
+            Next::Stop(AgentFailure::NotAuthorised {
                 said: journal.plain(message, 500),
-            }),
-            false => Next::Listen,
+            })
+        } else {
+            Next::Listen
         }
     }
 }

@@ -81,13 +81,15 @@ fn other(result: &GateResult) -> String {
         Weight::Asked | Weight::Informational => " (only shown)",
     };
     let name = format!("{}{weight}", capital(&result.gate.name()));
-    let max = match [Gate::BaseTests, Gate::Integrity].contains(&result.gate) {
-        true => MAX_TESTS_TOUCHED,
-        false => MAX_OUTPUT,
+    let max = if [Gate::BaseTests, Gate::Integrity].contains(&result.gate) {
+        MAX_TESTS_TOUCHED
+    } else {
+        MAX_OUTPUT
     };
-    let shown = match result.gate == Gate::BaseTests {
-        true => evidence_of_tests(&name, &result.evidence, max),
-        false => evidence(&name, &result.evidence, max),
+    let shown = if result.gate == Gate::BaseTests {
+        evidence_of_tests(&name, &result.evidence, max)
+    } else {
+        evidence(&name, &result.evidence, max)
     };
     format!("{shown}{}", places(&result.items))
 }
@@ -161,9 +163,10 @@ fn shown(what: &str, uncounted: &str, evidence: &Evidence, max: usize) -> String
 fn ran(what: &str, word: &str, uncounted: &str, finding: &Finding, max: usize) -> String {
     let output = finding.output.trim();
     if finding.command.is_empty() {
-        let said = match output.is_empty() {
-            true => String::new(),
-            false => format!("\n{}\n", fenced("finding", output, max)),
+        let said = if output.is_empty() {
+            String::new()
+        } else {
+            format!("\n{}\n", fenced("finding", output, max))
         };
         return format!("\n{what} {word}.\n{said}");
     }

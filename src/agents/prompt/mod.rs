@@ -142,9 +142,10 @@ impl Prompt {
     pub(crate) fn answer_alone(&self, problem: &str, words: &str) -> Self {
         let mut again = self.subject();
         let problem = fenced("problem", problem, MAX_PROBLEM);
-        let words = match words.is_empty() {
-            true => "You printed nothing.".to_owned(),
-            false => format!("This is what you printed:\n\n{}", fenced("output", words, MAX_OUTPUT)),
+        let words = if words.is_empty() {
+            "You printed nothing.".to_owned()
+        } else {
+            format!("This is what you printed:\n\n{}", fenced("output", words, MAX_OUTPUT))
         };
         again.section(
             "Only your answer is missing",
@@ -200,11 +201,10 @@ impl Prompt {
             Left::Changes => "The working copy holds what it left. Look at that first and go on from there",
             Left::Nothing => "It left no changes",
         };
-        let limit = match cut.is_limit() {
-            true => {
-                " There is no third run: do the most important part first, and report before you meet the limit too."
-            }
-            false => "",
+        let limit = if cut.is_limit() {
+            " There is no third run: do the most important part first, and report before you meet the limit too."
+        } else {
+            ""
         };
         let mut next = self.clone();
         next.section(

@@ -54,9 +54,10 @@ impl<'a> Tests<'a> {
 impl Prompt {
     pub(super) fn issue(&mut self, issue: Snapshot<'_>) {
         let title = fenced("issue title", issue.title, MAX_TITLE);
-        let body = match issue.body.trim().is_empty() {
-            true => "The issue has no body.".to_owned(),
-            false => fenced("issue body", &with_named_images(issue.body), MAX_ISSUE),
+        let body = if issue.body.trim().is_empty() {
+            "The issue has no body.".to_owned()
+        } else {
+            fenced("issue body", &with_named_images(issue.body), MAX_ISSUE)
         };
         let comments = comments(issue.comments);
         self.section("The issue", &format!("{title}\n\n{body}{comments}"));

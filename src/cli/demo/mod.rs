@@ -185,10 +185,10 @@ async fn finish(
         if let Some(rest) = Rest::now(&stage, &filed).await? {
             let now = rest.report(&stage, &filed, &approving(demo, &stage, &filed)).await?;
             files.traced = traces::first(&stage, filed.repo).await?;
-            match now.how == ended.how {
-                false => files.print(&now, terminal, demo.json),
-                // The first report has long scrolled away.
-                true => files.remind(&now, terminal, demo.json),
+            if now.how != ended.how {
+                files.print(&now, terminal, demo.json)
+            } else {
+                files.remind(&now, terminal, demo.json)
             }
             ended = now;
         }

@@ -107,11 +107,10 @@ pub(super) async fn memory(look: &Look<'_>) -> Vec<Row> {
     };
     let found = tokio::time::timeout(PATIENCE, inspected).await;
     let late = |_| Err(anyhow::anyhow!("the database does not answer within 5 seconds"));
-    let remedy = match settings.database_url.expose_secret().starts_with("sqlite:") {
-        true => {
-            "let the user that runs AutoBuild read and write that file, or name another with AUTOBUILD_DATABASE_URL"
-        }
-        false => "see that the database runs, and that AUTOBUILD_DATABASE_URL leads to it",
+    let remedy = if settings.database_url.expose_secret().starts_with("sqlite:") {
+        "let the user that runs AutoBuild read and write that file, or name another with AUTOBUILD_DATABASE_URL"
+    } else {
+        "see that the database runs, and that AUTOBUILD_DATABASE_URL leads to it"
     };
     vec![folder, database(&found.unwrap_or_else(late), remedy)]
 }
@@ -171,9 +170,10 @@ pub(super) enum User {
 }
 
 pub(super) fn user() -> User {
-    match rustix::process::geteuid().is_root() {
-        true => User::Root,
-        false => User::Ordinary,
+    if rustix::process::geteuid().is_root() {
+        User::Root
+    } else {
+        User::Ordinary
     }
 }
 

@@ -76,17 +76,19 @@ fn secrets(read: &Result<ServerSettings, Vec<ServerMistake>>) -> Secrets {
 fn shown(command: &str, rows: &[Row], secrets: &Secrets, json: bool) -> ExitCode {
     let rows: Vec<Row> = rows.iter().map(|row| row.masked(|text| secrets.mask(text))).collect();
     let terminal = Terminal::open(json);
-    let text = match json {
-        true => format!("{}\n", diagnosis::report(&rows)),
-        false => table::table(&rows, terminal.columns(), |text, tone| terminal.in_tone(text, tone)),
+    let text = if json {
+        format!("{}\n", diagnosis::report(&rows))
+    } else {
+        table::table(&rows, terminal.columns(), |text, tone| terminal.in_tone(text, tone))
     };
     if let Err(error) = print(&text) {
         eprintln!("autobuild {command}: standard output cannot be written: {error}");
         return ExitCode::FAILURE;
     }
-    match diagnosis::is_broken(&rows) {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
+    if diagnosis::is_broken(&rows) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
     }
 }
 

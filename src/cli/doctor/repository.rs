@@ -72,15 +72,12 @@ async fn not_installed(client: &Client, name: &RepoName) -> Row {
 }
 
 fn there(name: &RepoName, repository: &Repository) -> Row {
-    let row = match repository.archived {
-        true => {
-            let found = "it is archived, so nothing can be written";
-            Row::broken(Topic::Repository, found, "unarchive it, under Settings")
-        }
-        false => {
-            let found = format!("the App is installed; default branch {}", repository.default_branch);
-            Row::ok(Topic::Repository, found)
-        }
+    let row = if repository.archived {
+        let found = "it is archived, so nothing can be written";
+        Row::broken(Topic::Repository, found, "unarchive it, under Settings")
+    } else {
+        let found = format!("the App is installed; default branch {}", repository.default_branch);
+        Row::ok(Topic::Repository, found)
     };
     row.of(name.to_string())
 }
@@ -293,21 +290,23 @@ fn workflows_row(started: &[Started]) -> Row {
     let said = |one: &Started| {
         let starts = format!("{} ({})", one.file, one.triggers.join(", "));
         let risks: Vec<&str> = one.risks.iter().map(|risk| risk.words()).collect();
-        match risks.is_empty() {
-            true => starts,
-            false => format!("{starts} with {}", risks.join(" and ")),
+        if risks.is_empty() {
+            starts
+        } else {
+            format!("{starts} with {}", risks.join(" and "))
         }
     };
     let all: Vec<String> = started.iter().map(said).collect();
     let found = format!("commits of agents start {}", all.join("; "));
-    match started.iter().all(|one| one.risks.is_empty()) {
-        true => Row::ok(Topic::Workflows, found),
-        false => Row::warning(
+    if started.iter().all(|one| one.risks.is_empty()) {
+        Row::ok(Topic::Workflows, found)
+    } else {
+        Row::warning(
             Topic::Workflows,
             found,
             "take the branches autobuild/** out with `branches-ignore`, or give the workflow `permissions: read-all` and \
-             keep its secrets in an environment that people approve",
-        ),
+         keep its secrets in an environment that people approve",
+        )
     }
 }
 

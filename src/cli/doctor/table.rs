@@ -33,9 +33,10 @@ pub(super) fn table(rows: &[Row], columns: Option<usize>, paint: impl Fn(&str, T
 fn fitted(row: &Row, word: &str, columns: usize) -> Vec<String> {
     let what = row.what();
     let name = format!("{what:<WIDEST$} ");
-    let gutter = match columns < NARROW {
-        true => "  ".to_owned(),
-        false => " ".repeat(WORD + WIDEST + 2),
+    let gutter = if columns < NARROW {
+        "  ".to_owned()
+    } else {
+        " ".repeat(WORD + WIDEST + 2)
     };
     let mut lines = Vec::new();
     if columns < NARROW || what.width() > WIDEST {

@@ -82,12 +82,11 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
     drop(lock);
     report.end(&name, end);
     session.orders.keep_report(order.number, &report)?;
-    match session.screen.json {
-        true => session.screen.print(&order, &report),
-        false => {
-            let sentence = format!("{}.", report.sentence);
-            session.screen.terminal.line("", "", &sentence, Tone::Good);
-        }
+    if session.screen.json {
+        session.screen.print(&order, &report)
+    } else {
+        let sentence = format!("{}.", report.sentence);
+        session.screen.terminal.line("", "", &sentence, Tone::Good);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -42,9 +42,10 @@ pub async fn follow(
     stop: &mut Stop,
 ) -> anyhow::Result<Followed> {
     let name = order.name();
-    let what = match holder.agent == order.agent || holder.agent.is_empty() {
-        true => format!("and takes {name} too; Ctrl-C leaves it to that process"),
-        false => format!("with the agent {}; {name} waits until it is done", holder.agent),
+    let what = if holder.agent == order.agent || holder.agent.is_empty() {
+        format!("and takes {name} too; Ctrl-C leaves it to that process")
+    } else {
+        format!("with the agent {}; {name} waits until it is done", holder.agent)
     };
     let (process, other) = (holder.process, &holder.command);
     screen.note(&format!(
@@ -63,9 +64,10 @@ pub async fn follow(
         if let LockOutcome::Taken(lock) = Lock::ask(folder, command, &order.agent)? {
             // The order may have come to rest since the last look.
             let report = orders.report(order.number)?;
-            return Ok(match report.answers(order) {
-                true => Followed::Rests(Box::new(report)),
-                false => Followed::Free(lock),
+            return Ok(if report.answers(order) {
+                Followed::Rests(Box::new(report))
+            } else {
+                Followed::Free(lock)
             });
         }
         tokio::select! {

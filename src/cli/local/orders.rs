@@ -291,9 +291,10 @@ pub fn branch_of(title: &str) -> String {
         .collect();
     let slug: String = words.join("-").chars().take(40).collect();
     let slug = slug.trim_matches('-');
-    match slug.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        true => format!("autobuild/{slug}"),
-        false => format!("autobuild/feature-{slug}").trim_end_matches('-').to_owned(),
+    if slug.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        format!("autobuild/{slug}")
+    } else {
+        format!("autobuild/feature-{slug}").trim_end_matches('-').to_owned()
     }
 }
 

@@ -296,12 +296,13 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
     let no_plan = || format!("{name} has no plan yet: `autobuild resume {name}` goes on to make it");
     if feature.dry_run {
         let plan = report.plan.with_context(no_plan)?;
-        match feature.who.json {
-            true => session
+        if feature.who.json {
+            session
                 .screen
                 .terminal
-                .exact(&json!({"feature": name, "plan": plan, "settings": settings}).to_string()),
-            false => session.screen.terminal.exact(&crate::messages::clean(&plan)),
+                .exact(&json!({"feature": name, "plan": plan, "settings": settings}).to_string())
+        } else {
+            session.screen.terminal.exact(&crate::messages::clean(&plan))
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -319,9 +320,10 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
         order.settings.extend(settings);
     }
     session.with_agent(&mut order, &feature.who)?;
-    order.wish = match feature.orchestrate {
-        true => Wish::BuildAll,
-        false => Wish::Build,
+    order.wish = if feature.orchestrate {
+        Wish::BuildAll
+    } else {
+        Wish::Build
     };
     session.orders.keep(&order)?;
     session.build(order, &feature.who, Vec::new()).await

@@ -194,9 +194,10 @@ impl Report {
         terminal.exact("");
         let tone = if self.ok { Tone::Good } else { Tone::Bad };
         let tone = if self.rests { tone } else { Tone::Plain };
-        let sentence = match self.rests || self.sentence.is_empty() {
-            true => self.sentence.clone(),
-            false => format!("{} is {}, {}", order.name(), self.state, self.sentence),
+        let sentence = if self.rests || self.sentence.is_empty() {
+            self.sentence.clone()
+        } else {
+            format!("{} is {}, {}", order.name(), self.state, self.sentence)
         };
         let sentence = sentence.trim_end_matches('.');
         terminal.line("", "", &format!("{sentence}."), tone);
@@ -226,15 +227,14 @@ impl Report {
             terminal.exact("");
         }
         for (command, does) in commands {
-            match terminal
+            if terminal
                 .columns()
                 .is_some_and(|columns| longest + does.len() + 4 > columns)
             {
-                true => {
-                    terminal.line("", "", &format!("To {does}:"), Tone::Quiet);
-                    terminal.exact(&format!("  {command}"));
-                }
-                false => terminal.exact(&format!("  {command:<longest$}  {does}")),
+                terminal.line("", "", &format!("To {does}:"), Tone::Quiet);
+                terminal.exact(&format!("  {command}"));
+            } else {
+                terminal.exact(&format!("  {command:<longest$}  {does}"))
             }
         }
     }
@@ -272,9 +272,10 @@ impl Report {
         }
         commands.extend(self.resume(&name));
         if let Some(blocked) = self.tasks.iter().find(|row| row.verdict == Verdict::Blocked) {
-            let (decision, does) = match blocked.can_approve {
-                true => ("approve", "take the task as it is (or --skip, --retry)"),
-                false => ("skip", "give the task up (or --retry)"),
+            let (decision, does) = if blocked.can_approve {
+                ("approve", "take the task as it is (or --skip, --retry)")
+            } else {
+                ("skip", "give the task up (or --retry)")
             };
             commands.push(line(format!("autobuild resume {} --{decision}", blocked.task), does));
         }

@@ -98,9 +98,10 @@ fn print(session: &Session, order: &Order, report: &Report) {
         (None, false) if report.state == OrderStatus::Nothing => "not started".to_owned(),
         (None, false) => format!("{}{}", report.state, report.cause),
     };
-    let going = match report.rests || report.sentence.is_empty() {
-        true => String::new(),
-        false => format!(", {}", report.sentence),
+    let going = if report.rests || report.sentence.is_empty() {
+        String::new()
+    } else {
+        format!(", {}", report.sentence)
     };
     let (name, tasks, cost) = (order.name(), report.approved(), money(&report.all.cost));
     let terminal = &session.screen.terminal;

@@ -252,9 +252,10 @@ impl Screen {
         if self.quiet {
             return;
         }
-        match self.json {
-            true => self.terminal.exact(&report.json(order).to_string()),
-            false => report.print(order, &self.terminal),
+        if self.json {
+            self.terminal.exact(&report.json(order).to_string())
+        } else {
+            report.print(order, &self.terminal)
         }
     }
 

@@ -26,9 +26,12 @@ impl IssueText {
             let error = error.downcast_ref::<Errno>();
             error.is_some_and(|error| *error == Errno::NOENT)
         };
-        let text = read(path).map_err(|error| match is_missing(&error) {
-            true => anyhow::anyhow!("there is no such file: write the issue there, beginning with a line `# Title`"),
-            false => error,
+        let text = read(path).map_err(|error| {
+            if is_missing(&error) {
+                anyhow::anyhow!("there is no such file: write the issue there, beginning with a line `# Title`")
+            } else {
+                error
+            }
         });
         Self::of(&text.context("cannot be read")?)
     }

@@ -100,9 +100,10 @@ impl Picture<'_> {
         let task = work.task.map(|task| format!("{task} "));
         let whose: String = other.into_iter().chain(task).collect();
         let turn = turn(work).filter(|_| !is_narrow).map(|turn| format!(" · turn {turn}"));
-        let time = match is_narrow {
-            true => format!(" · {}", clock(work, self.now)),
-            false => format!(" · {}{}", elapsed(work, self.now), calls(work)),
+        let time = if is_narrow {
+            format!(" · {}", clock(work, self.now))
+        } else {
+            format!(" · {}{}", elapsed(work, self.now), calls(work))
         };
         let step = match (&work.activity.waiting, last_step(work)) {
             (Some(_), _) => span(" · waits for its model's API".to_owned(), Tone::Warning),
@@ -125,9 +126,10 @@ impl Picture<'_> {
 impl Progress {
     fn waves(&self, is_narrow: bool) -> Line {
         let ((wave, waves), (approved, tasks)) = (self.wave, self.tasks);
-        let said = match is_narrow {
-            true => format!(" {wave}/{waves} · {approved}/{tasks} tasks"),
-            false => format!(" wave {wave} of {waves} · {approved} of {tasks} tasks approved"),
+        let said = if is_narrow {
+            format!(" {wave}/{waves} · {approved}/{tasks} tasks")
+        } else {
+            format!(" wave {wave} of {waves} · {approved} of {tasks} tasks approved")
         };
         let (done, all) = (approved.try_into().unwrap_or(0), tasks.try_into().unwrap_or(1));
         bar("waves ", (done, all), Tone::Good, (said, is_narrow))

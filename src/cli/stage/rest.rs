@@ -171,9 +171,10 @@ fn nothing(stage: &Stage, filed: &Filed) -> Ended {
     let mut events = stage.forge.events();
     events.retain(|event| event.repository == filed.repository && event.number == Some(filed.issue.0));
     let said = answers(&events, &stage.person);
-    let sentence = match said.is_empty() {
-        false => "Nothing started, and this is why",
-        true => "Nothing started, and nothing says why; with --verbose the log is shown, which names the cause",
+    let sentence = if !said.is_empty() {
+        "Nothing started, and this is why"
+    } else {
+        "Nothing started, and nothing says why; with --verbose the log is shown, which names the cause"
     };
     Ended {
         details: said,

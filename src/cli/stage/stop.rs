@@ -13,9 +13,10 @@ pub struct Stop {
 impl Stop {
     pub fn listen() -> std::io::Result<Self> {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let hangup = match ignores_hangup(&status) {
-            true => None,
-            false => Some(signal(SignalKind::hangup())?),
+        let hangup = if ignores_hangup(&status) {
+            None
+        } else {
+            Some(signal(SignalKind::hangup())?)
         };
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,

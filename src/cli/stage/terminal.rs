@@ -31,9 +31,10 @@ fn narrow(before: &str) -> &str {
 
 /// Turns a text that is aligned in columns into a sentence with single blanks.
 fn single_spaced(text: &str) -> String {
-    match text.starts_with(' ') {
-        true => text.to_owned(),
-        false => text.split_whitespace().collect::<Vec<_>>().join(" "),
+    if text.starts_with(' ') {
+        text.to_owned()
+    } else {
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -99,9 +100,10 @@ impl Skills {
         Self {
             wraps: terminal,
             moves,
-            colours: match said("NO_COLOR").is_none() && (wanted || forced) {
-                true => Colours::On,
-                false => Colours::Off,
+            colours: if said("NO_COLOR").is_none() && (wanted || forced) {
+                Colours::On
+            } else {
+                Colours::Off
             },
         }
     }
@@ -166,9 +168,10 @@ pub struct Terminal {
 impl Terminal {
     /// Opens standard output; if it carries JSON lines, nothing is redrawn.
     pub fn open(json: bool) -> Self {
-        let skills = match json {
-            true => Skills::NONE,
-            false => Skills::of(io::stdout().is_terminal(), |name| std::env::var(name).ok()),
+        let skills = if json {
+            Skills::NONE
+        } else {
+            Skills::of(io::stdout().is_terminal(), |name| std::env::var(name).ok())
         };
         let area = Arc::default();
         Self { skills, area }

@@ -134,9 +134,10 @@ async fn begin(
     if let Some(run) = engine.store.unfinished_run(origin.repo.id, issue.number).await? {
         // If the process died before it finished this delivery, the run is the one that this delivery began.
         let feature = engine.feature(&run.key).await?;
-        return match feature.is_some_and(|feature| feature.snapshot.at > context.since) {
-            true => Ok(Begun::Feature),
-            false => refused(Refusal::RunUnfinished { run: run.key }),
+        return if feature.is_some_and(|feature| feature.snapshot.at > context.since) {
+            Ok(Begun::Feature)
+        } else {
+            refused(Refusal::RunUnfinished { run: run.key })
         };
     }
     let mut snapshot = match snapshot(context, issue).await? {

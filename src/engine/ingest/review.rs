@@ -157,9 +157,10 @@ impl<'a> About<'a> {
             (ReviewState::Approved | ReviewState::ChangesRequested, ReviewerRight::Speaks(_))
             | (ReviewState::Commented, _) => {
                 let remarks = self.content(Severity::NiceToHave, said).await?;
-                match remarks.items.is_empty() {
-                    true => return Ok(None),
-                    false => PersonDid::Remark(remarks),
+                if remarks.items.is_empty() {
+                    return Ok(None);
+                } else {
+                    PersonDid::Remark(remarks)
                 }
             }
             (ReviewState::Dismissed | ReviewState::Other, _) => return Ok(None),

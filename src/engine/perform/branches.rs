@@ -162,9 +162,10 @@ pub(super) async fn merge_default(context: &EffectContext<'_>, emission: Emissio
         }
     };
     // Before the pull request opens, its own effect updates or removes the records.
-    let head = match records::are_written(context) && !leads_to_pull(feature) {
-        true => records::with_histories(context, mirror, merged).await?,
-        false => merged,
+    let head = if records::are_written(context) && !leads_to_pull(feature) {
+        records::with_histories(context, mirror, merged).await?
+    } else {
+        merged
     };
     if head == stood {
         return ended(DefaultMerge::UpToDate { head, other });

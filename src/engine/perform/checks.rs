@@ -72,9 +72,10 @@ pub(super) async fn publish_wave_check(context: &EffectContext<'_>, on: Option<&
 /// Returns the buttons of a blocked task, if turn `number` is the one whose check run shows the task's state.
 fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
     let newest = task.standing_turn().is_some_and(|newest| newest.number == number);
-    match newest && task.is_blocked() {
-        true => every_button(task),
-        false => Vec::new(),
+    if newest && task.is_blocked() {
+        every_button(task)
+    } else {
+        Vec::new()
     }
 }
 
@@ -131,9 +132,10 @@ async fn publish(
 /// Returns the check run and its number of annotations. An earlier try may have created it.
 async fn made(context: &EffectContext<'_>, report: &CheckReport<'_>) -> Result<(CheckRunId, usize), GithubError> {
     let repo = context.repo();
-    let known = match context.job.is_fresh() {
-        true => None,
-        false => repo.find_check(report.head, NAME, report.external_id).await?,
+    let known = if context.job.is_fresh() {
+        None
+    } else {
+        repo.find_check(report.head, NAME, report.external_id).await?
     };
     match known {
         Some(run) => Ok((run, repo.annotations_of_check(run).await?)),

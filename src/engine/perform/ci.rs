@@ -197,9 +197,10 @@ fn report(run: &SeenCheck) -> Report {
     Report {
         check: check(run),
         words: [shown.title, shown.summary, shown.text].join("\n"),
-        reporter: match run.app.as_ref().is_some_and(SeenApp::is_actions) {
-            true => Reporter::Actions,
-            false => Reporter::Other,
+        reporter: if run.app.as_ref().is_some_and(SeenApp::is_actions) {
+            Reporter::Actions
+        } else {
+            Reporter::Other
         },
         pointing: if is_annotated {
             Pointing::AtFiles

@@ -196,9 +196,10 @@ impl Look<'_> {
             let counted = lines.get(path).copied();
             paths.contains(path).then(|| counted.unwrap_or(u32::MAX))
         };
-        let shown = match gates.questions.is_empty() {
-            true => None,
-            false => Some(self.mirror.hunks(&fork, self.head).await?),
+        let shown = if gates.questions.is_empty() {
+            None
+        } else {
+            Some(self.mirror.hunks(&fork, self.head).await?)
         };
         let words: Vec<&str> = self
             .context
@@ -251,9 +252,10 @@ impl Look<'_> {
 /// Returns whether an agent that may only read has changed the checkout.
 pub(super) async fn compare(checkout: &Checkout, secrets: &Secrets) -> Result<CheckoutState, EffectError> {
     let paths = checkout.changed_paths().await?;
-    Ok(match paths.is_empty() {
-        true => CheckoutState::Unchanged,
-        false => CheckoutState::Changed(paths.iter().map(|path| secrets.mask(&path.to_string())).collect()),
+    Ok(if paths.is_empty() {
+        CheckoutState::Unchanged
+    } else {
+        CheckoutState::Changed(paths.iter().map(|path| secrets.mask(&path.to_string())).collect())
     })
 }
 

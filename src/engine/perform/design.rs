@@ -78,9 +78,10 @@ pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: E
 /// Reads a designer's answer. Questions are no answer any more once nobody hears them.
 pub(super) fn read(answer: &Value, hearing: Hearing) -> Result<Design, String> {
     let design = parse_design(answer).map_err(|mistakes| mistakes.to_string())?;
-    match hearing == Hearing::Over && !has_plan(&design) {
-        true => Err("plan is empty, and nobody answers questions: take your own defaults".to_owned()),
-        false => Ok(design),
+    if hearing == Hearing::Over && !has_plan(&design) {
+        Err("plan is empty, and nobody answers questions: take your own defaults".to_owned())
+    } else {
+        Ok(design)
     }
 }
 

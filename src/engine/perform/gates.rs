@@ -116,11 +116,12 @@ impl EffectContext<'_> {
             return Ok(mirror);
         }
         let mirror = self.fetch_own().await?;
-        match mirror.has_commit(head).await? {
-            true => Ok(mirror),
-            false => Err(EffectError::repository(RepositoryFault::NoCommit {
+        if mirror.has_commit(head).await? {
+            Ok(mirror)
+        } else {
+            Err(EffectError::repository(RepositoryFault::NoCommit {
                 commit: head.clone(),
-            })),
+            }))
         }
     }
 }

@@ -186,8 +186,9 @@ impl Opened {
 
 /// Returns how complete the reported usage of a run is.
 fn known(record: &Record) -> UsageKnowledge {
-    match record.untold {
-        true => UsageKnowledge::Part,
-        false => UsageKnowledge::All,
+    if record.untold {
+        UsageKnowledge::Part
+    } else {
+        UsageKnowledge::All
     }
 }

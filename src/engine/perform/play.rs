@@ -311,19 +311,20 @@ async fn keep(
     let (prepared, mut items) = commit(context, task, turn, ground, (&changes, CommitKind::Whole)).await?;
     let Some(prepared) = prepared else {
         let left_out = left_out::to_report(changes.left_out(), &BTreeSet::new(), ground.made());
-        return Ok(Kept::Ended(match items.is_empty() {
-            true => Played::NoChange {
+        return Ok(Kept::Ended(if items.is_empty() {
+            Played::NoChange {
                 base,
                 head: ground.stood.clone().or_else(|| task.head.clone()),
                 report,
                 left_out,
-            },
-            false => Played::Held {
+            }
+        } else {
+            Played::Held {
                 base,
                 report,
                 left_out,
                 items,
-            },
+            }
         }));
     };
     let head = prepared.sha().clone();

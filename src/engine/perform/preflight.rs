@@ -48,12 +48,13 @@ pub(super) async fn pre_flight(
     let commit = commit.unwrap_or(&default.head);
     // Before there is a plan, the current settings of the default branch apply.
     let before_plan = is_planning(feature, emission);
-    let settings = match before_plan {
-        false => context.settings(),
-        true => match context.engine.settings_at(&default).await?.settings {
+    let settings = if !before_plan {
+        context.settings()
+    } else {
+        match context.engine.settings_at(&default).await?.settings {
             Ok(read) => read.settings,
             Err(mistakes) => return refused(BlockReason::BadSettings { mistakes }),
-        },
+        }
     };
     if is_first && let Some(reason) = unusable_names(context, &default, settings.commits).await? {
         return refused(reason);

@@ -130,9 +130,10 @@ impl EffectContext<'_> {
         record: &Record,
         task: Option<TaskId>,
     ) -> Result<Option<EffectError>, EffectError> {
-        let got = match record.shows_work() {
-            true => RunProgress::ToWork,
-            false => RunProgress::Nowhere,
+        let got = if record.shows_work() {
+            RunProgress::ToWork
+        } else {
+            RunProgress::Nowhere
         };
         let last = record.replaced.as_ref().map(|replaced| replaced.by.as_str());
         let own = record.replaced.as_ref().map(|replaced| Refusal {
@@ -173,9 +174,10 @@ impl EffectContext<'_> {
             return Ok(EffectError::Agent(failed));
         }
         let met = self.cuts(task).await?.into_iter().filter(|cut| cut.is_limit()).count();
-        Ok(match u32::try_from(met).is_ok_and(|met| met < class.most_runs()) {
-            true => EffectError::Agent(failed),
-            false => EffectError::Hopeless(failed),
+        Ok(if u32::try_from(met).is_ok_and(|met| met < class.most_runs()) {
+            EffectError::Agent(failed)
+        } else {
+            EffectError::Hopeless(failed)
         })
     }
 
@@ -254,9 +256,10 @@ impl EffectContext<'_> {
 
 /// Returns a failure with the program's output, shortened, if people may see that.
 fn failed_run(failure: AgentFailure, record: &Record) -> FailedRun {
-    let printed = match failure.shows_output() {
-        true => shorten::middle(&record.log, MAX_PRINTED),
-        false => String::new(),
+    let printed = if failure.shows_output() {
+        shorten::middle(&record.log, MAX_PRINTED)
+    } else {
+        String::new()
     };
     FailedRun {
         failure,

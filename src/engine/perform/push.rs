@@ -58,9 +58,10 @@ pub(super) async fn push_to(
     let landed = match mirror.push(&remote, branch, &pushed, &lease).await {
         Ok(Pushed::Done | Pushed::AlreadyThere) => Landed::There(pushed.clone()),
         Err(PushError::LeaseLost { actual: Some(actual) }) => {
-            match sign::stands_for(context, &mirror, &remote, &actual, head).await? {
-                true => Landed::There(actual),
-                false => Landed::Overtaken(actual),
+            if sign::stands_for(context, &mirror, &remote, &actual, head).await? {
+                Landed::There(actual)
+            } else {
+                Landed::Overtaken(actual)
             }
         }
         Err(PushError::LeaseLost { actual: None }) => return Err(moved(branch.as_str())),

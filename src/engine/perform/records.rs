@@ -84,9 +84,10 @@ pub(super) async fn settle(context: &EffectContext<'_>) -> Result<OpenedOn, Effe
         Records::Keep => with_pages(context, mirror, stood.clone(), messages::final_plan_file(feature)).await?,
         Records::WhileBuilding | Records::None => without(context, mirror, stood.clone(), &default.head).await?,
     };
-    let head = match head == stood {
-        true => head,
-        false => push(context, &branch, &head, Some(stood)).await?,
+    let head = if head == stood {
+        head
+    } else {
+        push(context, &branch, &head, Some(stood)).await?
     };
     let known = feature.integration.as_ref().map(|integration| integration.head.clone());
     let gated = feature.gates.last().map(|gate| gate.head.clone());
@@ -106,9 +107,10 @@ async fn without(context: &EffectContext<'_>, mirror: &Mirror, head: Sha, defaul
     if records_between(context, mirror, &base, &head).await?.is_empty() {
         return Ok(head);
     }
-    let head = match are_written(context) {
-        true => with_histories(context, mirror, head).await?,
-        false => head,
+    let head = if are_written(context) {
+        with_histories(context, mirror, head).await?
+    } else {
+        head
     };
     let mut files = BTreeMap::new();
     for path in records_between(context, mirror, &base, &head).await? {

@@ -89,11 +89,12 @@ async fn remade(
     take(context, mirror, remote, &made).await?;
     let there = mirror.commit_info(&made).await?;
     let same = there.is_some_and(|there| says_the_same(&there, info) && there.parents == parents);
-    match same {
-        true => Ok(made),
-        false => Err(EffectError::refused(format!(
+    if same {
+        Ok(made)
+    } else {
+        Err(EffectError::refused(format!(
             "the commit {made}, which was to be signed, is another than was asked for"
-        ))),
+        )))
     }
 }
 

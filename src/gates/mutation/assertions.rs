@@ -168,9 +168,10 @@ fn all_failing(test: &Test) -> Option<(Vec<(u32, Failing)>, Share)> {
         return None;
     }
     let cannot = |check: &Check| check.failing.is_none() && check.strength >= Strength::Weak;
-    let share = match test.checks.iter().any(cannot) {
-        true => Share::Some,
-        false => Share::All,
+    let share = if test.checks.iter().any(cannot) {
+        Share::Some
+    } else {
+        Share::All
     };
     let counts = test.checks.iter().filter(|check| check.strength >= Strength::Same);
     let mut all: Vec<(u32, Failing)> = counts

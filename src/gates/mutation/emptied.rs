@@ -70,9 +70,10 @@ impl Emptied {
                 if functions.len() < 2 {
                     return;
                 }
-                match red.is_empty() {
-                    true => tests,
-                    false => Tests::Named(red.into_iter().collect()),
+                if red.is_empty() {
+                    tests
+                } else {
+                    Tests::Named(red.into_iter().collect())
                 }
             }
         };
@@ -149,9 +150,10 @@ pub(super) async fn all(
     if functions.all.is_empty() || is_for_tests && facts.tests.is_empty() {
         return Ok(None);
     }
-    let own = match facts.tests.is_empty() {
-        true => Tests::All,
-        false => Tests::Named(facts.tests.clone()),
+    let own = if facts.tests.is_empty() {
+        Tests::All
+    } else {
+        Tests::Named(facts.tests.clone())
     };
     let mut emptied = Emptied::new(functions.all.clone(), own);
     emptied.until_noticed(trial, functions).await?;

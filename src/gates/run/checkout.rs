@@ -151,9 +151,10 @@ impl SandboxedCheckout {
 
     pub(crate) async fn run(&self, order: &Order<'_>) -> Result<Evidence, GateError> {
         let rules = self.rules(order.reaches);
-        let door = match rules.hosts.is_empty() {
-            true => None,
-            false => Some(self.door(rules).await?),
+        let door = if rules.hosts.is_empty() {
+            None
+        } else {
+            Some(self.door(rules).await?)
         };
         self.run_behind(door.as_ref(), order).await
     }

@@ -139,9 +139,10 @@ pub(super) async fn lay_files(work: &Path, files: Vec<(PathBuf, Meant)>) -> Resu
     let root = work.to_path_buf();
     let laid = off_thread(move || {
         for (path, meant) in files {
-            let done = match is_inside(&path) {
-                true => put(&root, &path, meant.as_ref()),
-                false => Err(io::Error::other("it is not a path inside the repository")),
+            let done = if is_inside(&path) {
+                put(&root, &path, meant.as_ref())
+            } else {
+                Err(io::Error::other("it is not a path inside the repository"))
             };
             done.map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;
         }

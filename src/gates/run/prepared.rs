@@ -191,9 +191,10 @@ impl<'a> Prepared<'a> {
     }
 
     fn additions(&self) -> Additions {
-        match self.refuses.load(Ordering::Relaxed) {
-            true => Additions::Refused,
-            false => self.additions,
+        if self.refuses.load(Ordering::Relaxed) {
+            Additions::Refused
+        } else {
+            self.additions
         }
     }
 
@@ -513,9 +514,12 @@ impl<'a> Prepared<'a> {
         let ready = self.on(self.commit, None).await?;
         let tracked: BTreeSet<String> = commands::paths(self.mirror, self.commit).await?.into_iter().collect();
         // If a command made folders unreadable, they cannot be copied either.
-        let left = async |is_wanted: bool| match is_wanted {
-            true => ready.untracked_files(&tracked).await.ok(),
-            false => None,
+        let left = async |is_wanted: bool| {
+            if is_wanted {
+                ready.untracked_files(&tracked).await.ok()
+            } else {
+                None
+            }
         };
         let has_setup = ready.is_ready() && self.chosen.setup.is_some();
         let made = match left(has_setup).await {

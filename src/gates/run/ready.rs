@@ -71,9 +71,10 @@ impl Ready<'_> {
     }
 
     pub(crate) async fn made(&self, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> Made {
-        match self.touched.rewritten.is_empty() && self.touched.executable.is_empty() {
-            true => cache::made(&self.checkout, left, tracked).await,
-            false => Made::OfFiles,
+        if self.touched.rewritten.is_empty() && self.touched.executable.is_empty() {
+            cache::made(&self.checkout, left, tracked).await
+        } else {
+            Made::OfFiles
         }
     }
 
@@ -144,9 +145,10 @@ impl Ready<'_> {
     /// would.
     fn with_rewritten(&self, evidence: Evidence) -> Evidence {
         let files = &self.touched.rewritten;
-        match self.laid.is_empty() || files.is_empty() {
-            true => evidence,
-            false => gate_result::noting(evidence, Fact::Restored(files.clone())),
+        if self.laid.is_empty() || files.is_empty() {
+            evidence
+        } else {
+            gate_result::noting(evidence, Fact::Restored(files.clone()))
         }
     }
 

@@ -94,9 +94,10 @@ fn body(tests: &TestIndex, name: &str) -> Option<Vec<Vec<String>>> {
 fn last(name: &str) -> &str {
     let name = test_index::bare(name);
     let part = name.rsplit([':', '>', '›']).next().unwrap_or(name).trim();
-    match part.contains(' ') {
-        true => part,
-        false => part.rsplit(['.', '/']).next().unwrap_or(part),
+    if part.contains(' ') {
+        part
+    } else {
+        part.rsplit(['.', '/']).next().unwrap_or(part)
     }
 }
 

@@ -116,12 +116,11 @@ impl<'a> Table<'a> {
             sites.is_empty() && run.change.has_unreadable_old_tests()
                 || sites.iter().any(|site| paths.contains(site.path.as_str()))
         };
-        let wanted = match self.naming == Naming::Unnamed || self.side.touches_shared() {
-            true => None,
-            false => {
-                let base = self.rows.iter().filter(ran).filter_map(|row| row.pair.base.clone());
-                Some(base.filter(|name| is_touched(name)).collect::<BTreeSet<String>>())
-            }
+        let wanted = if self.naming == Naming::Unnamed || self.side.touches_shared() {
+            None
+        } else {
+            let base = self.rows.iter().filter(ran).filter_map(|row| row.pair.base.clone());
+            Some(base.filter(|name| is_touched(name)).collect::<BTreeSet<String>>())
         };
         if wanted.as_ref().is_some_and(BTreeSet::is_empty) {
             return Ok(());

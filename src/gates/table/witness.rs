@@ -166,9 +166,10 @@ fn no_witness(change: &Change, rows: &[Row], unrun: Option<UnrunTests>) -> Fact 
     Fact::NoWitness {
         tried: tried.map(|row| row.name().to_owned()).collect(),
         unrun,
-        touched: match change.touches_code_or_tests() {
-            true => Touched::CodeOrTests,
-            false => Touched::Neither,
+        touched: if change.touches_code_or_tests() {
+            Touched::CodeOrTests
+        } else {
+            Touched::Neither
         },
     }
 }

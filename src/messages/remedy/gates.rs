@@ -154,9 +154,10 @@ fn other(result: &GateResult, finding: &Finding) -> Vec<String> {
 }
 
 fn what_ran(finding: &Finding) -> String {
-    match finding.command.is_empty() {
-        true => plain(&finding.output),
-        false => code(&finding.command),
+    if finding.command.is_empty() {
+        plain(&finding.output)
+    } else {
+        code(&finding.command)
     }
 }
 

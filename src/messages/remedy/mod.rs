@@ -291,12 +291,13 @@ fn after_gates(failing: Vec<String>, first: &[&str], last: &[&str]) -> Vec<Strin
 
 fn absent(gates: Option<&GateReport>) -> Vec<String> {
     let found = gates.map(gates::absent).unwrap_or_default();
-    match found.is_empty() {
-        true => fixed(&[
+    if found.is_empty() {
+        fixed(&[
             "Set the `setup` and `test` commands in `.github/autobuild.yml` on the default branch, or install what they \
-             need where AutoBuild runs, then resume",
-        ]),
-        false => found,
+         need where AutoBuild runs, then resume",
+        ])
+    } else {
+        found
     }
 }
 

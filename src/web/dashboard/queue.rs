@@ -107,9 +107,10 @@ fn reason(secrets: &Secrets, step: &QueuedEffect, now: Millis) -> Markup {
 }
 
 fn until(step: &QueuedEffect, now: Millis) -> Markup {
-    match why(step, now).has_end() {
-        true => date(step.run_at),
-        false => html! { "–" },
+    if why(step, now).has_end() {
+        date(step.run_at)
+    } else {
+        html! { "–" }
     }
 }
 

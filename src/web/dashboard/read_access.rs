@@ -279,9 +279,10 @@ async fn narrowed(inbox: &Arc<Inbox>, person: &User, overview: &Overview) -> Rea
         ended: theirs(&overview.ended),
         ..overview.clone()
     };
-    let extent = match has(Access::Undecided) {
-        true => Extent::PerhapsMore,
-        false => Extent::Theirs,
+    let extent = if has(Access::Undecided) {
+        Extent::PerhapsMore
+    } else {
+        Extent::Theirs
     };
     Reading::Overview(overview, extent)
 }

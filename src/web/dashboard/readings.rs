@@ -195,9 +195,10 @@ async fn look(inbox: &Arc<Inbox>, page: Page) -> (Reading, Option<ViewError>) {
 
 impl From<&ViewError> for Reading {
     fn from(error: &ViewError) -> Self {
-        match error.is_unreadable() {
-            true => Self::Unreadable,
-            false => Self::NoDatabase,
+        if error.is_unreadable() {
+            Self::Unreadable
+        } else {
+            Self::NoDatabase
         }
     }
 }

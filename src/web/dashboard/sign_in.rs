@@ -57,9 +57,10 @@ impl From<String> for Goal {
     fn from(text: String) -> Self {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~?=&%+".contains(&byte);
         let is_own = text.starts_with('/') && !text.starts_with("//") && text.bytes().all(is_plain);
-        match is_own && text.len() <= LONGEST {
-            true => Self(text),
-            false => Self::default(),
+        if is_own && text.len() <= LONGEST {
+            Self(text)
+        } else {
+            Self::default()
         }
     }
 }

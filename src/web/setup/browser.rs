@@ -83,9 +83,10 @@ impl FromRequest<Arc<Setup>> for Sent {
         let browser = Browser::from_request_parts(&mut parts, setup).await?;
         let body = Bytes::from_request(Request::from_parts(parts, body), setup).await?;
         let form = Form::read(&body);
-        match is_same(form.text("form"), &browser.form) {
-            true => Ok(Self { browser, form }),
-            false => Err(Instead::of(page::closed())),
+        if is_same(form.text("form"), &browser.form) {
+            Ok(Self { browser, form })
+        } else {
+            Err(Instead::of(page::closed()))
         }
     }
 }

@@ -272,9 +272,10 @@ impl Setup {
     /// Waits for the lock on the set-up, unless the set-up is over.
     async fn work(&self) -> Result<tokio::sync::MutexGuard<'_, ()>, Instead> {
         let one = self.work.lock().await;
-        match self.is_open() {
-            true => Ok(one),
-            false => Err(Instead::of(page::over())),
+        if self.is_open() {
+            Ok(one)
+        } else {
+            Err(Instead::of(page::over()))
         }
     }
 
@@ -355,9 +356,10 @@ impl Setup {
             }
         }
         if let Some(client) = self.client(Which::Coach)? {
-            installations.coach = Some(match client.installations().await?.is_empty() {
-                true => Installed::Nowhere,
-                false => Installed::Somewhere,
+            installations.coach = Some(if client.installations().await?.is_empty() {
+                Installed::Nowhere
+            } else {
+                Installed::Somewhere
             });
         }
         Ok(())
@@ -431,9 +433,10 @@ impl Setup {
         let (installations, machine) = tokio::join!(self.installations(), self.known_machine());
         let manifests = self.manifests(browser)?;
         let (now, service) = (self.now(), self.service.borrow());
-        let installed = match installations.repositories.is_empty() {
-            true => Installed::Nowhere,
-            false => Installed::Somewhere,
+        let installed = if installations.repositories.is_empty() {
+            Installed::Nowhere
+        } else {
+            Installed::Somewhere
         };
         let autobuild = standing(&now.progress, now.kept.as_ref(), Which::Autobuild);
         let usual = github_named("").ok();

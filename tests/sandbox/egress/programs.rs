@@ -67,9 +67,10 @@ pub async fn https_with(
 
 fn answer(body: Option<String>) -> String {
     let (status, body) = body.map_or(("404 Not Found", String::new()), |body| ("200 OK", body));
-    let kind = match body.starts_with('<') {
-        true => "text/html",
-        false => "application/json",
+    let kind = if body.starts_with('<') {
+        "text/html"
+    } else {
+        "application/json"
     };
     format!(
         "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n{body}",

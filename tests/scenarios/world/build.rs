@@ -384,9 +384,10 @@ impl Setup {
             // Scripts leave files in a folder of the story, which no isolated program could write.
             isolation: Bounds {
                 least: Level::L0,
-                most: match self.bare || !self.commands.is_empty() {
-                    true => Level::L0,
-                    false => Level::L3,
+                most: if self.bare || !self.commands.is_empty() {
+                    Level::L0
+                } else {
+                    Level::L3
                 },
             },
         }

@@ -11,9 +11,10 @@ const ENOUGH: u64 = 2 << 30;
 /// Creates a folder that is removed when dropped. It is in memory if there is enough space and programs can be started
 /// from there, unless `TMPDIR` is set. On a disk, the service and git would wait for the disk after each step.
 pub fn folder(prefix: &str) -> TempDir {
-    match std::env::var_os("TMPDIR").is_none() && is_fit(MEMORY) {
-        true => Builder::new().prefix(prefix).tempdir_in(MEMORY).unwrap(),
-        false => Builder::new().prefix(prefix).tempdir().unwrap(),
+    if std::env::var_os("TMPDIR").is_none() && is_fit(MEMORY) {
+        Builder::new().prefix(prefix).tempdir_in(MEMORY).unwrap()
+    } else {
+        Builder::new().prefix(prefix).tempdir().unwrap()
     }
 }
 

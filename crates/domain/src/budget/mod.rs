@@ -234,10 +234,7 @@ pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
             }
         }
     }
-    match wait {
-        true => Verdict::Wait,
-        false => Verdict::Share(share),
-    }
+    if wait { Verdict::Wait } else { Verdict::Share(share) }
 }
 
 /// Returns each measure with its limit, the amounts used and reserved, and the least amount with which a run may begin.

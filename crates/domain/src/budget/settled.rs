@@ -31,9 +31,10 @@ pub fn settled(usage: Usage, known: UsageKnowledge, cost_reporting: CostReportin
         (CostReporting::Cost, UsageKnowledge::Part) => all_tokens(all_money(usage, share), share),
         // If the tokens of the share are used up, part of its money may be left.
         (CostReporting::Cost, UsageKnowledge::Spent) => {
-            match share.tokens.is_some_and(|least| usage.tokens.total() >= least) {
-                true => usage,
-                false => all_money(usage, share),
+            if share.tokens.is_some_and(|least| usage.tokens.total() >= least) {
+                usage
+            } else {
+                all_money(usage, share)
             }
         }
     }

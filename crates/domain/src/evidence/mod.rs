@@ -170,9 +170,10 @@ impl Finding {
             more => format!(" and {more} more"),
         };
         let counted = counts.map_or_else(|| ended.clone(), |counts| format!("{ended}, {}", counts.sentence()));
-        match named.is_empty() {
-            true => counted,
-            false => format!("{counted}: {}{more}", named.join(", ")),
+        if named.is_empty() {
+            counted
+        } else {
+            format!("{counted}: {}{more}", named.join(", "))
         }
     }
 }

@@ -123,9 +123,12 @@ impl Symptoms {
 
 /// Returns a line without its paths and addresses, and with `#` for each number.
 fn normalized(line: &str) -> String {
-    let words = line.split_whitespace().map(|word| match word.contains(['/', '\\']) {
-        true => "/".to_owned(),
-        false => without_numbers(word),
+    let words = line.split_whitespace().map(|word| {
+        if word.contains(['/', '\\']) {
+            "/".to_owned()
+        } else {
+            without_numbers(word)
+        }
     });
     words.collect::<Vec<_>>().join(" ")
 }
@@ -140,9 +143,10 @@ fn without_numbers(word: &str) -> String {
             .find(|c: char| c.is_alphanumeric() != is_part)
             .unwrap_or(rest.len());
         let (part, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        match is_part {
-            true => push_word(&mut plain, part),
-            false => plain.push_str(part),
+        if is_part {
+            push_word(&mut plain, part)
+        } else {
+            plain.push_str(part)
         }
         rest = after;
     }

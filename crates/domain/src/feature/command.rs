@@ -265,12 +265,13 @@ pub(super) fn over_task(
 /// Returns why an approving review does not override the Coach for a blocked task.
 pub fn review_refused(task: &Task, commit: Option<&Sha>) -> Option<Refusal> {
     let head = task.head.as_ref().filter(|_| task.is_blocked())?;
-    match commit == Some(head) {
-        true => secret(task),
-        false => Some(Refusal::StaleReview {
+    if commit == Some(head) {
+        secret(task)
+    } else {
+        Some(Refusal::StaleReview {
             task: task.id,
             head: head.clone(),
-        }),
+        })
     }
 }
 

@@ -40,9 +40,10 @@ pub(super) fn default_merged(mut feature: Feature, emission: Emission, outcome: 
     head_is(&mut feature, head);
     let is_known = feature.preflight.as_ref().is_some_and(|known| known.commit == other);
     let step = syncing::not_needed(unchanged(feature), at);
-    match is_known {
-        true => go_on(step, then, at),
-        false => moves::pre_flight(step, Some(other), AfterPreFlight::GoOn(then)),
+    if is_known {
+        go_on(step, then, at)
+    } else {
+        moves::pre_flight(step, Some(other), AfterPreFlight::GoOn(then))
     }
 }
 
@@ -83,9 +84,10 @@ pub(super) fn pull_opened(
     if moves::has_later_wave(&step.feature) {
         return moves::next_wave(step);
     }
-    let step = match gate::is_green(&step.feature) {
-        true => step,
-        false => moves::check_again(step),
+    let step = if gate::is_green(&step.feature) {
+        step
+    } else {
+        moves::check_again(step)
     };
     waves::settle(step, at)
 }

@@ -207,9 +207,10 @@ pub(super) fn rerun(feature: Feature, head: &Sha, by: &User, at: Millis) -> Step
         apply_to_task(&mut step, id, event, at);
     }
     let states = |tasks: &[Task]| tasks.iter().map(|task| task.state.clone()).collect::<Vec<_>>();
-    match states(&step.feature.tasks) == states(&before) {
-        true => step,
-        false => waves::settle(step, at),
+    if states(&step.feature.tasks) == states(&before) {
+        step
+    } else {
+        waves::settle(step, at)
     }
 }
 

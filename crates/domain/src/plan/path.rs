@@ -26,9 +26,10 @@ pub fn within_repository(path: &str) -> Result<String, &'static str> {
     if parts.iter().any(|part| is_git_folder(part)) {
         return Err("is inside .git");
     }
-    match parts.is_empty() {
-        true => Err("names no file"),
-        false => Ok(parts.join("/")),
+    if parts.is_empty() {
+        Err("names no file")
+    } else {
+        Ok(parts.join("/"))
     }
 }
 

@@ -51,9 +51,10 @@ pub fn command(field: &Field<'_>) -> Option<String> {
 
 /// Reads a name that may be empty; an empty one is the same as none.
 pub fn title(field: &Field<'_>) -> Option<String> {
-    match field.text()?.trim().is_empty() {
-        true => None,
-        false => name(field),
+    if field.text()?.trim().is_empty() {
+        None
+    } else {
+        name(field)
     }
 }
 

@@ -175,9 +175,10 @@ pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> S
         | State::Cancelled => false,
         State::Completed { .. } | State::Skipped { .. } => return unchanged(task),
     };
-    let by = match is_approved {
-        true => MergedBy::Person(by),
-        false => MergedBy::PersonWithoutApproval(by),
+    let by = if is_approved {
+        MergedBy::Person(by)
+    } else {
+        MergedBy::PersonWithoutApproval(by)
     };
     task.state = State::Completed { commit, by };
     stops(task, None)

@@ -112,9 +112,10 @@ impl Task {
 
     /// Returns the word for its state in refusals. It tells apart tasks that go on from those that have not begun.
     pub fn word(&self) -> &'static str {
-        match self.waits_to_go_on() {
-            true => "resumed",
-            false => self.state.word(),
+        if self.waits_to_go_on() {
+            "resumed"
+        } else {
+            self.state.word()
         }
     }
 

@@ -140,9 +140,10 @@ fn failing_tests(gates: &GateReport, open: &OpenGate<'_>) -> Vec<String> {
 fn findings(open: &OpenGate<'_>) -> Vec<WaivedFact> {
     let must_fix = |item: &&Issue| item.severity == Severity::MustFix;
     let places: Vec<WaivedFact> = open.places.iter().filter(must_fix).map(finding).collect();
-    match places.is_empty() {
-        true => vec![WaivedFact::Finding(open.unmet.sentence())],
-        false => places,
+    if places.is_empty() {
+        vec![WaivedFact::Finding(open.unmet.sentence())]
+    } else {
+        places
     }
 }
 

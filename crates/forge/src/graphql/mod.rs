@@ -82,9 +82,10 @@ fn select(known: &Value, set: &Set) -> Value {
     };
     let shown = fields(set).map(|field| {
         let value = known.get(&field.name).unwrap_or(&Value::Null);
-        let value = match field.selection_set.items.is_empty() {
-            true => value.clone(),
-            false => select(value, &field.selection_set),
+        let value = if field.selection_set.items.is_empty() {
+            value.clone()
+        } else {
+            select(value, &field.selection_set)
         };
         (key(field).to_owned(), value)
     });

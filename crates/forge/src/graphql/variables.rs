@@ -21,9 +21,10 @@ pub(super) fn values(
             values.insert(name.clone(), value);
             continue;
         }
-        let why = match value.is_null() {
-            true => "Expected value to not be null".to_owned(),
-            false => format!("Could not coerce value {value} to {}", inner(kind)),
+        let why = if value.is_null() {
+            "Expected value to not be null".to_owned()
+        } else {
+            format!("Could not coerce value {value} to {}", inner(kind))
         };
         errors.push(json!({
             "message": format!("Variable ${name} of type {kind} was provided invalid value"),
@@ -31,10 +32,7 @@ pub(super) fn values(
             "extensions": {"value": value, "problems": [{"path": [], "explanation": why}]},
         }));
     }
-    match errors.is_empty() {
-        true => Ok(values),
-        false => Err(errors),
-    }
+    if errors.is_empty() { Ok(values) } else { Err(errors) }
 }
 
 #[cfg(test)]

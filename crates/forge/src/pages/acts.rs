@@ -190,9 +190,10 @@ impl Order<'_> {
                 ..IssueChange::default()
             },
         );
-        match self.site.read(|state| state.pull(self.repo, self.number).is_ok()) {
-            true => self.site.change_pull(at, self.number, &change).await,
-            false => self.site.change(|state| state.change_issue(at, self.number, &change)),
+        if self.site.read(|state| state.pull(self.repo, self.number).is_ok()) {
+            self.site.change_pull(at, self.number, &change).await
+        } else {
+            self.site.change(|state| state.change_issue(at, self.number, &change))
         }
     }
 

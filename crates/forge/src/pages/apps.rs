@@ -266,9 +266,10 @@ impl Here<'_> {
 }
 
 fn settings_path(state: &State, person: u64, account: u64) -> String {
-    match person == account {
-        true => "/settings".to_owned(),
-        false => format!("/organizations/{}/settings", state.login(account)),
+    if person == account {
+        "/settings".to_owned()
+    } else {
+        format!("/organizations/{}/settings", state.login(account))
     }
 }
 

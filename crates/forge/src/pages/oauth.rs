@@ -62,9 +62,10 @@ pub(crate) async fn access_token(site: &Arc<Site>, head: &http::request::Parts, 
     }
     let token = site.change(|state| state.exchange_code(&|name| asked.get(name).cloned()));
     let accept = head.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
-    match accept.is_some_and(|kinds| kinds.contains("json")) {
-        true => reply(200, &[JSON], token.to_string()),
-        false => form(&token),
+    if accept.is_some_and(|kinds| kinds.contains("json")) {
+        reply(200, &[JSON], token.to_string())
+    } else {
+        form(&token)
     }
 }
 

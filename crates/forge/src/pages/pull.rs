@@ -106,9 +106,10 @@ fn text_field<'a>(action: &'a serde_json::Value, field: &str) -> &'a str {
 /// Returns the buttons of a check that has ended, unless a newer check of the same App has its name.
 fn actions<'run>(run: &'run CheckRun, runs: &[&CheckRun]) -> &'run [serde_json::Value] {
     let replaces = |other: &&CheckRun| other.app == run.app && other.name == run.name && other.id > run.id;
-    match run.status == "completed" && !runs.iter().any(replaces) {
-        true => &run.actions,
-        false => &[],
+    if run.status == "completed" && !runs.iter().any(replaces) {
+        &run.actions
+    } else {
+        &[]
     }
 }
 

@@ -257,9 +257,10 @@ fn condition(side: &Side, body: At<'_>, vocabulary: &Vocabulary) -> Strength {
     }
     if let Some([left, right]) = side.split_at("== === is") {
         let is_not = right.words.first().is_some_and(|word| word == "not");
-        return match is_not {
-            true => Strength::Weak,
-            false => equality(&left, &right, body, vocabulary),
+        return if is_not {
+            Strength::Weak
+        } else {
+            equality(&left, &right, body, vocabulary)
         };
     }
     let orders = has("< > <= >=") && !words.iter().any(|word| word.ends_with("abs")) && !has("::");

@@ -582,9 +582,12 @@ impl<'a> Reader<'a> {
     /// Returns the names of a function's parameters, except its own object.
     fn given(&self, function: At<'a>) -> Vec<&'a str> {
         let given = function.field("parameters").or_else(|| function.field("parameter"));
-        let parts: Vec<At<'_>> = given.map_or_else(Vec::new, |given| match given.is(&["identifier"]) {
-            true => vec![given],
-            false => given.children().collect(),
+        let parts: Vec<At<'_>> = given.map_or_else(Vec::new, |given| {
+            if given.is(&["identifier"]) {
+                vec![given]
+            } else {
+                given.children().collect()
+            }
         });
         let of_lifetime = |at: &At<'a>| at.parent().is_some_and(|outer| outer.is(&["lifetime"]));
         let is_name = |at: &At<'a>| at.kind().ends_with("identifier") && !of_lifetime(at);

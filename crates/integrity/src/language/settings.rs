@@ -21,9 +21,10 @@ fn setting(at: At<'_>) -> Option<Setting> {
     let pairs = std::iter::once(at).chain(around);
     let mut names: Vec<String> = pairs.map(|pair| plain(pair.field_text("key"))).collect();
     names.reverse();
-    let values = match value.is(&["array"]) {
-        true => value.children().map(|item| plain(item.text())).collect(),
-        false => vec![plain(value.text())],
+    let values = if value.is(&["array"]) {
+        value.children().map(|item| plain(item.text())).collect()
+    } else {
+        vec![plain(value.text())]
     };
     Some(Setting {
         name: names.join("."),

@@ -79,9 +79,10 @@ pub fn parse<'s>(grammar: &'s tree_sitter::Language, text: &'s str) -> Option<Sy
 /// Counts a progress report; breaks off after too many.
 fn within(most: usize, steps: &mut usize) -> ControlFlow<()> {
     *steps = steps.saturating_add(1);
-    match *steps > most {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
+    if *steps > most {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
     }
 }
 

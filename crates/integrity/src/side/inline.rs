@@ -82,9 +82,10 @@ pub fn only_tests(path: &str, text: &str) -> String {
     let kept = text.split_inclusive('\n').map(|line| {
         let at = next;
         next = next.saturating_add(line.len());
-        match parts.iter().any(|part| part.range.contains(&at)) {
-            true => line,
-            false => "\n",
+        if parts.iter().any(|part| part.range.contains(&at)) {
+            line
+        } else {
+            "\n"
         }
     });
     kept.collect()

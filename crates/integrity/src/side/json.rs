@@ -80,9 +80,10 @@ fn object((product, tests): Pair<'_, '_>, path: &mut Vec<String>, keys: &[&str])
         written.extend(value.map(|value| format!("{}{name}: {value}", "  ".repeat(path.len().saturating_add(1)))));
     }
     let indent = "  ".repeat(path.len());
-    match written.is_empty() {
-        true => "{}".to_owned(),
-        false => format!("{{\n{}\n{indent}}}", written.join(",\n")),
+    if written.is_empty() {
+        "{}".to_owned()
+    } else {
+        format!("{{\n{}\n{indent}}}", written.join(",\n"))
     }
 }
 

@@ -62,9 +62,10 @@ impl Repository<'_> {
             return Side::Tests;
         }
         let has_tests = |text: &&str| self.with_tests_of(path, text, "").is_some_and(|bare| bare != **text);
-        match versions.iter().any(has_tests) {
-            true => Side::Both,
-            false => Side::Product,
+        if versions.iter().any(has_tests) {
+            Side::Both
+        } else {
+            Side::Product
         }
     }
 

@@ -22,8 +22,9 @@ pub(super) fn read(text: &str) -> Result<Measured, String> {
             noted.map_err(|error| error.to_string())?;
         }
     }
-    match measured.files.is_empty() {
-        true => Err("it is neither lcov's format, nor Cobertura's XML, nor cargo-llvm-cov's JSON".to_owned()),
-        false => Ok(measured),
+    if measured.files.is_empty() {
+        Err("it is neither lcov's format, nor Cobertura's XML, nor cargo-llvm-cov's JSON".to_owned())
+    } else {
+        Ok(measured)
     }
 }

@@ -59,9 +59,10 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
 
 /// Returns a test command that starts a program of the root's virtual environment from one of its folders.
 fn from_below(test: &str, folder: &str) -> String {
-    match test.starts_with(".venv/") {
-        true => format!("{}{test}", "../".repeat(folder.split('/').count())),
-        false => test.to_owned(),
+    if test.starts_with(".venv/") {
+        format!("{}{test}", "../".repeat(folder.split('/').count()))
+    } else {
+        test.to_owned()
     }
 }
 

@@ -75,9 +75,10 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
 pub(super) fn starter(repository: &Repository<'_>, program: &str) -> &'static str {
     const COREPACK: &str = "corepack";
     let is_served = ["pnpm", "yarn"].contains(&program);
-    match is_served && !repository.is_installed(program) && repository.is_installed(COREPACK) {
-        true => "corepack ",
-        false => "",
+    if is_served && !repository.is_installed(program) && repository.is_installed(COREPACK) {
+        "corepack "
+    } else {
+        ""
     }
 }
 

@@ -28,17 +28,21 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     };
     let test = match configured {
         Some(_) => program.to_owned(),
-        None if program != "vendor/bin/pest" && has_tests => match manifest.is_some() {
-            true => format!("{program} --bootstrap vendor/autoload.php tests"),
-            false => format!("{program} tests"),
-        },
+        None if program != "vendor/bin/pest" && has_tests => {
+            if manifest.is_some() {
+                format!("{program} --bootstrap vendor/autoload.php tests")
+            } else {
+                format!("{program} tests")
+            }
+        }
         None if program == "vendor/bin/pest" => program.to_owned(),
         None if script.is_some() => "composer test".to_owned(),
         None => return None,
     };
-    let setup = match manifest.is_some() {
-        true => "composer install --no-interaction --no-progress",
-        false => "",
+    let setup = if manifest.is_some() {
+        "composer install --no-interaction --no-progress"
+    } else {
+        ""
     };
     let evidence = [manifest.is_some().then_some(COMPOSER), configured];
     let evidence: Vec<&str> = evidence.into_iter().flatten().collect();

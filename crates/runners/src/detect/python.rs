@@ -161,10 +161,10 @@ impl Project {
                 continue;
             }
             self.add(std::slice::from_ref(value));
-            match is_itself(value) {
-                // Tests must run the checkout's own files.
-                true => self.packages.extend(["-e".to_owned(), value.clone()]),
-                false => self.packages.extend_from_slice(group),
+            if is_itself(value) {
+                self.packages.extend(["-e".to_owned(), value.clone()])
+            } else {
+                self.packages.extend_from_slice(group)
             }
             self.workflow = Some(workflow.to_owned());
         }

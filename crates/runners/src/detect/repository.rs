@@ -135,9 +135,10 @@ impl Repository<'_> {
 
 /// Returns the folder for built files: one that the repository does not use for its own.
 pub(super) fn build_folder(repository: &Repository<'_>) -> &'static str {
-    match repository.own().any(|path| path.starts_with("build/")) {
-        true => "build-autobuild",
-        false => "build",
+    if repository.own().any(|path| path.starts_with("build/")) {
+        "build-autobuild"
+    } else {
+        "build"
     }
 }
 

@@ -25,9 +25,10 @@ pub enum NotAReport {
 pub fn read(bytes: &[u8]) -> Result<Read, NotAReport> {
     let mut report = Report::default();
     xml::read(bytes, |part| report.take(part))?;
-    match report.has_suites {
-        true => Ok(report.tally.read()),
-        false => Err(NotAReport::NoSuite),
+    if report.has_suites {
+        Ok(report.tally.read())
+    } else {
+        Err(NotAReport::NoSuite)
     }
 }
 
@@ -161,9 +162,10 @@ fn message(failure: &Element<'_>) -> String {
     let attribute = |name| failure.attribute(name).unwrap_or_default();
     let (message, class) = (attribute("message"), attribute("type"));
     let line = message.lines().next().unwrap_or_default();
-    let line = match line.is_empty() || line.contains(&class) {
-        true => line.to_owned(),
-        false => format!("{class}: {line}"),
+    let line = if line.is_empty() || line.contains(&class) {
+        line.to_owned()
+    } else {
+        format!("{class}: {line}")
     };
     shorten::start(&line, LONGEST_NAME)
 }

@@ -149,10 +149,7 @@ impl<'a> Tree<'a> {
             named
         };
         let all = with(&[EntryKind::Test, EntryKind::Parent]);
-        match all.names_all() {
-            true => all,
-            false => with(&[EntryKind::Test]),
-        }
+        if all.names_all() { all } else { with(&[EntryKind::Test]) }
     }
 }
 

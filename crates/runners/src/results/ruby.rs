@@ -206,9 +206,10 @@ fn documented(text: &str) -> Tally {
             continue;
         }
         if let Some((above, name)) = last.take() {
-            match depth > above {
-                true => titles.push((above, name)),
-                false => documented_test(&titles, name, &mut tally),
+            if depth > above {
+                titles.push((above, name))
+            } else {
+                documented_test(&titles, name, &mut tally)
             }
         }
         titles.retain(|(outer, _)| *outer < depth);

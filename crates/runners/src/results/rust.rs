@@ -49,9 +49,10 @@ fn by_filter(words: &[&str], asked: &SelectedTests<'_>) -> Option<Arguments> {
     let documented = asked.names.iter().filter(|name| is_documented(name)).count();
     let exact = (documented == 0).then_some("--exact");
     let names = asked.names.iter().copied().chain(exact).map(str::to_owned);
-    let targets = match documented == asked.names.len() && !chooses(words) {
-        true => vec!["--doc".to_owned()],
-        false => targets(words, asked),
+    let targets = if documented == asked.names.len() && !chooses(words) {
+        vec!["--doc".to_owned()]
+    } else {
+        targets(words, asked)
     };
     if targets.is_empty() {
         return Some(Arguments::at(ArgumentPosition::Binary, names));

@@ -143,13 +143,14 @@ impl Tally {
     /// Converts the tally into counts and names for evidence.
     pub(super) fn read(self) -> Read {
         let failing = self.failing();
-        let counts = match self.has_uncounted {
-            true => Counts::Unknown,
-            false => Counts::Known {
+        let counts = if self.has_uncounted {
+            Counts::Unknown
+        } else {
+            Counts::Known {
                 passed: self.passed,
                 failed: self.failed,
                 skipped: self.skipped,
-            },
+            }
         };
         let mut names = distinct(self.tests);
         // Mentioned failures that are not in the list, such as a file that could not be loaded, also count.

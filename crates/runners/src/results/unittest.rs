@@ -102,10 +102,7 @@ fn result<'a>(line: &'a str, open: Option<&'a str>, tally: &mut Tally) -> Option
             (open, _) => open.or_else(|| is_test(line).then_some(line)),
         };
     };
-    let name = match is_test(start) {
-        true => start,
-        false => open?,
-    };
+    let name = if is_test(start) { start } else { open? };
     match outcome(said) {
         Some(outcome) => {
             tally.counted(&named(name), outcome);

@@ -178,9 +178,10 @@ impl CallMeter {
 
     /// Returns how to count missing usage. If the API itself broke off, the program had no part in it.
     fn unreported(&self) -> Unreported {
-        match self.answers.has_broken_by_itself() {
-            true => Unreported::AsSent,
-            false => self.unreported,
+        if self.answers.has_broken_by_itself() {
+            Unreported::AsSent
+        } else {
+            self.unreported
         }
     }
 
@@ -297,9 +298,10 @@ impl Drop for CallMeter {
                 self.tally.fails();
             }
             let mut longest = self.tally.longest_silence();
-            *longest = match self.answers.has_ended() {
-                true => Duration::ZERO,
-                false => longest.max(self.silence()),
+            *longest = if self.answers.has_ended() {
+                Duration::ZERO
+            } else {
+                longest.max(self.silence())
             };
         }
         if self.counts != Counts::Yes || self.is_none() {

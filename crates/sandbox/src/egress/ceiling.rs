@@ -53,9 +53,10 @@ impl Ceiling {
         let listed = |hosts: &mut dyn Iterator<Item = &HostRule>| {
             hosts.map(|host| format!("`{host}`")).collect::<Vec<_>>().join(", ")
         };
-        let allowed = match self.hosts.is_empty() {
-            true => "none at all".to_owned(),
-            false => listed(&mut self.hosts.iter()),
+        let allowed = if self.hosts.is_empty() {
+            "none at all".to_owned()
+        } else {
+            listed(&mut self.hosts.iter())
         };
         Some(format!(
             "`network.allow` names hosts that this server does not allow, and that stay closed: {}. It allows: {allowed}.",

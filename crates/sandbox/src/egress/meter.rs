@@ -123,9 +123,10 @@ impl<S> Metered<S> {
     }
 
     fn check(&self) -> io::Result<()> {
-        match self.meter.allowance.is_used_up() {
-            true => Err(io::Error::other("this run has sent and received as much as it may")),
-            false => Ok(()),
+        if self.meter.allowance.is_used_up() {
+            Err(io::Error::other("this run has sent and received as much as it may"))
+        } else {
+            Ok(())
         }
     }
 }

@@ -144,9 +144,10 @@ fn out_of_reach(why: RequestRefusal) -> Response<Body> {
 fn inward(answer: Response<Incoming>, route: &ModelRoute, mut meter: CallMeter) -> Response<Body> {
     let (head, body) = answer.into_parts();
     let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    meter.begins(match kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
-        true => Form::Events,
-        false => Form::Whole,
+    meter.begins(if kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
+        Form::Events
+    } else {
+        Form::Whole
     });
     let (_, key) = route.header.clone();
     let body = ObservedBody::new(body, meter.answers(), move |piece: Bytes| {

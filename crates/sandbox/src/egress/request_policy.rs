@@ -218,9 +218,12 @@ impl RequestPolicy {
             return Err(RequestRefusal::TooDeep);
         }
         // An element of a list has the key of the list.
-        let under = self.open.last().map(|top| match top.is_list {
-            true => top.under.clone(),
-            false => top.key.clone(),
+        let under = self.open.last().map(|top| {
+            if top.is_list {
+                top.under.clone()
+            } else {
+                top.key.clone()
+            }
         });
         let under = under.unwrap_or_default();
         if self.open.len() == 1 {
@@ -284,9 +287,10 @@ impl RequestPolicy {
         match self.open.last_mut() {
             Some(top) if top.awaits_key => {
                 top.key.clone_from(&self.text);
-                match is_whole && top.key == b"mcp_servers" {
-                    true => Err(RequestRefusal::Tool),
-                    false => Ok(()),
+                if is_whole && top.key == b"mcp_servers" {
+                    Err(RequestRefusal::Tool)
+                } else {
+                    Ok(())
                 }
             }
             _ => self.value(true),
@@ -322,9 +326,10 @@ impl RequestPolicy {
             b"image_url" | b"file_url" if is_address => return Err(RequestRefusal::Address),
             _ => {}
         }
-        match top.by_address && top.has_address {
-            true => Err(RequestRefusal::Address),
-            false => Ok(()),
+        if top.by_address && top.has_address {
+            Err(RequestRefusal::Address)
+        } else {
+            Ok(())
         }
     }
 }

@@ -113,9 +113,10 @@ impl ModelRoute {
             "http" => is_loopback,
             _ => false,
         };
-        match is_safe && self.upstream.username().is_empty() && self.upstream.password().is_none() {
-            true => Ok(()),
-            false => Err(UnfitRoute::Upstream),
+        if is_safe && self.upstream.username().is_empty() && self.upstream.password().is_none() {
+            Ok(())
+        } else {
+            Err(UnfitRoute::Upstream)
         }
     }
 }

@@ -68,9 +68,10 @@ const MAX_HOST: usize = 253;
 impl Shared {
     fn refused_host(&self, host: &str, refusal: Refusal) -> Option<RefusedHost> {
         let is_allowed = |name: HostName| self.rules.ceiling.iter().any(|rule| rule.covers(&name));
-        let by_server = match host.parse().is_ok_and(is_allowed) {
-            true => ByServer::Allowed,
-            false => ByServer::Never,
+        let by_server = if host.parse().is_ok_and(is_allowed) {
+            ByServer::Allowed
+        } else {
+            ByServer::Never
         };
         let why = refusal.of_host(by_server)?;
         let host: String = host.chars().filter(|c| !c.is_control()).take(MAX_HOST).collect();

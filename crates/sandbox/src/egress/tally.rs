@@ -100,9 +100,10 @@ impl Tally {
         // Only the first call sets it.
         let _ = self.first.set(Tokens { output, ..tokens }.total());
         let mut kept = self.kept();
-        let name = match kept.len() < MAX_MODELS || kept.contains_key(model) {
-            true => model,
-            false => "others",
+        let name = if kept.len() < MAX_MODELS || kept.contains_key(model) {
+            model
+        } else {
+            "others"
         };
         *kept.entry(name.to_owned()).or_default() += tokens;
     }

@@ -53,9 +53,10 @@ pub(super) async fn ask(request: Request<Body>, uplink: &Uplink) -> Result<Respo
         Ok(Ok(response)) => Ok(response),
         Ok(Err(error)) => {
             tracing::warn!(error = %causes(&error), "a model's API gave no answer");
-            Err(match error.is_connect() {
-                true => NoAnswer::Unreachable,
-                false => NoAnswer::Broken,
+            Err(if error.is_connect() {
+                NoAnswer::Unreachable
+            } else {
+                NoAnswer::Broken
             })
         }
         Err(_) => Err(NoAnswer::Late),

@@ -72,9 +72,10 @@ fn start(order: &Order, input: File, control: &mut UnixStream) -> Report {
         Ok(found) => found,
         Err(report) => return after_trying(order, control, report),
     };
-    let program = match order.confinement.own {
-        true => PathBuf::from("/proc/self/exe"),
-        false => program,
+    let program = if order.confinement.own {
+        PathBuf::from("/proc/self/exe")
+    } else {
+        program
     };
     let mut command = Command::new(&program);
     command.arg0(&order.program).args(&order.args).current_dir(&cwd);

@@ -79,9 +79,10 @@ fn serve() -> std::io::Result<()> {
     close_leaked_files();
     let mut lifeline = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let order = Order::read(&mut lifeline)?;
-    let (input, feed) = match order.talking {
-        true => fed_input(&mut lifeline, order.stdin_length)?,
-        false => (input(&mut lifeline, order.stdin_length)?, None),
+    let (input, feed) = if order.talking {
+        fed_input(&mut lifeline, order.stdin_length)?
+    } else {
+        (input(&mut lifeline, order.stdin_length)?, None)
     };
     confine(order.confinement.level)?;
     let started = match start(&order, input) {

@@ -195,9 +195,10 @@ fn unnamed(level: Level, processes: impl Iterator<Item = i32>) -> io::Result<Unn
                 continue;
             }
             let leads = fs::read_link(handle.path()).unwrap_or_default();
-            let kept = match leads.as_os_str().as_encoded_bytes().starts_with(IN_MEMORY) {
-                true => &mut sum.in_memory,
-                false => &mut sum.on_disk,
+            let kept = if leads.as_os_str().as_encoded_bytes().starts_with(IN_MEMORY) {
+                &mut sum.in_memory
+            } else {
+                &mut sum.on_disk
             };
             *kept = kept.saturating_add(meta.blocks().saturating_mul(BLOCK));
         }

@@ -48,9 +48,12 @@ pub(super) fn set(path: &Path, accessed: Time, modified: Time) -> io::Result<()>
 /// Makes all files and folders of a fresh checkout old, if Cargo builds any of them.
 pub(crate) async fn age(place: &SandboxedCheckout) -> Result<(), GateError> {
     let (work, tracked) = (place.path().to_path_buf(), place.tracked());
-    let aging = off_thread(move || match has_packages(&tracked) {
-        true => date(&work, tracked.iter().map(PathBuf::as_path), OLD),
-        false => Ok(()),
+    let aging = off_thread(move || {
+        if has_packages(&tracked) {
+            date(&work, tracked.iter().map(PathBuf::as_path), OLD)
+        } else {
+            Ok(())
+        }
     });
     aging.await.map_err(host("setting times in a checkout"))
 }

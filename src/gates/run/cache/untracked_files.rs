@@ -79,9 +79,10 @@ fn look(work: &Path, below: &Path, tracked: &BTreeSet<String>, found: &mut BTree
         let folder = format!("{text}/");
         let next = tracked.range(folder.clone()..).next();
         let holds_tracked = next.is_some_and(|next| next.starts_with(&folder));
-        match holds_tracked && entry.file_type()?.is_dir() {
-            true => look(work, &path, tracked, found)?,
-            false => drop(found.insert(path)),
+        if holds_tracked && entry.file_type()?.is_dir() {
+            look(work, &path, tracked, found)?;
+        } else {
+            found.insert(path);
         }
     }
     Ok(())

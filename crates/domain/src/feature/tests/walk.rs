@@ -675,10 +675,7 @@ impl World {
 
     fn any_task(&self, dice: &mut Dice<'_>) -> TaskId {
         let known: Vec<TaskId> = self.feature.tasks.iter().map(|task| task.id).collect();
-        match known.is_empty() {
-            true => ONE,
-            false => dice.pick(&known),
-        }
+        if known.is_empty() { ONE } else { dice.pick(&known) }
     }
 
     fn hands(&mut self, dice: &mut Dice<'_>) {

@@ -62,8 +62,9 @@ fn gives(function: At<'_>) -> bool {
 fn wrapped(function: At<'_>, body: At<'_>) -> String {
     let is_async = function.parts().any(|part| part.kind() == "async");
     let waits = if is_async { "async " } else { "" };
-    match body.is(&["statement_block"]) {
-        true => format!("{{ return __made(({waits}() => {})()); }}", body.text()),
-        false => format!("__made({})", body.text()),
+    if body.is(&["statement_block"]) {
+        format!("{{ return __made(({waits}() => {})()); }}", body.text())
+    } else {
+        format!("__made({})", body.text())
     }
 }

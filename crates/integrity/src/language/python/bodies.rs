@@ -79,9 +79,10 @@ fn function(whole: At<'_>, at: At<'_>, code: &mut ExecutableCode) {
         return;
     }
     let (first, second) = answers(name, at.field_text("return_type"));
-    let empty_bodies = match yields(body) {
-        true => ["return; yield".to_owned(), format!("yield {ANYTHING}")],
-        false => [format!("return {first}"), format!("return {second}")],
+    let empty_bodies = if yields(body) {
+        ["return; yield".to_owned(), format!("yield {ANYTHING}")]
+    } else {
+        [format!("return {first}"), format!("return {second}")]
     };
     code.body((name, whole), body, empty_bodies);
 }

@@ -38,14 +38,15 @@ fn docstring(at: At<'_>) -> Option<(At<'_>, At<'_>)> {
         .parent()
         .filter(|parent| at.is(&["string"]) && parent.is(&["expression_statement"]))?;
     let block = statement.parent().filter(|_| statement.previous().is_none())?;
-    match block.is(&["module"]) {
-        true => Some((block, at)),
-        false => Some((
+    if block.is(&["module"]) {
+        Some((block, at))
+    } else {
+        Some((
             block
                 .parent()
                 .filter(|owner| owner.is(&["function_definition", "class_definition"]))?,
             at,
-        )),
+        ))
     }
 }
 
