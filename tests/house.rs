@@ -176,6 +176,17 @@ impl Source {
         found
     }
 
+    /// The number of its product lines, with comments and blank lines.
+    fn size(&self) -> usize {
+        let lines = || self.text.lines();
+        if self.is_tests() {
+            return 0;
+        }
+        lines()
+            .position(|line| line.trim() == "#[cfg(test)]")
+            .unwrap_or_else(|| lines().count())
+    }
+
     /// The module that the file is, as its path below `src`; a crate's begins with the crate's name.
     fn module(&self) -> Vec<&str> {
         let mut parts: Vec<&str> = self.path.trim_end_matches(".rs").split('/').collect();
@@ -570,6 +581,109 @@ fn no_gate_writes_a_sentence() {
     let found = |path: &str| sentences_of_gates(&Source::new(path, line)).len();
     assert_eq!(found("src/gates/checks.rs"), 1);
     assert_eq!(found("src/messages/facts.rs"), 0);
+}
+
+/// The most product lines of each room: all lines but those of tests, in thousands as docs/architecture.md shows them. A
+/// larger number needs a reason, which stands beside it.
+fn budgets() -> BTreeMap<String, usize> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md");
+    let page = fs::read_to_string(page).unwrap();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| [`"));
+    let budget = |row: &str| {
+        let (room, rest) = row.split_once('`')?;
+        let most = rest.split('|').nth(1)?.trim().replace(',', "");
+        let name = room.rsplit('/').next().unwrap_or(room);
+        Some((name.to_owned(), most.parse().ok()?))
+    };
+    rows.filter_map(budget).collect()
+}
+
+/// The rooms that are larger than their budget, and those that have none.
+fn too_large(sources: &[Source], budgets: &BTreeMap<String, usize>) -> Vec<String> {
+    let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
+    for source in sources {
+        *sizes.entry(source.room().unwrap_or("autobuild")).or_default() += source.size();
+    }
+    sizes.remove("autobuild");
+    let is_within = |room: &str, size: usize| budgets.get(room).is_some_and(|most| size <= *most);
+    let large = sizes.into_iter().filter(|(room, size)| !is_within(room, *size));
+    large
+        .map(|(room, size)| {
+            let most = budgets.get(room);
+            format!(
+                "`{room}` has {size} lines; docs/architecture.md allows {most:?}: take some out, or say there why not"
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn no_room_is_larger_than_its_budget() {
+    let found = too_large(&house(), &budgets());
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+    let file = Source::new("src/web/inbox.rs", "//! a\n\nfn b() {}\n#[cfg(test)]\nmod tests {\n}\n");
+    let allowed = |most: usize| {
+        too_large(
+            &[Source::new(&file.file, &file.text)],
+            &[("web".to_owned(), most)].into(),
+        )
+    };
+    assert_eq!((allowed(3).len(), allowed(2).len()), (0, 1));
+}
+
+/// Verbs that do not say what a function does. `report`, `record`, `render`, `notify`, `mask`, `count`, `clamp` do.
+const EMPTY_VERBS: [&str; 4] = ["told", "tell", "said", "say"];
+
+/// Types that do not say what they hold. `…Request`, `…View`, `…Status`, `…Outcome` do.
+const EMPTY_TYPES: [&str; 13] = [
+    "Asked", "Found", "Shown", "Seen", "Known", "Standing", "Way", "Kind", "Lack", "Came", "Got", "Doing", "Of",
+];
+
+/// A name is a term of the field (`docs/architecture.md`, "Terms"): a function is a verb, a type says what it holds.
+fn empty_names(source: &Source) -> Vec<String> {
+    let product = source.lines(Part::Product).len();
+    let lines = source.lines(Part::Everything).into_iter().enumerate();
+    let empty = lines.filter(|(at, (_, line))| {
+        let is_empty_verb = |name: &str| {
+            // The name of a test is a sentence.
+            let is_product = *at < product;
+            let mut words = name.split('_');
+            EMPTY_VERBS.contains(&name) || is_product && words.any(|word| EMPTY_VERBS.contains(&word))
+        };
+        let is_empty_type = |name: &str| EMPTY_TYPES.contains(&name);
+        ["struct ", "enum ", "trait ", "type "]
+            .iter()
+            .any(|keyword| name_after(line, keyword).is_some_and(is_empty_type))
+            || name_after(line, "fn ").is_some_and(is_empty_verb)
+    });
+    empty
+        .map(|(_, (number, _))| source.at(number, "the name says nothing: see `Terms` in docs/architecture.md"))
+        .collect()
+}
+
+/// The name that a line declares with this keyword.
+fn name_after<'l>(line: &'l str, keyword: &str) -> Option<&'l str> {
+    let (before, after) = line.split_once(keyword)?;
+    let is_declaration = before.is_empty() || before.ends_with(' ') && before.split(' ').all(is_modifier);
+    let name = after.split(|c: char| !c.is_alphanumeric() && c != '_').next();
+    name.filter(|_| is_declaration)
+}
+
+fn is_modifier(word: &str) -> bool {
+    word.is_empty() || word.starts_with("pub") || ["async", "const", "unsafe", "super)", "in"].contains(&word)
+}
+
+#[test]
+fn names_say_what_things_do_and_hold() {
+    holds(empty_names);
+    let found = |line: &str| empty_names(&Source::new("src/web/inbox.rs", line)).len();
+    assert_eq!(found("pub(crate) async fn tell_all(rows: &[Row]) {}"), 1);
+    assert_eq!(found("pub struct Seen(u8);"), 1);
+    assert_eq!(found("pub struct SeenCommit(u8);"), 0);
+    assert_eq!(
+        found("#[cfg(test)]\nmod tests {\n    fn what_people_say_is_kept() {}\n}"),
+        0
+    );
 }
 
 #[test]

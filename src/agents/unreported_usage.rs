@@ -84,7 +84,7 @@ pub(crate) async fn counted(
             };
             let failure = of_the_api(failure, door.silence());
             let failure = in_full(failure, &plain(&spec.secrets, &door.refused_with(), MAX_WORDS));
-            let failure = waiting(failure, door.told_to_wait());
+            let failure = waiting(failure, door.requested_wait());
             Err(RunError::Agent { failure, record })
         }
         Err(RunError::Cancelled { mut record }) => {

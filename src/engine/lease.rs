@@ -241,7 +241,7 @@ impl Engine {
             not_before: Some(at), ..
         } = error
         {
-            now.plus(backoff.as_told(job.effect.attempt, at.0.saturating_sub(now.0)))
+            now.plus(backoff.after_limit(job.effect.attempt, at.0.saturating_sub(now.0)))
         } else {
             now.plus(backoff.after(job.effect.attempt, fifth()))
         };

@@ -151,7 +151,7 @@ impl Backoff {
     }
 
     /// Returns the wait in milliseconds after `attempts` failures if GitHub asks to wait for `asked` milliseconds.
-    pub fn as_told(&self, attempts: u32, asked: i64) -> i64 {
+    pub fn after_limit(&self, attempts: u32, asked: i64) -> i64 {
         let most = i64::try_from(self.most.as_millis()).unwrap_or(i64::MAX);
         let seconds = asked.saturating_add(999).max(0) / 1_000;
         routing::wait_as_asked(seconds, attempts, most)
@@ -231,7 +231,7 @@ mod tests {
         );
         assert_eq!(backoff.after(0, 7.0), 12_000);
         assert_eq!(
-            [0, 1, 2, 3].map(|attempts| backoff.as_told(attempts, 1_500)),
+            [0, 1, 2, 3].map(|attempts| backoff.after_limit(attempts, 1_500)),
             [2_000, 2_000, 2_000, 4_000],
             "what the forge asks for counts, not ours"
         );

@@ -26,7 +26,7 @@ const OPEN_WORDS: usize = 600;
 /// Returns the failures and what to mend first; for an approval, what is worth knowing. `rest` are the items that
 /// belong to no line of the diff.
 pub(super) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&Issue], measure: &Measure) -> String {
-    let listed = told_once(task, turn, rest.iter().copied());
+    let listed = without_repeats(task, turn, rest.iter().copied());
     let on_lines = verdict.items.len().saturating_sub(rest.len());
     let elsewhere = match (on_lines, listed.is_empty()) {
         (0, _) => String::new(),
@@ -82,7 +82,7 @@ fn heaviest<'a>(items: &[&'a Issue]) -> Vec<&'a Issue> {
 }
 
 /// Returns the items, without those of failed checks whose failing test another item names already.
-fn told_once<'a>(task: &Task, turn: &Turn, items: impl IntoIterator<Item = &'a Issue>) -> Vec<&'a Issue> {
+fn without_repeats<'a>(task: &Task, turn: &Turn, items: impl IntoIterator<Item = &'a Issue>) -> Vec<&'a Issue> {
     let gates = turn.gates.as_ref();
     let repeated = gates.map(|gates| repeats(&task.plan.acceptance_criteria, gates));
     let repeated = repeated.into_iter().flatten();
@@ -178,7 +178,7 @@ pub(super) fn sent_back(task: &Task, turn: &Turn, measure: &Measure) -> String {
     let Some(verdict) = verdict.filter(|verdict| verdict.outcome == Outcome::Feedback) else {
         return String::new();
     };
-    let items = heaviest(&told_once(task, turn, &verdict.items));
+    let items = heaviest(&without_repeats(task, turn, &verdict.items));
     let short = Measure {
         text: measure.text.min(OPEN_TEXT),
         rows: measure.rows.min(SHORT),

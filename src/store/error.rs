@@ -131,7 +131,7 @@ fn primary(code: &str) -> u32 {
     code.parse::<u32>().unwrap_or_default() & 0xff
 }
 
-fn of_sqlite(code: u32) -> Kind {
+fn of_sqlite(code: u32) -> NewError {
     match code {
         5 | 6 => StoreError::Busy,
         3 | 8 | 10 | 13 | 14 => StoreError::CannotWrite,
@@ -139,9 +139,9 @@ fn of_sqlite(code: u32) -> Kind {
     }
 }
 
-type Kind = fn(Arc<sqlx::Error>) -> StoreError;
+type NewError = fn(Arc<sqlx::Error>) -> StoreError;
 
-fn of_database(error: &(dyn DatabaseError + 'static)) -> Kind {
+fn of_database(error: &(dyn DatabaseError + 'static)) -> NewError {
     match (sqlite_code(error), error.code()) {
         (Some(code), _) => of_sqlite(code),
         (None, Some(code)) if error.try_downcast_ref::<PgDatabaseError>().is_some() => of_postgres(&code),
@@ -150,7 +150,7 @@ fn of_database(error: &(dyn DatabaseError + 'static)) -> Kind {
 }
 
 /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>: the first two characters are the class.
-fn of_postgres(code: &str) -> Kind {
+fn of_postgres(code: &str) -> NewError {
     match code {
         "40001" | "40P01" | "55P03" => StoreError::Busy,
         "25006" | "53100" | "58030" => StoreError::CannotWrite,
@@ -213,11 +213,11 @@ impl From<sqlx::Error> for OpenError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, StoreError, of_postgres, of_sqlite, primary};
+    use super::{NewError, StoreError, of_postgres, of_sqlite, primary};
     use std::sync::Arc;
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
-    fn word(kind: Kind) -> &'static str {
+    fn word(kind: NewError) -> &'static str {
         match kind(Arc::new(sqlx::Error::RowNotFound)) {
             StoreError::Busy(_) => "busy",
             StoreError::CannotWrite(_) => "cannot write",

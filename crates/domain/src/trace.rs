@@ -168,7 +168,7 @@ mod tests {
     use secrecy::SecretString;
     use text::{secret::Secrets, usage::Usage};
 
-    fn said(ms: u64, text: &str) -> TraceEvent {
+    fn text_event(ms: u64, text: &str) -> TraceEvent {
         let text = text.to_owned();
         TraceEvent {
             ms,
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn events_are_lines_that_read_back() {
         let events = [
-            said(0, "line one\nline two"),
+            text_event(0, "line one\nline two"),
             TraceEvent {
                 ms: 3,
                 kind: TraceKind::ToolCall {
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn too_much_loses_its_middle() {
-        let events: Vec<TraceEvent> = (0..500).map(|ms| said(ms, &"x".repeat(20_000))).collect();
+        let events: Vec<TraceEvent> = (0..500).map(|ms| text_event(ms, &"x".repeat(20_000))).collect();
         let text = lines(&events, &Secrets::default());
         assert!(text.len() <= MAX_LINES + 100, "{}", text.len());
         let back: Vec<TraceLine> = read(&text).collect();

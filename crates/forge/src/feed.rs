@@ -94,7 +94,7 @@ impl State {
     }
 
     /// Records an event on an issue or pull request. The event's `url` so far is the anchor on its page.
-    pub(super) fn tell_on(&mut self, at: Access, number: u64, mut event: FeedEvent) {
+    pub(super) fn record_on(&mut self, at: Access, number: u64, mut event: FeedEvent) {
         if let Ok(issue) = self.issue(at.repo, number) {
             event.url = format!("{}{}", issue.page(), event.url);
         }

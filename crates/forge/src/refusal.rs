@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 pub(super) type Result<T = (), E = Refusal> = std::result::Result<T, E>;
 
 /// Turns a missing value into a refusal.
-pub(super) trait Found<T> {
+pub(super) trait OrNotFound<T> {
     /// Returns the value, or a 404.
     fn found(self) -> Result<T>;
 }
 
-impl<T> Found<T> for Option<T> {
+impl<T> OrNotFound<T> for Option<T> {
     fn found(self) -> Result<T> {
         self.ok_or_else(Refusal::not_found)
     }
@@ -50,7 +50,7 @@ impl Refusal {
     }
 
     pub(super) fn not_found() -> Self {
-        Self::new(404, "Not Found")
+        Self::new(404, "Not OrNotFound")
     }
 
     pub(super) fn bad_credentials() -> Self {

@@ -88,7 +88,7 @@ impl Stream {
         if let Some(error) = message.get("error") {
             // If the mode cannot be set, the run continues, because the checkout is compared for changes afterwards.
             if id == SET_MODE {
-                return self.say_prompt();
+                return self.send_prompt();
             }
             let data = error.get("data").map(Value::to_string).unwrap_or_default();
             self.failed = Some(format!("{} {data}", word(error, "message")).trim().to_owned());
@@ -108,7 +108,7 @@ impl Stream {
                 }
             }
             NEW_SESSION => self.session_opened(result),
-            SET_MODE => self.say_prompt(),
+            SET_MODE => self.send_prompt(),
             _ => {
                 self.stop_reason = Some(word(result, "stopReason").to_owned());
                 self.tokens = tokens(result.get("usage").unwrap_or(&Value::Null));
@@ -128,11 +128,11 @@ impl Stream {
                 let params = json!({ "sessionId": session, "modeId": mode });
                 self.ask(SET_MODE, "session/set_mode", params)
             }
-            None => self.say_prompt(),
+            None => self.send_prompt(),
         }
     }
 
-    fn say_prompt(&mut self) -> Next {
+    fn send_prompt(&mut self) -> Next {
         let params = json!({
             "sessionId": self.session,
             "prompt": [{ "type": "text", "text": self.script.prompt }],

@@ -1,7 +1,7 @@
 //! Checks the Apps on GitHub: credentials, clock, webhook, deliveries, installations.
 
 use crate::{
-    cli::doctor::look::{Unasked, asked, untold},
+    cli::doctor::look::{Unasked, asked, unanswered},
     github::{
         AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Client, GithubError, HookDelivery, Identity,
         Installation, lacking,
@@ -204,7 +204,7 @@ fn webhook(address: &Result<Option<String>, Unasked>) -> Row {
     let address = match address {
         Ok(Some(address)) => address,
         Ok(None) => return Row::broken(Topic::Webhook, "the App has no webhook address", remedy),
-        Err(why) => return untold(Topic::Webhook, why),
+        Err(why) => return unanswered(Topic::Webhook, why),
     };
     let Ok(url) = Url::parse(address) else {
         return Row::broken(Topic::Webhook, format!("{address} is no address"), remedy);
@@ -224,7 +224,7 @@ fn webhook(address: &Result<Option<String>, Unasked>) -> Row {
 fn last_deliveries(found: &Result<Vec<HookDelivery>, Unasked>) -> Row {
     let attempts = match found {
         Ok(attempts) => attempts,
-        Err(why) => return untold(Topic::Deliveries, why),
+        Err(why) => return unanswered(Topic::Deliveries, why),
     };
     let Some(last) = attempts.first() else {
         let remedy = "redeliver the ping on the App's page, under Advanced, Recent deliveries";
@@ -281,7 +281,7 @@ fn installed(
 ) -> Vec<Row> {
     let installations = match installations {
         Ok(installations) => installations,
-        Err(why) => return vec![untold(Topic::Installation, why)],
+        Err(why) => return vec![unanswered(Topic::Installation, why)],
     };
     if installations.is_empty() {
         let remedy = format!("install it: {}/installations/new", known.page(web));
@@ -433,7 +433,7 @@ mod tests {
             (of(suspended), RowStatus::Warning, "suspended"),
         ]);
         let nowhere = installed(AUTOBUILD, ("https://github.com", &whole()), &Ok(Vec::new()));
-        let untold = installed(AUTOBUILD, ("https://github.com", &whole()), &Err(Unasked::Late));
+        let unanswered = installed(AUTOBUILD, ("https://github.com", &whole()), &Err(Unasked::Late));
         let alone = without_coach(&[on_acme(&[], &[])], &[]);
         hold(vec![
             (
@@ -441,7 +441,7 @@ mod tests {
                 RowStatus::Warning,
                 "https://github.com/apps/autobuild/installations/new",
             ),
-            (untold[0].clone(), RowStatus::Warning, "did not say"),
+            (unanswered[0].clone(), RowStatus::Warning, "did not say"),
             (alone[0].clone(), RowStatus::Warning, "on acme too"),
         ]);
         assert_eq!(without_coach(&[on_acme(&[], &[])], &[on_acme(&[], &[])]), []);

@@ -31,7 +31,7 @@ pub(super) async fn asked<T>(question: impl Future<Output = Result<T, GithubErro
 }
 
 /// Returns the row for a question that GitHub did not answer, although it answered others.
-pub(super) fn untold(topic: Topic, why: &Unasked) -> Row {
+pub(super) fn unanswered(topic: Topic, why: &Unasked) -> Row {
     Row::warning(topic, format!("GitHub did not say: {why}"), "try again in a moment")
 }
 

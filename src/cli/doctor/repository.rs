@@ -3,7 +3,7 @@
 use crate::{
     cli::{
         doctor::{
-            look::{Unasked, asked, untold},
+            look::{Unasked, asked, unanswered},
             workflows,
             workflows::Started,
         },
@@ -44,7 +44,7 @@ pub(super) async fn on_github(client: &Client, coach: Option<&Client>, name: &Re
     let (installation, repository) = match found.await {
         Ok(Some(found)) => found,
         Ok(None) => return vec![not_installed(client, name).await],
-        Err(why) => return vec![untold(Topic::Repository, &why).of(name.to_string())],
+        Err(why) => return vec![unanswered(Topic::Repository, &why).of(name.to_string())],
     };
     let repo = client.repo(installation, repository.id);
     let mut rows = vec![there(name, &repository)];
@@ -107,7 +107,7 @@ fn branch_rules(found: &Result<Vec<(Rule, &'static str)>, Unasked>, settings: &R
     };
     let rules = match found {
         Ok(rules) => rules,
-        Err(why) => return untold(Topic::BranchRules, why),
+        Err(why) => return unanswered(Topic::BranchRules, why),
     };
     match rules.iter().find(|(rule, branch)| rule.forbids(branch, commits)) {
         None => Row::ok(Topic::BranchRules, "none keeps AutoBuild from autobuild/**"),
@@ -148,7 +148,7 @@ fn approval(branch: &str, rules: &Result<Vec<Rule>, Unasked>, coach: &Coach) -> 
     let approvals = match rules {
         Ok(rules) => rules.iter().map(Rule::approvals).max().unwrap_or(0),
         Err(Unasked::Github(GithubError::Forbidden { .. })) => 0,
-        Err(why) => return untold(Topic::Approval, why),
+        Err(why) => return unanswered(Topic::Approval, why),
     };
     let asks = match approvals {
         0 => format!("no ruleset asks for approvals on {branch}"),
@@ -158,7 +158,7 @@ fn approval(branch: &str, rules: &Result<Vec<Rule>, Unasked>, coach: &Coach) -> 
     let counts = |one: &Installation| one.permissions.get("contents").is_some_and(|level| level == "write");
     let a_person = "or let a person approve";
     match (approvals, coach) {
-        (_, Coach::Unknown(why)) => untold(Topic::Approval, why),
+        (_, Coach::Unknown(why)) => unanswered(Topic::Approval, why),
         (_, Coach::NotInstalled) => Row::warning(
             Topic::Approval,
             format!("{asks}; the Coach App is not installed here, so reviews are comments"),
@@ -250,7 +250,12 @@ async fn in_files(
             let row = Row::broken(Topic::SettingsFile, "the repository has no commit", remedy);
             return (vec![row], RepositorySettings::default());
         }
-        Err(why) => return (vec![untold(Topic::SettingsFile, &why)], RepositorySettings::default()),
+        Err(why) => {
+            return (
+                vec![unanswered(Topic::SettingsFile, &why)],
+                RepositorySettings::default(),
+            );
+        }
     };
     let telling = runners::detect::telling(&files.paths);
     let wanted = files.paths.iter().filter(|path| {
@@ -335,7 +340,7 @@ fn settings_file(text: Option<Result<String, SettingsMistake>>, offer: &Offer) -
 
 fn labels_row(known: &[(&str, Result<bool, Unasked>)]) -> Row {
     if let Some((_, Err(why))) = known.iter().find(|(_, known)| known.is_err()) {
-        return untold(Topic::Labels, why);
+        return unanswered(Topic::Labels, why);
     }
     let of = |is_there: bool| -> Vec<&str> {
         let fitting = known

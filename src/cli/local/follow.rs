@@ -11,7 +11,7 @@ use crate::cli::{
         picture::spinner,
         stop::Stop,
         terminal::Tone,
-        transcript::{is_said, parts},
+        transcript::{is_quoted, parts},
     },
 };
 use std::{
@@ -116,7 +116,7 @@ impl Tail {
         self.seen += u64::try_from(lines.len()).unwrap_or(0) + 1;
         if !screen.json && !screen.quiet {
             for line in lines.lines() {
-                self.said = if is_said(line) { self.said + 1 } else { 0 };
+                self.said = if is_quoted(line) { self.said + 1 } else { 0 };
                 if self.said <= MOST_SAID {
                     let (lead, gutter, text) = parts(line);
                     screen.terminal.line(lead, gutter, text, Tone::Plain);

@@ -87,7 +87,7 @@ impl Session {
     }
 
     /// Prints the last report of an order that rests.
-    pub(super) async fn tell_again(&self, order: &Order, known: Report) -> anyhow::Result<ExitCode> {
+    pub(super) async fn report_again(&self, order: &Order, known: Report) -> anyhow::Result<ExitCode> {
         let known = self.with_branch(order, known).await?;
         self.screen.print(order, &known);
         if !known.ok {
@@ -127,7 +127,7 @@ impl Session {
     pub(super) async fn build(&self, order: Order, who: &Who, left_out: Vec<String>) -> anyhow::Result<ExitCode> {
         let known = self.orders.report(order.number)?;
         if known.answers(&order) {
-            return self.tell_again(&order, known).await;
+            return self.report_again(&order, known).await;
         }
         let mut stop = Stop::listen()?;
         let lock = match Lock::ask(&self.repository.folder, self.command, &order.agent)? {
@@ -199,11 +199,11 @@ fn start(who: &Who, repository: &LocalRepository, terminal: &Terminal, secrets: 
             Err(error) => Err(error),
         }
     });
-    say_what_ended_the_command(secrets.clone());
+    report_panic(secrets.clone());
 }
 
 /// Makes a panic that ends the command say its cause on standard error. Other panics only go to the log.
-fn say_what_ended_the_command(secrets: Secrets) {
+fn report_panic(secrets: Secrets) {
     let log = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if std::thread::current().name() != Some("main") {
@@ -223,7 +223,7 @@ pub(super) fn code(ok: bool) -> ExitCode {
 pub(super) fn ended(command: &str, json: bool, done: anyhow::Result<ExitCode>) -> ExitCode {
     let code = done.unwrap_or_else(|error| {
         let error = format!("{error:#}");
-        tell_error(json, &error);
+        print_error(json, &error);
         eprintln!("autobuild {command}: {error}");
         ExitCode::from(NOT_DONE)
     });
@@ -232,12 +232,12 @@ pub(super) fn ended(command: &str, json: bool, done: anyhow::Result<ExitCode>) -
 
 /// Prints in one line why a command was not done.
 pub(in crate::cli) fn refused(command: &str, json: bool, code: u8, said: &str) -> ExitCode {
-    tell_error(json, said);
+    print_error(json, said);
     eprintln!("autobuild {command}: {}", clean(said).replace('\n', " "));
     ExitCode::from(code)
 }
 
-fn tell_error(json: bool, said: &str) {
+fn print_error(json: bool, said: &str) {
     if json {
         Terminal::open(true).exact(&serde_json::json!({ "ok": false, "error": said }).to_string());
     }

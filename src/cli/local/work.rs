@@ -206,7 +206,7 @@ impl Job<'_> {
     }
 
     /// Reports the state of a Feature that goes on, and what it waits for, since nothing may happen for a while.
-    async fn tell_where_it_stands(&self, stage: &Stage, filed: &Filed) -> anyhow::Result<()> {
+    async fn report_status(&self, stage: &Stage, filed: &Filed) -> anyhow::Result<()> {
         let Some(feature) = stage.latest(filed).await?.filter(Feature::is_unfinished) else {
             return Ok(());
         };
@@ -323,7 +323,7 @@ impl Player {
         let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), Vec::new(), stage.closing()));
         let filed = file(stage, &repository, &order).await?;
         if order.number == job.number {
-            job.tell_where_it_stands(stage, &filed).await?;
+            job.report_status(stage, &filed).await?;
         }
         report.goes_on();
         Ok(Self {

@@ -58,7 +58,7 @@ const FIRST_TOLD: i64 = 10;
 const TOLD_EVERY: i64 = 30;
 
 /// `true` if a line of a transcript belongs to what somebody said.
-pub fn is_said(line: &str) -> bool {
+pub fn is_quoted(line: &str) -> bool {
     line.starts_with(GUTTER.trim_end())
 }
 
@@ -337,7 +337,7 @@ impl Transcript {
         let lead = format!("{:6.1}s  ", self.seconds());
         let is_new = (self.verbose || addressed(event)) && self.addresses.insert(event.url.clone());
         let address = is_new.then_some(event.url.as_str());
-        let all = said_in_full(event);
+        let all = full_quote(event);
         let shown = if self.verbose {
             all.clone()
         } else {
@@ -422,7 +422,7 @@ fn shown_at_once(event: &FeedEvent) -> Vec<String> {
     said
 }
 
-fn said_in_full(event: &FeedEvent) -> Vec<String> {
+fn full_quote(event: &FeedEvent) -> Vec<String> {
     let mut said = excerpt::whole(&event.text);
     said.extend(excerpt::whole_remarks(&event.remarks));
     said
@@ -462,7 +462,7 @@ fn addressed(event: &FeedEvent) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tone, paragraph, said_in_full, shown_at_once, state_tone};
+    use super::{Tone, full_quote, paragraph, shown_at_once, state_tone};
     use forge::{EventOutcome, FeedEvent, LineRemark};
 
     fn review(text: &str) -> FeedEvent {
@@ -494,7 +494,7 @@ mod tests {
         assert!(shown.contains(&"- [test] tests failed".to_owned()), "{shown:?}");
         let remark = "- hello.txt, line 1: must_fix [correctness] it greets nobody";
         assert_eq!(shown.last().unwrap(), remark);
-        let kept = said_in_full(&event).join("\n");
+        let kept = full_quote(&event).join("\n");
         assert!(
             kept.contains("▸ Gates\n| a | b |") && kept.contains("it greets nobody"),
             "{kept}"

@@ -57,7 +57,7 @@ impl<'a> Progress<'a> {
             over.cancel();
             ended
         };
-        let calls = tell_calls(self.context, self.run, self.watched.clone(), &over);
+        let calls = record_calls(self.context, self.run, self.watched.clone(), &over);
         tokio::join!(working, self.write_changes(&over), calls).0
     }
 
@@ -110,7 +110,7 @@ impl<'a> Progress<'a> {
 }
 
 /// Stores the tool calls of one run, for people who watch it now.
-async fn tell_calls(
+async fn record_calls(
     context: &EffectContext<'_>,
     run: &str,
     mut watched: watch::Receiver<Activity>,

@@ -88,7 +88,7 @@ async fn remade(
     let made = repo.create_commit(&info.tree, &parents, &info.message).await?;
     take(context, mirror, remote, &made).await?;
     let there = mirror.commit_info(&made).await?;
-    let same = there.is_some_and(|there| says_the_same(&there, info) && there.parents == parents);
+    let same = there.is_some_and(|there| is_same_commit(&there, info) && there.parents == parents);
     if same {
         Ok(made)
     } else {
@@ -119,12 +119,12 @@ pub(super) async fn stands_for(
     let (Some(there), Some(head)) = (mirror.commit_info(there).await?, mirror.commit_info(head).await?) else {
         return Ok(false);
     };
-    Ok(there.is_signed && says_the_same(&there, &head))
+    Ok(there.is_signed && is_same_commit(&there, &head))
 }
 
 /// Returns `true` if the two commits have the same tree, author and message. The message names the effect that made the
 /// commit.
-fn says_the_same(one: &CommitInfo, other: &CommitInfo) -> bool {
+fn is_same_commit(one: &CommitInfo, other: &CommitInfo) -> bool {
     one.tree == other.tree && one.author_email == other.author_email && one.message.trim() == other.message.trim()
 }
 

@@ -112,7 +112,7 @@ fn reports() -> Vec<(GateReport, &'static str)> {
     ]
 }
 
-fn told(reason: &BlockReason, gates: Option<&GateReport>, approvable: Approvable) -> Vec<String> {
+fn lines(reason: &BlockReason, gates: Option<&GateReport>, approvable: Approvable) -> Vec<String> {
     let report = BlockedReport {
         attempts: 0,
         recurring: Vec::new(),
@@ -131,14 +131,14 @@ fn every_failing_gate_has_actions_of_its_own() {
     let reason = BlockReason::OutOfTurns { turns: 5 };
     let mut first = BTreeSet::new();
     for (report, words) in reports() {
-        let actions = told(&reason, Some(&report), Approvable::NothingPushed);
+        let actions = lines(&reason, Some(&report), Approvable::NothingPushed);
         assert!(
             actions.iter().any(|action| action.contains(words)),
             "{words}: {actions:?}"
         );
         assert!(first.insert(actions[0].clone()), "said twice: {}", actions[0]);
     }
-    let none = told(&reason, Some(&green()), Approvable::NothingPushed);
+    let none = lines(&reason, Some(&green()), Approvable::NothingPushed);
     assert!(none[0].starts_with("Read the last feedback"), "{none:?}");
 }
 
@@ -146,7 +146,7 @@ fn every_failing_gate_has_actions_of_its_own() {
 fn without_a_test_command_the_first_action_says_how_to_set_one() {
     let mut report = red(Gate::RedBeforeGreen, "", "nothing proves the change");
     report.tests = Evidence::Absent(Absence::NoCommand);
-    let actions = told(&BlockReason::NoChangeTwice, Some(&report), Approvable::NothingPushed);
+    let actions = lines(&BlockReason::NoChangeTwice, Some(&report), Approvable::NothingPushed);
     assert!(
         actions[0].starts_with("Set the `test` command in `.github/autobuild.yml`"),
         "{actions:?}"
@@ -201,7 +201,7 @@ fn every_absence_has_an_action_of_its_own() {
     ];
     let blocked = BlockReason::GatesAbsent { reasons: Vec::new() };
     for (reason, words) in reasons {
-        let actions = told(&blocked, Some(&absent(reason)), Approvable::NothingPushed);
+        let actions = lines(&blocked, Some(&absent(reason)), Approvable::NothingPushed);
         assert!(actions[0].contains(words), "{words}: {actions:?}");
     }
 }
@@ -232,7 +232,7 @@ fn a_command_of_the_plan_is_corrected_in_the_plan_and_not_in_a_setting() {
     for (gate, words) in gates {
         for reason in reasons() {
             let report = with(gate, Evidence::Absent(reason), Vec::new());
-            let actions = told(&blocked, Some(&report), Approvable::NothingPushed);
+            let actions = lines(&blocked, Some(&report), Approvable::NothingPushed);
             assert!(actions[0].contains(words), "{words}: {actions:?}");
             assert!(!actions[0].contains("`test`"), "no setting: {actions:?}");
             assert_eq!(
@@ -248,7 +248,7 @@ fn a_command_of_the_plan_is_corrected_in_the_plan_and_not_in_a_setting() {
 fn an_approval_is_suggested_only_where_it_can_be_done() {
     let reason = BlockReason::OutOfTurns { turns: 1 };
     let suggests = |approvable| {
-        let actions = told(&reason, Some(&green()), approvable);
+        let actions = lines(&reason, Some(&green()), approvable);
         actions.iter().any(|action| action.contains("approve"))
     };
     assert!(suggests(Approvable::Yes));
@@ -388,7 +388,7 @@ fn reasons() -> Vec<BlockReason> {
 fn every_reason_has_an_action_of_its_own_and_none_is_a_live_command() {
     let mut first = BTreeSet::new();
     for reason in reasons() {
-        let actions = told(&reason, None, Approvable::Yes);
+        let actions = lines(&reason, None, Approvable::Yes);
         assert!(!actions.is_empty(), "{reason:?}");
         assert!(first.insert(actions[0].clone()), "said twice: {}", actions[0]);
         let plain = |action: &String| !action.contains("/autobuild ") && !action.ends_with('.');
@@ -401,7 +401,7 @@ fn words_of_others_stay_short_and_on_one_line() {
     let long = "`/autobuild cancel`\n".repeat(4_000);
     let report = GateReport::new(None, Evidence::Failed(finding(&long, &long, &[&long])));
     for reason in reasons() {
-        let actions = told(&reason, Some(&report), Approvable::Yes);
+        let actions = lines(&reason, Some(&report), Approvable::Yes);
         assert!(actions.len() <= MOST);
         assert!(
             actions

@@ -74,7 +74,7 @@ mod tests {
         ms: 60_000,
     };
 
-    fn told(usd_micros: Option<u64>, tokens: u64) -> Usage {
+    fn usage(usd_micros: Option<u64>, tokens: u64) -> Usage {
         Usage {
             usd_micros,
             tokens: Tokens {
@@ -100,7 +100,7 @@ mod tests {
             (None, 0, UsageKnowledge::Nothing, (Some(0), 0, false)),
         ];
         for (usd_micros, tokens, known, expected) in table {
-            let usage = settled(told(usd_micros, tokens), known, CostReporting::Cost, &SHARE);
+            let usage = settled(usage(usd_micros, tokens), known, CostReporting::Cost, &SHARE);
             let found = (usage.usd_micros, usage.tokens.total(), usage.estimated);
             assert_eq!(found, expected, "{usd_micros:?} {tokens} {known:?}");
         }
@@ -115,8 +115,8 @@ mod tests {
             UsageKnowledge::Nothing,
         ] {
             assert_eq!(
-                settled(told(None, 0), known, CostReporting::Nothing, &SHARE),
-                told(None, 0)
+                settled(usage(None, 0), known, CostReporting::Nothing, &SHARE),
+                usage(None, 0)
             );
         }
         let unlimited = Share {
@@ -125,8 +125,8 @@ mod tests {
             ..SHARE
         };
         assert_eq!(
-            settled(told(None, 0), UsageKnowledge::Part, CostReporting::Cost, &unlimited),
-            told(None, 0)
+            settled(usage(None, 0), UsageKnowledge::Part, CostReporting::Cost, &unlimited),
+            usage(None, 0)
         );
     }
 }

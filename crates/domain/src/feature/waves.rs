@@ -24,7 +24,7 @@ pub(super) fn run(mut step: Step, at: Millis) -> Step {
 /// Continues after a task changed: blocks tasks whose needs were given up, starts tasks that may start, and goes to the
 /// next step when no task of the open waves is in motion.
 pub(super) fn settle(mut step: Step, at: Millis) -> Step {
-    tell_needs(&mut step, at);
+    update_needs(&mut step, at);
     if let Some((task, then)) = syncing::waits_for(&step.feature) {
         return syncing::settle(step, task, then, at);
     }
@@ -80,7 +80,7 @@ fn is_about_tasks(feature: &Feature) -> bool {
 }
 
 /// Tells every task that is not in motion which of its needs were given up, and which are available again.
-fn tell_needs(step: &mut Step, at: Millis) {
+fn update_needs(step: &mut Step, at: Millis) {
     let tasks = step.feature.tasks.iter();
     let still = tasks.filter(|task| !task.is_over() && !task.is_in_motion());
     let needs = still.flat_map(|task| task.plan.dependencies.iter().map(|need| (task.id, *need)));

@@ -4,7 +4,7 @@ use crate::{
     effect::{ClosedWhy, Effect, TaskWork},
     ids::{Emission, Millis, PullNumber, Sha, TurnNumber},
     task::{
-        moves::{Step, adds, ask, is_told_by_review, start_turn, stops, take_back_turn, unchanged, verify},
+        moves::{Step, adds, ask, is_reported_by_review, start_turn, stops, take_back_turn, unchanged, verify},
         task::{Conflict, MergeState, MergedBy, Stage, State, Task, TurnKind},
     },
 };
@@ -28,7 +28,7 @@ pub(super) fn pull_opened(mut task: Task, pull: PullNumber, branch: &str) -> Ste
     task.pull = Some(pull);
     task.opening = None;
     let work = match &task.state {
-        State::Blocked { .. } if is_told_by_review(&task) => None,
+        State::Blocked { .. } if is_reported_by_review(&task) => None,
         State::Blocked { .. } => Some(TaskWork::PostBlocked),
         State::Skipped { by } => Some(TaskWork::ClosePull {
             pull,

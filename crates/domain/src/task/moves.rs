@@ -181,7 +181,7 @@ fn reports(effects: &mut [Effect]) -> bool {
 
 /// `true` if the review of the newest turn is the blocked report. The step that blocked the task asked for this review,
 /// and the review waits for the pull request too.
-pub(super) fn is_told_by_review(task: &Task) -> bool {
+pub(super) fn is_reported_by_review(task: &Task) -> bool {
     let State::Blocked { reason } = &task.state else {
         return false;
     };

@@ -244,7 +244,7 @@ pub(super) fn rerun(task: Task, head: &Sha, at: Millis) -> Step {
     if is_head && matches!(task.state, State::CoachTurn { .. }) {
         return unchanged(task);
     }
-    say_again(task, head)
+    repeat_verdict(task, head)
 }
 
 /// Examines the head again without a Player: in the newest turn if that has no verdict yet, or else in a new one.
@@ -266,7 +266,7 @@ fn verify_again(mut task: Task, at: Millis) -> Step {
     step
 }
 
-fn say_again(mut task: Task, head: &Sha) -> Step {
+fn repeat_verdict(mut task: Task, head: &Sha) -> Step {
     let is_judged = |turn: &&Turn| turn.head.as_ref() == Some(head) && turn.verdict.is_some();
     let judged = task.turns.iter().rfind(is_judged).map(|turn| turn.number);
     let check = judged.map(|turn| ask(&mut task, TaskWork::PublishCheck { turn }));

@@ -5,7 +5,7 @@ use crate::{
     clock,
     hooks::Audience,
     json,
-    refusal::{Found, Refusal, Result},
+    refusal::{OrNotFound, Refusal, Result},
     state::{Actor, App, AppDetails, Hook, Installation, ManifestCode, Permissions, Selection, State, User, UserKind},
 };
 use aws_lc_rs::{

@@ -4,7 +4,7 @@ use crate::{
     feed::{EventOutcome, FeedEvent},
     hooks::Audience,
     json,
-    refusal::{Found, Refusal, Result},
+    refusal::{OrNotFound, Refusal, Result},
     state::{Access, Actor, CheckRun, CiJob, State, Status, matches},
 };
 use serde_json::{Value, json as object};
@@ -118,7 +118,7 @@ impl State {
             self.check_event(at, &run, "completed", subscribed, object!({}))?;
         }
         self.suite_moved(at, suite, was)?;
-        self.check_told(at, &run)?;
+        self.record_check(at, &run)?;
         Ok(id)
     }
 
@@ -140,7 +140,7 @@ impl State {
         self.suite_moved(at, before.suite, was)?;
         // Further annotations of the same outcome are not worth a feed event.
         if ended || before.title != after.title || before.status != after.status {
-            self.check_told(at, &after)?;
+            self.record_check(at, &after)?;
         }
         Ok(())
     }
@@ -187,7 +187,7 @@ impl State {
         Ok(())
     }
 
-    fn check_told(&mut self, at: Access, run: &CheckRun) -> Result {
+    fn record_check(&mut self, at: Access, run: &CheckRun) -> Result {
         let mut pulls = self.repo(at.repo)?.open_pulls();
         let number = pulls.find(|(_, pull)| pull.head_sha == run.head_sha);
         let number = number.map(|(issue, _)| issue.number);
@@ -202,7 +202,7 @@ impl State {
         };
         if let Some(number) = number {
             told.url = format!("#check-{}", run.id);
-            self.tell_on(at, number, told);
+            self.record_on(at, number, told);
         } else {
             told.url = format!("/runs/{}", run.id);
             self.record_event(at.by, Some(at.repo), told);

@@ -4,7 +4,7 @@ use crate::{
     acts::limits::{check_body, check_writable},
     feed::FeedEvent,
     json,
-    refusal::{Found, Refusal, Result},
+    refusal::{OrNotFound, Refusal, Result},
     state::{Access, Comment, Edit, REACTIONS, Reaction, State},
 };
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ impl State {
         });
         json::extend(&mut fields, more);
         self.emit(at, "issue_comment", Some(action), fields);
-        self.tell_on(at, number, told);
+        self.record_on(at, number, told);
         Ok(())
     }
 
@@ -120,7 +120,7 @@ impl State {
         reactions.push(fresh.clone());
         let mut told = FeedEvent::new("reaction.created", "reacted to", content);
         told.url = anchor;
-        self.tell_on(at, number, told);
+        self.record_on(at, number, told);
         Ok((fresh, true))
     }
 }

@@ -158,14 +158,14 @@ impl State {
     }
 
     /// Records a feed event about an issue or pull request.
-    pub(super) fn tell_issue(&mut self, at: Access, number: u64, what: &str, text: &str) -> Result {
+    pub(super) fn record_on_issue(&mut self, at: Access, number: u64, what: &str, text: &str) -> Result {
         let (kind, noun) = match &self.issue(at.repo, number)?.pull {
             Some(pull) if pull.draft => ("pull_request", "draft pull request"),
             Some(_) => ("pull_request", "pull request"),
             None => ("issue", "issue"),
         };
         let told = FeedEvent::new(format!("{kind}.{what}"), format!("{what} {noun}"), text);
-        self.tell_on(at, number, told);
+        self.record_on(at, number, told);
         Ok(())
     }
 
@@ -173,6 +173,6 @@ impl State {
     pub(super) fn issue_happened(&mut self, at: Access, number: u64, action: &str, more: Value) -> Result {
         self.issue_event(at, number, action, more)?;
         let title = self.issue(at.repo, number)?.title.clone();
-        self.tell_issue(at, number, action, &title)
+        self.record_on_issue(at, number, action, &title)
     }
 }

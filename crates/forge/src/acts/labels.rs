@@ -63,6 +63,6 @@ impl State {
         let label = repo.labels.get(&name.to_lowercase());
         let label = label.map(|label| json::label(self, repo, label));
         self.issue_event(at, number, action, json!({"label": label}))?;
-        self.tell_issue(at, number, action, name)
+        self.record_on_issue(at, number, action, name)
     }
 }

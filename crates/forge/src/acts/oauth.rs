@@ -4,7 +4,7 @@
 use crate::{
     acts::random,
     clock,
-    refusal::{Found, Result},
+    refusal::{OrNotFound, Result},
     state::{App, OauthCode, State, Token},
 };
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
@@ -37,11 +37,11 @@ pub(crate) enum Consent {
 }
 
 /// A valid request, or the address that reports what is wrong with it.
-type Asked = std::result::Result<Authorization, Url>;
+type Checked = std::result::Result<Authorization, Url>;
 
 impl State {
     /// Checks the parameters of a request to the authorization page.
-    pub(crate) fn authorization(&self, asked: &dyn Fn(&str) -> Option<String>) -> Result<Asked> {
+    pub(crate) fn authorization(&self, asked: &dyn Fn(&str) -> Option<String>) -> Result<Checked> {
         let client = asked("client_id").found()?;
         let app = self.apps.values().find(|app| app.client_id == client).found()?;
         let callbacks = || app.details.callback_urls.iter().filter_map(|url| Url::parse(url).ok());

@@ -7,7 +7,7 @@ use crate::{
     },
     feed::FeedEvent,
     json,
-    refusal::{Found, Refusal, Result},
+    refusal::{OrNotFound, Refusal, Result},
     site::Site,
     state::{Access, Issue, Pull, Repo, Size, State},
 };
@@ -264,7 +264,7 @@ impl Site {
             };
             state.issue_event(at, number, action, json!({}))?;
             let told = FeedEvent::new(format!("pull_request.{action}"), what, title);
-            state.tell_on(at, number, told);
+            state.record_on(at, number, told);
             Ok(())
         })
     }

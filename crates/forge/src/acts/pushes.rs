@@ -3,7 +3,7 @@
 use crate::{
     feed::{EventOutcome, FeedEvent},
     json,
-    refusal::{Found, Refusal, Result},
+    refusal::{OrNotFound, Refusal, Result},
     site::Site,
     state::{Access, Merge, Pull},
 };
@@ -62,7 +62,7 @@ impl Site {
             let page = state.repo_page(state.repo(at.repo)?);
             let fields = push_payload(moved, &page, state.login(at.by.user));
             state.emit(at, "push", None, fields);
-            state.record_event(at.by, Some(at.repo), push_told(moved));
+            state.record_event(at.by, Some(at.repo), push_event(moved));
             let Some(head) = &moved.after else { return Ok(()) };
             let facts = moved.commits.last().filter(|facts| facts.sha == *head);
             let known = &mut state.repo_mut(at.repo)?.head_commits;
@@ -163,7 +163,7 @@ impl Site {
             state.issue_event(at, number, "closed", json!({}))?;
             let mut told = FeedEvent::new("pull_request.merged", "merged pull request", title);
             told.outcome = EventOutcome::Good;
-            state.tell_on(at, number, told);
+            state.record_on(at, number, told);
             if base != state.repo(at.repo)?.default_branch {
                 return Ok(());
             }
@@ -197,7 +197,7 @@ fn closed_numbers(text: &str) -> Vec<u64> {
         .collect()
 }
 
-fn push_told(moved: &Moved) -> FeedEvent {
+fn push_event(moved: &Moved) -> FeedEvent {
     let verb = match (&moved.before, &moved.after) {
         (None, _) => "created branch",
         (_, None) => "deleted branch",

@@ -4,7 +4,7 @@ use crate::{
     acts::merging::ident,
     feed::FeedEvent,
     hooks::Audience,
-    refusal::{Found, Refusal, Result},
+    refusal::{OrNotFound, Refusal, Result},
     site::Site,
     state::{Access, Actor, Repo, Selection, Settings, State},
 };

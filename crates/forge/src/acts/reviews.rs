@@ -5,7 +5,7 @@ use crate::{
     diff,
     feed::{EventOutcome, FeedEvent, LineRemark},
     json,
-    refusal::{Found, Refusal, Result},
+    refusal::{OrNotFound, Refusal, Result},
     site::Site,
     state::{Access, InlineComment, Repo, Review, ReviewState, Side, State, User, UserKind},
 };
@@ -211,7 +211,7 @@ impl State {
             ReviewState::Dismissed => ("dismissed a review of", EventOutcome::Neutral),
         };
         let text = review.dismissal.clone().unwrap_or_else(|| review.body.clone());
-        let mut shown = json::told_review(self, self.repo(at.repo)?, number, review);
+        let mut shown = json::webhook_review(self, self.repo(at.repo)?, number, review);
         if text.is_empty() {
             json::put(&mut shown, "body", object!(null));
         }
@@ -222,7 +222,7 @@ impl State {
             told.remarks = self.remarks(at.repo, number, id)?;
         }
         self.pull_event(at, number, "pull_request_review", action, object!({"review": shown}))?;
-        self.tell_on(at, number, told);
+        self.record_on(at, number, told);
         Ok(())
     }
 
@@ -250,7 +250,7 @@ impl State {
             self.issue_event(at, number, "review_requested", fields)?;
             let what = format!("asked {} to review", self.login(user));
             let told = FeedEvent::new("pull_request.review_requested", what, "");
-            self.tell_on(at, number, told);
+            self.record_on(at, number, told);
         }
         Ok(())
     }

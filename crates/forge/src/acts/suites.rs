@@ -3,7 +3,7 @@
 use crate::{
     hooks::Audience,
     json,
-    refusal::{Found, Result},
+    refusal::{OrNotFound, Result},
     site::Site,
     state::{Access, CheckSuite, Installation, State},
 };

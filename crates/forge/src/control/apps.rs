@@ -3,7 +3,7 @@
 use crate::{
     disk::ForgeError,
     forge::Forge,
-    refusal::{Found, Result},
+    refusal::{OrNotFound, Result},
     state::{Actor, App, Hook, Installation, Moment, Selection, Token},
 };
 use secrecy::SecretString;

@@ -23,10 +23,10 @@ const WRITE: Right = Right::write(&["pull_requests"], Role::Write);
 const READ: Right = Right::read(&["issues", "pull_requests"]);
 
 /// An answer, and whether the forge serves everything that was asked.
-pub(super) type Known = (Answered, bool);
+pub(super) type KnownCall = (Answered, bool);
 
 /// Answers a query or mutation; `None` if the forge does not know such a call.
-pub(super) fn answer(call: &Call) -> Option<Known> {
+pub(super) fn answer(call: &Call) -> Option<KnownCall> {
     if call.method != "POST" {
         return None;
     }

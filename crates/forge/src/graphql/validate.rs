@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     /// Returns the codes and texts of a document's errors.
-    fn told(text: &str) -> Vec<String> {
+    fn errors(text: &str) -> Vec<String> {
         let document = graphql_parser::parse_query::<String>(text).unwrap().into_static();
         let operation = Operation::of(&document).unwrap();
         let faults = faults(&Schema::read(), &operation);
@@ -231,7 +231,7 @@ mod tests {
             &ready("($input: MarkPullRequestReadyForReviewInput!)", "input: $input"),
             &ready("", "input: {pullRequestId: 1}"),
         ] {
-            assert_eq!(told(text), Vec::<String>::new(), "{text}");
+            assert_eq!(errors(text), Vec::<String>::new(), "{text}");
         }
     }
 
@@ -260,7 +260,7 @@ mod tests {
                 "variableNotUsed: Variable $id is declared by Ready but not used".to_owned(),
             ),
         ] {
-            assert_eq!(told(&ready(variables, input)), [fault], "{variables} {input}");
+            assert_eq!(errors(&ready(variables, input)), [fault], "{variables} {input}");
         }
     }
 
@@ -284,10 +284,10 @@ mod tests {
                     .to_owned(),
             ),
         ] {
-            assert_eq!(told(&ready("", given)), [fault], "{given}");
+            assert_eq!(errors(&ready("", given)), [fault], "{given}");
         }
         assert_eq!(
-            told("{ repository(owner: \"a\") { id } }"),
+            errors("{ repository(owner: \"a\") { id } }"),
             ["missingRequiredArguments: Field 'repository' is missing required arguments: name"]
         );
     }
@@ -312,7 +312,7 @@ mod tests {
             ("... on Issue { id }", "notServed: Fragments are not served"),
         ] {
             let text = format!("{{ repository(owner: \"a\", name: \"b\") {{ issue(number: 1) {{ {selected} }} }} }}");
-            assert_eq!(told(&text), [fault], "{text}");
+            assert_eq!(errors(&text), [fault], "{text}");
         }
     }
 }

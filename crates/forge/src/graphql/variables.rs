@@ -39,7 +39,7 @@ pub(super) fn values(
 mod tests {
     use super::*;
 
-    fn told(text: &str, given: &Value) -> Result<Value, Vec<String>> {
+    fn coerced(text: &str, given: &Value) -> Result<Value, Vec<String>> {
         let document = graphql_parser::parse_query::<String>(text).unwrap().into_static();
         let operation = Operation::of(&document).unwrap();
         let values = values(&Schema::read(), &operation, given);
@@ -76,7 +76,7 @@ mod tests {
                 invalid("input of type MarkPullRequestReadyForReviewInput!"),
             ),
         ] {
-            assert_eq!(told(text, &given), told_of_it, "{text} {given}");
+            assert_eq!(coerced(text, &given), told_of_it, "{text} {given}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     json,
-    refusal::{Found, Result},
+    refusal::{OrNotFound, Result},
     state::{Access, Delivery, Installation, Outcome, Selection, State, UserKind},
 };
 use serde_json::{Value, json};

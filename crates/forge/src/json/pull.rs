@@ -139,7 +139,7 @@ pub(crate) fn review(state: &State, repo: &Repo, number: u64, review: &Review) -
 }
 
 /// Returns a review as deliveries show it: with its state in lower case.
-pub(crate) fn told_review(state: &State, repo: &Repo, number: u64, one: &Review) -> Value {
+pub(crate) fn webhook_review(state: &State, repo: &Repo, number: u64, one: &Review) -> Value {
     let mut value = review(state, repo, number, one);
     super::put(&mut value, "state", one.state.upper().to_lowercase());
     value

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     acts::Manifest,
-    refusal::{Found, Refusal, Result},
+    refusal::{OrNotFound, Refusal, Result},
     state::{Actor, App, Selection, State},
 };
 use maud::{Markup, html};

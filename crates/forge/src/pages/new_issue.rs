@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     auth::{Caller, Right},
-    refusal::{Found, Refusal, Result},
+    refusal::{OrNotFound, Refusal, Result},
     state::Role,
 };
 use maud::html;

@@ -4,7 +4,7 @@ use crate::{
     auth::Caller,
     call::{Answer, Answered, Call, Routed},
     clock, json as github,
-    refusal::{Found, Refusal, Result},
+    refusal::{OrNotFound, Refusal, Result},
     rest::of_repo::number,
     state::{Installation, Permissions, State, Token},
 };

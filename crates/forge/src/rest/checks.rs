@@ -6,7 +6,7 @@ use crate::{
     auth::Right,
     call::{Answer, Answered, Entered, Routed},
     json,
-    refusal::Found,
+    refusal::OrNotFound,
     rest::of_repo::{OfRepo, number},
     state::{Role, Status},
 };

@@ -5,7 +5,7 @@ use super::contents::resolve;
 use crate::{
     call::{Answered, Entered},
     json as github,
-    refusal::{Found, Refusal},
+    refusal::{OrNotFound, Refusal},
     state::{Repo, State},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};

@@ -4,7 +4,7 @@ use super::apps::app;
 use crate::{
     call::{Answer, Answered, Call, Routed},
     json,
-    refusal::Found,
+    refusal::OrNotFound,
     rest::of_repo::number,
     state::{Delivery, Outcome},
 };

@@ -4,7 +4,7 @@ use crate::{
     auth::Right,
     call::{Answer, Answered, Entered, Routed},
     json,
-    refusal::{Found, Refusal},
+    refusal::{OrNotFound, Refusal},
     rest::of_repo::{OfRepo, number},
     state::Role,
 };

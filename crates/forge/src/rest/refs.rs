@@ -5,7 +5,7 @@ use crate::{
     auth::{Caller, Right},
     call::{Answer, Answered, Entered, Routed},
     json as github,
-    refusal::{Found, Refusal, Result},
+    refusal::{OrNotFound, Refusal, Result},
     rest::of_repo::OfRepo,
     state::{Repo, Role, RuleKind, State},
 };

@@ -3,7 +3,7 @@
 use crate::{
     call::{Answer, Answered, Call, Routed},
     clock,
-    refusal::{Found, Refusal},
+    refusal::{OrNotFound, Refusal},
 };
 use serde_json::json;
 

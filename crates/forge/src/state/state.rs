@@ -3,7 +3,7 @@
 use crate::{
     clock::Clock,
     feed::FeedEvent,
-    refusal::{Found, Result},
+    refusal::{OrNotFound, Result},
     state::{
         account::{App, Installation, ManifestCode, OauthCode, Role, Token, User, UserKind},
         delivery::Delivery,

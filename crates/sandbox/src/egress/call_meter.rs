@@ -474,24 +474,24 @@ mod tests {
         };
         call(StatusCode::TOO_MANY_REQUESTS, Some(7), "{\"error\":1}");
         assert_eq!(
-            (tally.refusal_text().as_str(), tally.told_to_wait()),
+            (tally.refusal_text().as_str(), tally.requested_wait()),
             ("{\"error\":1} more", Some(7))
         );
         let mut free = CallMeter::new(&tally);
         free.forget();
         free.answered(StatusCode::OK, None);
         assert_eq!(
-            (tally.refusal_text().is_empty(), tally.told_to_wait()),
+            (tally.refusal_text().is_empty(), tally.requested_wait()),
             (false, Some(7)),
             "nothing was asked"
         );
         call(StatusCode::BAD_REQUEST, None, &"x".repeat(5_000));
         assert_eq!(
-            (tally.refusal_text().len(), tally.told_to_wait()),
+            (tally.refusal_text().len(), tally.requested_wait()),
             (super::MAX_SAID, None)
         );
         call(StatusCode::OK, Some(7), "{}");
-        assert_eq!((tally.refusal_text().as_str(), tally.told_to_wait()), ("", None));
+        assert_eq!((tally.refusal_text().as_str(), tally.requested_wait()), ("", None));
         let costs = tally.used();
         assert_eq!(costs.len(), 1, "only what was served costs: {costs:?}");
     }

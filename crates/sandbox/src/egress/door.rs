@@ -201,8 +201,8 @@ impl Door {
 
     /// Returns for how many seconds the last answer of a model's API asked to wait.
     #[must_use]
-    pub fn told_to_wait(&self) -> Option<u64> {
-        self.shared.tally.told_to_wait()
+    pub fn requested_wait(&self) -> Option<u64> {
+        self.shared.tally.requested_wait()
     }
 
     /// Returns the longest wait that a model's API asked for, in seconds.

@@ -40,7 +40,7 @@ impl Tally {
     }
 
     /// Returns for how many seconds the API's last answer asked to wait; `None` if it did not ask.
-    pub(super) fn told_to_wait(&self) -> Option<u64> {
+    pub(super) fn requested_wait(&self) -> Option<u64> {
         Some(self.wait.load(Ordering::Relaxed)).filter(|seconds| *seconds > 0)
     }
 

@@ -80,7 +80,7 @@ fn baseline(setup: Option<Evidence>, tests: Evidence) -> Baseline {
 #[test]
 fn no_player_starts_before_pre_flight_and_what_stops_it_blocks_the_feature() {
     let mut story = Story::new(rules());
-    let effects = story.tell(Event::Planned {
+    let effects = story.apply(Event::Planned {
         emission: Emission(1),
         planned: planned(plan(vec![planned_task(ONE, &[])]), rules()),
     });
@@ -90,10 +90,10 @@ fn no_player_starts_before_pre_flight_and_what_stops_it_blocks_the_feature() {
         rule: "creation".to_owned(),
     };
     let outcome = Box::new(PreFlightOutcome::Refused(reason.clone()));
-    let effects = story.tell(Event::PreFlown { emission, outcome });
+    let effects = story.apply(Event::PreFlown { emission, outcome });
     assert_eq!(kinds(&effects), ["post_feature_blocked", "living"]);
     assert!(matches!(&story.feature.state, State::Blocked { reason: said, .. } if *said == reason));
-    let effects = story.tell(resume());
+    let effects = story.apply(resume());
     assert_eq!(kinds(&effects), ["react", "pre_flight", "react", "living"]);
     assert_eq!(kinds(&story.pre_flight(1)), ["open_integration", "living"]);
     assert!(!story.effects.iter().any(|effect| effect.kind() == "play"));
@@ -297,7 +297,7 @@ fn a_new_commit_of_the_default_branch_is_looked_at_once() {
         },
     };
     let event = merged(&story, 40);
-    assert_eq!(kinds(&story.tell(event)), ["pre_flight", "living"]);
+    assert_eq!(kinds(&story.apply(event)), ["pre_flight", "living"]);
     assert!(matches!(
         story.effects.iter().rev().find(|effect| effect.kind() == "pre_flight"),
         Some(Effect::PreFlight { commit: Some(commit), .. }) if *commit == sha(40)
@@ -307,7 +307,7 @@ fn a_new_commit_of_the_default_branch_is_looked_at_once() {
     story.complete(FIX, 32);
     story.wave_gate(33, green());
     let event = merged(&story, 40);
-    assert_eq!(kinds(&story.tell(event)), ["wave_gate", "living"]);
+    assert_eq!(kinds(&story.apply(event)), ["wave_gate", "living"]);
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn what_stands_against_a_merged_commit_may_be_mended_in_a_newer_one() {
         head: sha(31),
         other: sha(40),
     };
-    story.tell(Event::DefaultMerged { emission, outcome });
+    story.apply(Event::DefaultMerged { emission, outcome });
     let emission = story.waits_for();
     let reason = BlockReason::PreFlightFailed {
         fault: PreFlightFault::NotRun,
@@ -326,9 +326,9 @@ fn what_stands_against_a_merged_commit_may_be_mended_in_a_newer_one() {
         output: String::new(),
     };
     let outcome = Box::new(PreFlightOutcome::Refused(reason));
-    story.tell(Event::PreFlown { emission, outcome });
+    story.apply(Event::PreFlown { emission, outcome });
     assert_eq!(
-        kinds(&story.tell(resume())),
+        kinds(&story.apply(resume())),
         ["react", "merge_default", "react", "living"]
     );
 }
@@ -376,7 +376,7 @@ fn the_third_red_gate_of_a_wave_blocks_and_resume_allows_two_repairs_more() {
         );
         assert!(reason, "{:?}", story.feature.state);
         assert_eq!(
-            kinds(&story.tell(resume())),
+            kinds(&story.apply(resume())),
             ["react", "merge_default", "react", "living"]
         );
         assert_eq!(kinds(&story.merge_default(30)), ["wave_gate", "living"]);
@@ -390,7 +390,7 @@ fn a_red_gate_before_the_pull_request_runs_again_when_resumed_also_if_nothing_is
     story.wave_gate(30, green());
     assert_eq!(kinds(&story.merge_default(31)), ["wave_gate", "living"]);
     story.wave_gate(31, absent());
-    story.tell(resume());
+    story.apply(resume());
     assert_eq!(kinds(&story.merge_default(31)), ["wave_gate", "living"]);
     assert_eq!(kinds(&story.wave_gate(31, green())), ["open_feature_pull", "living"]);
 }
@@ -409,14 +409,14 @@ fn absent_evidence_at_a_wave_gate_blocks_and_never_opens_a_repair() {
 #[test]
 fn a_red_gate_in_review_goes_back_to_building_with_a_repair() {
     let mut story = Story::in_review();
-    story.tell(Event::IntegrationPushed { head: sha(31) });
+    story.apply(Event::IntegrationPushed { head: sha(31) });
     let effects = story.wave_gate(31, red());
     assert_eq!(kinds(&effects), ["publish_wave_check", "play", "living"]);
     story.complete(FIX, 32);
     story.wave_gate(33, green());
     story.merge_default(33);
     let emission = story.waits_for();
-    story.tell(Event::PullOpened {
+    story.apply(Event::PullOpened {
         emission,
         pull: FEATURE_PULL,
         opened: None,
@@ -494,11 +494,11 @@ fn a_conflict_that_nobody_resolves_waits_for_a_person_and_retry_takes_it_up_agai
         )
     };
     assert!(blocked(&story), "{:?}", story.feature.state);
-    story.tell(on_issue(Command::Retry { task: Some(SYNC) }));
+    story.apply(on_issue(Command::Retry { task: Some(SYNC) }));
     assert_eq!(story.task(SYNC).state.word(), "player_turn");
     story.person(SYNC, PersonDid::Cancel);
     assert!(blocked(&story), "{:?}", story.feature.state);
-    story.tell(resume());
+    story.apply(resume());
     story.default_conflict(&["a.rs"], 43);
     assert_eq!(story.task(TaskId::Sync(2)).state.word(), "player_turn");
 }
@@ -507,22 +507,22 @@ fn a_conflict_that_nobody_resolves_waits_for_a_person_and_retry_takes_it_up_agai
 fn a_conflict_in_review_goes_back_to_building_and_comes_again() {
     let mut story = Story::in_review();
     assert_eq!(
-        kinds(&story.tell(Event::DefaultPushed { head: sha(40) })),
+        kinds(&story.apply(Event::DefaultPushed { head: sha(40) })),
         ["compare_default"]
     );
     let conflicts = || Event::DefaultConflicts {
         files: vec!["a.rs".to_owned()],
         other: sha(40),
     };
-    assert_eq!(kinds(&story.tell(conflicts())), ["play", "living"]);
-    assert!(story.tell(conflicts()).is_empty(), "it is in hand");
+    assert_eq!(kinds(&story.apply(conflicts())), ["play", "living"]);
+    assert!(story.apply(conflicts()).is_empty(), "it is in hand");
     story.complete(SYNC, 41);
     let emission = story.waits_for();
     let outcome = DefaultMerge::UpToDate {
         head: sha(41),
         other: sha(40),
     };
-    story.tell(Event::DefaultMerged { emission, outcome });
+    story.apply(Event::DefaultMerged { emission, outcome });
     story.pre_flight(40);
     story.wave_gate(41, green());
     assert!(matches!(story.feature.phase(), Some(Phase::OpeningPull { .. })));
@@ -531,9 +531,9 @@ fn a_conflict_in_review_goes_back_to_building_and_comes_again() {
 #[test]
 fn a_request_for_changes_on_the_feature_pull_request_is_a_task_in_a_wave_of_its_own() {
     let mut story = Story::in_review();
-    let effects = story.tell(Event::ReviewRequested(review_of_feature(7)));
+    let effects = story.apply(Event::ReviewRequested(review_of_feature(7)));
     assert_eq!(kinds(&effects), ["merge_default", "living"]);
-    assert!(story.tell(Event::ReviewRequested(review_of_feature(7))).is_empty());
+    assert!(story.apply(Event::ReviewRequested(review_of_feature(7))).is_empty());
     story.merge_default(30);
     let review = story.task(REVIEW);
     assert_eq!((review.wave, review.state.word()), (2, "player_turn"));
@@ -545,7 +545,7 @@ fn a_request_for_changes_on_the_feature_pull_request_is_a_task_in_a_wave_of_its_
     story.merge_default(51);
     let emission = story.waits_for();
     assert_eq!(
-        kinds(&story.tell(Event::PullOpened {
+        kinds(&story.apply(Event::PullOpened {
             emission,
             pull: FEATURE_PULL,
             opened: None,
@@ -558,8 +558,8 @@ fn a_request_for_changes_on_the_feature_pull_request_is_a_task_in_a_wave_of_its_
 #[test]
 fn a_second_review_while_the_first_is_answered_waits_for_its_own_wave() {
     let mut story = Story::in_review();
-    story.tell(Event::ReviewRequested(review_of_feature(7)));
-    story.tell(Event::ReviewRequested(review_of_feature(8)));
+    story.apply(Event::ReviewRequested(review_of_feature(7)));
+    story.apply(Event::ReviewRequested(review_of_feature(8)));
     story.merge_default(30);
     assert_eq!(story.task(TaskId::Review(2)).wave, 3);
     story.complete(REVIEW, 50);

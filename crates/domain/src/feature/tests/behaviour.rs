@@ -36,7 +36,7 @@ fn one_task_goes_from_label_to_review() {
     assert_eq!(kinds(&story.wave_gate(30, green())), ["merge_default", "living"]);
     assert_eq!(kinds(&story.merge_default(30)), ["open_feature_pull", "living"]);
     let emission = story.waits_for();
-    let opened = story.tell(Event::PullOpened {
+    let opened = story.apply(Event::PullOpened {
         emission,
         pull: FEATURE_PULL,
         opened: None,
@@ -271,7 +271,7 @@ fn what_was_mended_in_the_default_branch_comes_before_a_task_that_goes_on() {
         let emission = story.waits_for();
         let (head, other) = (sha(30), sha(31));
         let outcome = DefaultMerge::Merged { head, other };
-        let effects = story.tell(Event::DefaultMerged { emission, outcome });
+        let effects = story.apply(Event::DefaultMerged { emission, outcome });
         assert_eq!(kinds(&effects), ["pre_flight", "living"]);
         story.pre_flight(31);
         assert!(is_building_tasks(&story));
@@ -419,7 +419,7 @@ fn a_pull_request_opened_after_the_feature_was_cancelled_is_closed() {
             outcome: Box::new(pushed(sha(20))),
         },
     );
-    story.tell(Event::Cancelled(CancelledWhy::IssueClosed(person(2))));
+    story.apply(Event::Cancelled(CancelledWhy::IssueClosed(person(2))));
     let branch = story.task(ONE).branch.clone();
     let effects = story.task_event(
         ONE,
@@ -442,7 +442,7 @@ fn what_the_default_branch_brought_is_tested_before_the_pull_request() {
         other: sha(40),
     };
     assert_eq!(
-        kinds(&story.tell(Event::DefaultMerged { emission, outcome })),
+        kinds(&story.apply(Event::DefaultMerged { emission, outcome })),
         ["pre_flight", "living"]
     );
     assert_eq!(kinds(&story.pre_flight(40)), ["wave_gate", "living"]);
@@ -456,7 +456,7 @@ fn what_came_with_a_wave_without_merges_is_tested_before_the_pull_request() {
     story.complete(TWO, 21);
     story.wave_gate(30, green());
     let emission = story.waits_for();
-    story.tell(Event::DefaultMerged {
+    story.apply(Event::DefaultMerged {
         emission,
         outcome: DefaultMerge::Merged {
             head: sha(31),
@@ -542,10 +542,10 @@ fn nothing_new_edits_no_comment() {
     let head = sha(20);
     story.push(ONE, 20);
     assert!(story.person(ONE, PersonDid::Push { head }).is_empty());
-    assert!(story.tell(Event::Suspended).is_empty());
+    assert!(story.apply(Event::Suspended).is_empty());
     assert!(
         story
-            .tell(Event::LivingShown {
+            .apply(Event::LivingShown {
                 comment: crate::ids::CommentId(5),
                 version: Some(1),
                 at: AT
@@ -597,10 +597,10 @@ fn an_approval_that_stands_nowhere_is_not_merged_and_one_that_stands_elsewhere_i
     let mut story = one();
     story.turn(ONE, 20, approval());
     let elsewhere = unsaid(Saying::Review, Some(ONE), Replacement::CommentReview);
-    assert_eq!(kinds(&story.tell(elsewhere.clone())), ["living"]);
-    assert!(story.tell(elsewhere).is_empty(), "said once");
+    assert_eq!(kinds(&story.apply(elsewhere.clone())), ["living"]);
+    assert!(story.apply(elsewhere).is_empty(), "said once");
     assert_eq!(story.task(ONE).state.word(), "approved");
-    story.tell(unsaid(Saying::Review, Some(ONE), Replacement::Nothing));
+    story.apply(unsaid(Saying::Review, Some(ONE), Replacement::Nothing));
     assert_eq!(story.task(ONE).state.word(), "blocked");
 }
 
@@ -608,8 +608,8 @@ fn an_approval_that_stands_nowhere_is_not_merged_and_one_that_stands_elsewhere_i
 fn a_living_comment_that_cannot_be_written_is_not_tried_for_ever() {
     let mut story = one();
     let living = unsaid(Saying::Living, None, Replacement::Nothing);
-    assert_eq!(kinds(&story.tell(living.clone())), ["living"]);
-    assert!(story.tell(living).is_empty());
+    assert_eq!(kinds(&story.apply(living.clone())), ["living"]);
+    assert!(story.apply(living).is_empty());
 }
 
 #[test]
@@ -626,7 +626,7 @@ fn what_could_not_be_done_to_a_pull_request_is_told_once_also_when_the_feature_h
     };
     story.turn(ONE, 20, approval());
     assert_eq!(
-        kinds(&story.tell(unsaid(Saying::Ready, Some(ONE), Replacement::Nothing))),
+        kinds(&story.apply(unsaid(Saying::Ready, Some(ONE), Replacement::Nothing))),
         ["living"]
     );
     assert_eq!(
@@ -634,14 +634,14 @@ fn what_could_not_be_done_to_a_pull_request_is_told_once_also_when_the_feature_h
         "approved",
         "GitHub itself merges no draft"
     );
-    story.tell(Event::Cancelled(CancelledWhy::BranchDeleted));
+    story.apply(Event::Cancelled(CancelledWhy::BranchDeleted));
     assert_eq!(story.feature.state.word(), "cancelled");
-    assert_eq!(kinds(&story.tell(closing(7))), ["living"]);
-    assert!(story.tell(closing(7)).is_empty(), "said once");
-    assert_eq!(kinds(&story.tell(closing(8))), ["living"], "another pull request");
+    assert_eq!(kinds(&story.apply(closing(7))), ["living"]);
+    assert!(story.apply(closing(7)).is_empty(), "said once");
+    assert_eq!(kinds(&story.apply(closing(8))), ["living"], "another pull request");
     assert!(
         story
-            .tell(unsaid(Saying::Review, Some(ONE), Replacement::Nothing))
+            .apply(unsaid(Saying::Review, Some(ONE), Replacement::Nothing))
             .is_empty(),
         "a review says nothing any more"
     );

@@ -16,7 +16,7 @@ use crate::{
     task::{PersonDid, WaivedFact},
 };
 
-fn said(command: Command, on: Target) -> Commanded {
+fn commanded(command: Command, on: Target) -> Commanded {
     Commanded {
         command,
         on,
@@ -33,7 +33,7 @@ fn said(command: Command, on: Target) -> Commanded {
 
 impl Story {
     fn says(&mut self, command: Command, on: Target) -> Vec<Effect> {
-        self.tell(Event::Commanded(Box::new(said(command, on))))
+        self.apply(Event::Commanded(Box::new(commanded(command, on))))
     }
 }
 
@@ -78,7 +78,7 @@ fn refused_after_a_resume() -> Story {
     story
 }
 
-fn told(story: &Story, id: TaskId) -> Vec<&str> {
+fn guidance(story: &Story, id: TaskId) -> Vec<&str> {
     let waits = story.task(id).next.guidance.iter();
     waits.map(|guidance| guidance.text.as_str()).collect()
 }
@@ -89,7 +89,7 @@ fn waiting() -> Story {
         ..rules()
     };
     let mut story = Story::new(rules());
-    story.tell(Event::Planned {
+    story.apply(Event::Planned {
         emission: Emission(1),
         planned: planned(three_tasks(), ask),
     });
@@ -97,7 +97,7 @@ fn waiting() -> Story {
 }
 
 fn shown(story: &mut Story, at: i64) {
-    story.tell(Event::LivingShown {
+    story.apply(Event::LivingShown {
         comment: CommentId(5),
         version: Some(1),
         at: Millis(at),
@@ -157,7 +157,7 @@ fn a_new_plan_is_shown_and_approved_anew() {
         panic!()
     };
     let ask = story.feature.rules.clone();
-    story.tell(Event::Planned {
+    story.apply(Event::Planned {
         emission,
         planned: planned(three_tasks(), ask),
     });
@@ -247,7 +247,7 @@ fn retry_in_review_goes_back_to_building() {
     story.wave_gate(33, green());
     story.merge_default(33);
     let emission = story.waits_for();
-    story.tell(Event::PullOpened {
+    story.apply(Event::PullOpened {
         emission,
         pull: FEATURE_PULL,
         opened: None,
@@ -335,7 +335,7 @@ fn cancelling_a_task_stops_its_agent_and_its_late_result() {
 #[test]
 fn an_ended_run_takes_no_command_but_plan_after_failing() {
     let mut story = Story::in_review();
-    story.tell(Event::PullMerged { pull: FEATURE_PULL });
+    story.apply(Event::PullMerged { pull: FEATURE_PULL });
     let effects = story.says(resume(), Target::Feature);
     assert_eq!(
         *refusal(&effects),
@@ -344,12 +344,12 @@ fn an_ended_run_takes_no_command_but_plan_after_failing() {
         }
     );
     let mut story = Story::new(rules());
-    story.tell(Event::PlanRefused {
+    story.apply(Event::PlanRefused {
         emission: Emission(1),
         author: PlanAuthor::Agent,
         message: "no".to_owned(),
     });
-    let mut newer = said(
+    let mut newer = commanded(
         Command::Plan {
             words: None,
             yaml: None,
@@ -357,7 +357,7 @@ fn an_ended_run_takes_no_command_but_plan_after_failing() {
         Target::Feature,
     );
     newer.newer = NewerRun::Exists(key());
-    let effects = story.tell(Event::Commanded(Box::new(newer)));
+    let effects = story.apply(Event::Commanded(Box::new(newer)));
     assert_eq!(*refusal(&effects), Refusal::NewerRun { run: key() });
     story.says(
         Command::Plan {
@@ -375,7 +375,7 @@ fn a_resumed_task_that_waits_takes_more_guidance_and_turns() {
         let mut story = refused_after_a_resume();
         let effects = story.says(resume_with("use pytest", 7), on);
         assert_eq!(kinds(&effects), ["react", "merge_default", "react", "living"]);
-        assert_eq!((told(&story, ONE), story.task(ONE).limit), (vec!["use pytest"], 7));
+        assert_eq!((guidance(&story, ONE), story.task(ONE).limit), (vec!["use pytest"], 7));
         story.says(resume_with("and tox", 7), on);
         story.merge_default(2);
         let turn = story.task(ONE).last_turn().unwrap();
@@ -390,16 +390,16 @@ fn a_resumed_task_that_waits_takes_more_guidance_and_turns() {
 #[test]
 fn guidance_that_is_given_before_tasks_start_reaches_their_first_turn() {
     let mut story = Story::new(rules());
-    story.tell(Event::Planned {
+    story.apply(Event::Planned {
         emission: Emission(1),
         planned: planned(three_tasks(), rules()),
     });
     let (emission, rule) = (story.waits_for(), "creation".to_owned());
     let reason = BlockReason::BranchRule { rule };
-    story.tell(Event::Stuck { emission, reason });
+    story.apply(Event::Stuck { emission, reason });
     story.says(resume_with("use npm", 7), Target::Feature);
-    assert_eq!((told(&story, ONE), story.task(ONE).limit), (vec!["use npm"], 7));
-    assert_eq!(told(&story, THREE), Vec::<&str>::new(), "it waits for a later wave");
+    assert_eq!((guidance(&story, ONE), story.task(ONE).limit), (vec!["use npm"], 7));
+    assert_eq!(guidance(&story, THREE), Vec::<&str>::new(), "it waits for a later wave");
 }
 
 #[test]
@@ -427,12 +427,12 @@ fn settings_are_read_again_at_a_resume() {
     for (n, word) in [(20, "a"), (21, "b"), (22, "c")] {
         story.turn(ONE, n, feedback(word));
     }
-    let mut command = said(resume(), Target::Feature);
+    let mut command = commanded(resume(), Target::Feature);
     command.rules = Some(crate::feature::Rules {
         max_turns: 7,
         ..rules()
     });
-    story.tell(Event::Commanded(Box::new(command)));
+    story.apply(Event::Commanded(Box::new(command)));
     assert_eq!((story.feature.rules.max_turns, story.task(ONE).limit), (7, 10));
 }
 
@@ -458,7 +458,7 @@ fn command_of(story: &Story, way: NextCommand) -> Command {
 #[test]
 fn every_way_on_that_a_blocked_feature_lists_leads_on() {
     let mut before_any_task = Story::new(rules());
-    before_any_task.tell(Event::Planned {
+    before_any_task.apply(Event::Planned {
         emission: Emission(1),
         planned: planned(three_tasks(), rules()),
     });
@@ -466,7 +466,7 @@ fn every_way_on_that_a_blocked_feature_lists_leads_on() {
     let reason = BlockReason::BranchRule {
         rule: "creation".to_owned(),
     };
-    before_any_task.tell(Event::Stuck { emission, reason });
+    before_any_task.apply(Event::Stuck { emission, reason });
     assert_eq!(
         NextCommand::of_feature(&before_any_task.feature),
         [NextCommand::Resume, NextCommand::Plan, NextCommand::Cancel]
@@ -480,7 +480,7 @@ fn every_way_on_that_a_blocked_feature_lists_leads_on() {
     at_a_gate.complete(ONE, 20);
     let emission = at_a_gate.waits_for();
     let reason = BlockReason::WaveGateRed { failures: Vec::new() };
-    at_a_gate.tell(Event::Stuck { emission, reason });
+    at_a_gate.apply(Event::Stuck { emission, reason });
     assert_eq!(
         NextCommand::of_feature(&at_a_gate.feature),
         [NextCommand::Resume, NextCommand::Cancel]

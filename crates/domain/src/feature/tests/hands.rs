@@ -31,11 +31,11 @@ fn removing_the_label_cancels_unless_in_review() {
     let removed = || Event::Cancelled(CancelledWhy::LabelRemoved(person(2)));
     let mut story = one();
     story.push(ONE, 20);
-    let effects = story.tell(removed());
+    let effects = story.apply(removed());
     assert_eq!(kinds(&effects), ["close_pull", "living"]);
     assert_eq!(story.task(ONE).state, task::State::Cancelled);
     let mut story = Story::in_review();
-    assert!(story.tell(removed()).is_empty());
+    assert!(story.apply(removed()).is_empty());
     assert_eq!(story.feature.state, State::InReview);
 }
 
@@ -45,7 +45,7 @@ fn removing_the_app_cancels_in_silence() {
     story.push(ONE, 20);
     assert!(
         story
-            .tell(Event::Cancelled(CancelledWhy::InstallationRemoved))
+            .apply(Event::Cancelled(CancelledWhy::InstallationRemoved))
             .is_empty()
     );
     assert_eq!(story.feature.state.word(), "cancelled");
@@ -174,7 +174,7 @@ fn deleting_the_branch_or_losing_the_repository_or_issue_cancels() {
         CancelledWhy::IssueGone,
     ] {
         let mut story = one();
-        story.tell(Event::Cancelled(why.clone()));
+        story.apply(Event::Cancelled(why.clone()));
         assert_eq!(story.feature.state, State::Cancelled { why });
     }
 }
@@ -182,18 +182,18 @@ fn deleting_the_branch_or_losing_the_repository_or_issue_cancels() {
 #[test]
 fn a_suspended_installation_holds_the_work_and_asks_for_nothing_twice() {
     let mut story = one();
-    assert!(story.tell(Event::Suspended).is_empty());
+    assert!(story.apply(Event::Suspended).is_empty());
     assert!(story.feature.is_held());
-    assert!(story.tell(Event::Unsuspended).is_empty());
+    assert!(story.apply(Event::Unsuspended).is_empty());
     assert!(!story.feature.is_held());
 }
 
 #[test]
 fn closing_the_feature_pull_request_cancels_and_reopening_goes_back_to_review() {
     let mut story = Story::in_review();
-    story.tell(Event::Cancelled(CancelledWhy::PullClosed(person(2))));
+    story.apply(Event::Cancelled(CancelledWhy::PullClosed(person(2))));
     assert_eq!(story.feature.state.word(), "cancelled");
-    let effects = story.tell(Event::PullReopened {
+    let effects = story.apply(Event::PullReopened {
         pull: FEATURE_PULL,
         newer: NewerRun::None,
     });
@@ -204,8 +204,8 @@ fn closing_the_feature_pull_request_cancels_and_reopening_goes_back_to_review() 
 #[test]
 fn reopening_is_refused_with_a_link_while_there_is_a_newer_run() {
     let mut story = Story::in_review();
-    story.tell(Event::Cancelled(CancelledWhy::PullClosed(person(2))));
-    let effects = story.tell(Event::PullReopened {
+    story.apply(Event::Cancelled(CancelledWhy::PullClosed(person(2))));
+    let effects = story.apply(Event::PullReopened {
         pull: FEATURE_PULL,
         newer: NewerRun::Exists(key()),
     });
@@ -222,7 +222,7 @@ fn a_feature_pull_request_merged_before_its_number_was_known_completes() {
     story.complete(ONE, 20);
     story.wave_gate(30, green());
     story.merge_default(30);
-    let effects = story.tell(Event::PullMerged { pull: FEATURE_PULL });
+    let effects = story.apply(Event::PullMerged { pull: FEATURE_PULL });
     assert_eq!(kinds(&effects), ["clean_up", "living"]);
     assert_eq!(story.feature.state, State::Completed);
 }
@@ -230,10 +230,10 @@ fn a_feature_pull_request_merged_before_its_number_was_known_completes() {
 #[test]
 fn a_push_to_the_integration_branch_in_review_runs_the_gate_again_and_only_the_newest_counts() {
     let mut story = Story::in_review();
-    story.tell(Event::IntegrationPushed { head: sha(31) });
+    story.apply(Event::IntegrationPushed { head: sha(31) });
     let first = story.feature.checking.unwrap();
     assert_eq!(
-        kinds(&story.tell(Event::IntegrationPushed { head: sha(32) })),
+        kinds(&story.apply(Event::IntegrationPushed { head: sha(32) })),
         ["wave_gate"]
     );
     let late = Event::WaveGated {
@@ -242,7 +242,7 @@ fn a_push_to_the_integration_branch_in_review_runs_the_gate_again_and_only_the_n
         report: Box::new(green()),
         broke: None,
     };
-    assert!(story.tell(late).is_empty());
+    assert!(story.apply(late).is_empty());
     assert_eq!(kinds(&story.wave_gate(32, green())), ["publish_wave_check", "living"]);
     assert_eq!(story.feature.state, State::InReview);
 }

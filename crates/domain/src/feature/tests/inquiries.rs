@@ -49,9 +49,9 @@ fn answer(words: Option<&str>) -> PersonDid {
 fn resume(story: &mut Story, words: Option<&str>) {
     let guidance = words.map(str::to_owned);
     let max_turns = None;
-    story.tell(command(Command::Resume { guidance, max_turns }, Target::Task(ONE)));
+    story.apply(command(Command::Resume { guidance, max_turns }, Target::Task(ONE)));
     let emission = story.waits_for();
-    story.tell(Event::DefaultMerged {
+    story.apply(Event::DefaultMerged {
         emission,
         outcome: crate::feature::event::DefaultMerge::UpToDate {
             head: sha(2),
@@ -108,7 +108,7 @@ fn a_second_resume_answers_nothing() {
     resume(&mut story, Some("yes"));
     let before = story.feature.clone();
     let (guidance, max_turns) = (Some("no".to_owned()), None);
-    story.tell(command(Command::Resume { guidance, max_turns }, Target::Task(ONE)));
+    story.apply(command(Command::Resume { guidance, max_turns }, Target::Task(ONE)));
     assert_eq!(story.feature.tasks, before.tasks);
     let refused = story.effects.iter().rev().any(|effect| {
         matches!(
@@ -130,7 +130,7 @@ fn nothing_is_judged_before_the_answer() {
     let mut story = one_task();
     ask(&mut story, "Tabs?", Some(50));
     let before = story.task(ONE).state.clone();
-    story.tell(Event::Rerun {
+    story.apply(Event::Rerun {
         head: sha(50),
         by: person(2),
     });
@@ -197,13 +197,13 @@ fn the_designer_asks_before_the_first_turn() {
         pre_loop: crate::design::PreLoop::Due,
         ..*planned(plan(vec![planned_task(ONE, &[])]), rules())
     };
-    story.tell(Event::Planned {
+    story.apply(Event::Planned {
         emission: Emission(1),
         planned: Box::new(planned),
     });
     story.pre_flight(1);
     let emission = story.waits_for();
-    story.tell(Event::IntegrationOpened {
+    story.apply(Event::IntegrationOpened {
         emission,
         base: sha(1),
         head: sha(2),
@@ -235,7 +235,7 @@ pub fn planner_asks(story: &mut Story, question: &str) -> Vec<Effect> {
         _ => story.waits_for(),
     };
     let rules = story.feature.rules.clone();
-    story.tell(Event::Inquired {
+    story.apply(Event::Inquired {
         emission,
         inquired: Box::new(Inquired {
             by: Inquirer::Planner,
@@ -248,7 +248,7 @@ pub fn planner_asks(story: &mut Story, question: &str) -> Vec<Effect> {
 
 fn planning() -> Story {
     let mut story = Story::new(rules());
-    story.tell(Event::PreFlown {
+    story.apply(Event::PreFlown {
         emission: Emission(1),
         outcome: ready(1),
     });
@@ -256,7 +256,7 @@ fn planning() -> Story {
 }
 
 fn on_issue(story: &mut Story, said: Command) -> Vec<Effect> {
-    story.tell(command(said, Target::Feature))
+    story.apply(command(said, Target::Feature))
 }
 
 fn asks(feature: &Feature) -> bool {

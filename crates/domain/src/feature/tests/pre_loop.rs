@@ -20,13 +20,13 @@ fn building(pre_loop: PreLoop) -> Story {
         pre_loop,
         ..*planned(plan, rules())
     };
-    story.tell(Event::Planned {
+    story.apply(Event::Planned {
         emission: Emission(1),
         planned: Box::new(planned),
     });
     story.pre_flight(1);
     let emission = story.waits_for();
-    story.tell(Event::IntegrationOpened {
+    story.apply(Event::IntegrationOpened {
         emission,
         base: sha(1),
         head: sha(2),

@@ -28,7 +28,7 @@ fn rerun(story: &mut Story, n: u64) -> Vec<&'static str> {
         head: sha(n),
         by: person(2),
     };
-    let effects: Vec<Effect> = story.tell(event);
+    let effects: Vec<Effect> = story.apply(event);
     kinds(&effects)
 }
 
@@ -119,7 +119,7 @@ fn shown_on_31() -> Story {
     story.wave_gate(30, green());
     story.merge_default(30);
     let emission = story.waits_for();
-    story.tell(Event::PullOpened {
+    story.apply(Event::PullOpened {
         emission,
         pull: FEATURE_PULL,
         opened: Some(OpenedOn {
@@ -134,7 +134,7 @@ fn shown_on_31() -> Story {
 
 fn said_again(story: &mut Story, n: u64) {
     assert!(story.feature.checks(&sha(n)));
-    let effects = story.tell(Event::Rerun {
+    let effects = story.apply(Event::Rerun {
         head: sha(n),
         by: person(2),
     });
@@ -151,12 +151,12 @@ fn said_again(story: &mut Story, n: u64) {
 #[test]
 fn every_commit_that_a_gate_holds_for_is_said_again_after_review_and_behind_a_newer_head() {
     let mut story = shown_on_31();
-    story.tell(Event::ReviewRequested(review_of_feature(7)));
+    story.apply(Event::ReviewRequested(review_of_feature(7)));
     for n in [30, 31] {
         said_again(&mut story, n);
     }
     let mut story = shown_on_31();
-    story.tell(Event::IntegrationPushed { head: sha(32) });
+    story.apply(Event::IntegrationPushed { head: sha(32) });
     for n in [30, 31] {
         said_again(&mut story, n);
     }
@@ -179,6 +179,6 @@ fn a_blocked_wave_gate_runs_again() {
 #[test]
 fn an_ended_run_says_nothing() {
     let mut story = Story::in_review();
-    story.tell(Event::PullMerged { pull: FEATURE_PULL });
+    story.apply(Event::PullMerged { pull: FEATURE_PULL });
     assert!(rerun(&mut story, 30).is_empty());
 }

@@ -269,13 +269,13 @@ impl Story {
     /// Returns a Feature that builds the tasks of `plan`, with the first wave running.
     pub fn building(plan: Plan, rules: Rules) -> Self {
         let mut story = Self::new(rules.clone());
-        story.tell(Event::Planned {
+        story.apply(Event::Planned {
             emission: Emission(1),
             planned: planned(plan, rules),
         });
         story.pre_flight(1);
         let emission = story.waits_for();
-        story.tell(Event::IntegrationOpened {
+        story.apply(Event::IntegrationOpened {
             emission,
             base: sha(1),
             head: sha(2),
@@ -286,7 +286,7 @@ impl Story {
     /// Lets pre-flight on commit `n` find no obstacle.
     pub fn pre_flight(&mut self, n: u64) -> Vec<Effect> {
         let emission = self.waits_for();
-        self.tell(Event::PreFlown {
+        self.apply(Event::PreFlown {
             emission,
             outcome: ready(n),
         })
@@ -301,7 +301,7 @@ impl Story {
     }
 
     /// Applies an event and returns the effects that it asks for.
-    pub fn tell(&mut self, event: Event) -> Vec<Effect> {
+    pub fn apply(&mut self, event: Event) -> Vec<Effect> {
         let done = step(self.feature.clone(), event, AT);
         self.feature = done.feature;
         self.effects.extend(done.effects.clone());
@@ -317,7 +317,7 @@ impl Story {
     }
 
     pub fn task_event(&mut self, id: TaskId, event: task::Event) -> Vec<Effect> {
-        self.tell(Event::Task { task: id, event })
+        self.apply(Event::Task { task: id, event })
     }
 
     pub fn person(&mut self, id: TaskId, did: PersonDid) -> Vec<Effect> {
@@ -402,7 +402,7 @@ impl Story {
 
     pub fn wave_gate_after(&mut self, n: u64, report: GateReport, broke: Option<Sha>) -> Vec<Effect> {
         let emission = self.feature.checking.unwrap_or(self.waits_for());
-        self.tell(Event::WaveGated {
+        self.apply(Event::WaveGated {
             emission,
             head: sha(n),
             report: Box::new(report),
@@ -412,7 +412,7 @@ impl Story {
 
     pub fn merge_default(&mut self, n: u64) -> Vec<Effect> {
         let emission = self.waits_for();
-        self.tell(Event::DefaultMerged {
+        self.apply(Event::DefaultMerged {
             emission,
             outcome: DefaultMerge::UpToDate {
                 head: sha(n),
@@ -433,16 +433,16 @@ impl Story {
         let emission = self.waits_for();
         let (head, other) = (sha(62), sha(70));
         let outcome = DefaultMerge::Merged { head, other };
-        self.tell(Event::DefaultMerged { emission, outcome });
+        self.apply(Event::DefaultMerged { emission, outcome });
         let emission = self.waits_for();
         let rule = "creation".to_owned();
         let outcome = Box::new(PreFlightOutcome::Refused(BlockReason::BranchRule { rule }));
-        self.tell(Event::PreFlown { emission, outcome });
+        self.apply(Event::PreFlown { emission, outcome });
     }
 
     pub fn default_conflict(&mut self, files: &[&str], other: u64) -> Vec<Effect> {
         let emission = self.waits_for();
-        self.tell(Event::DefaultMerged {
+        self.apply(Event::DefaultMerged {
             emission,
             outcome: DefaultMerge::Conflict {
                 files: files.iter().map(|file| (*file).to_owned()).collect(),
@@ -458,7 +458,7 @@ impl Story {
         story.wave_gate(30, green());
         story.merge_default(30);
         let emission = story.waits_for();
-        story.tell(Event::PullOpened {
+        story.apply(Event::PullOpened {
             emission,
             pull: FEATURE_PULL,
             opened: None,

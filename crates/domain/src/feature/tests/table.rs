@@ -436,32 +436,32 @@ fn features() -> Vec<(&'static str, Story)> {
     };
     let single = || plan(vec![planned_task(ONE, &[])]);
     let mut awaiting = Story::new(rules());
-    awaiting.tell(Event::Planned {
+    awaiting.apply(Event::Planned {
         emission: Emission(1),
         planned: planned(single(), ask),
     });
-    awaiting.tell(Event::LivingShown {
+    awaiting.apply(Event::LivingShown {
         comment: CommentId(5),
         version: Some(1),
         at: AT,
     });
     let mut looking = Story::new(rules());
-    looking.tell(Event::Planned {
+    looking.apply(Event::Planned {
         emission: Emission(1),
         planned: planned(single(), rules()),
     });
     let mut grounded = Story::new(rules());
-    grounded.tell(Event::Planned {
+    grounded.apply(Event::Planned {
         emission: Emission(1),
         planned: planned(single(), rules()),
     });
     let emission = grounded.waits_for();
-    grounded.tell(Event::PreFlown {
+    grounded.apply(Event::PreFlown {
         emission,
         outcome: no_start(),
     });
     let mut opening_branch = Story::new(rules());
-    opening_branch.tell(Event::Planned {
+    opening_branch.apply(Event::Planned {
         emission: Emission(1),
         planned: planned(single(), rules()),
     });
@@ -475,15 +475,15 @@ fn features() -> Vec<(&'static str, Story)> {
     let mut planner = Story::new(rules());
     planner_asks(&mut planner, "Which?");
     let mut failed = Story::new(rules());
-    failed.tell(Event::PlanRefused {
+    failed.apply(Event::PlanRefused {
         emission: Emission(1),
         author: PlanAuthor::Agent,
         message: "no".to_owned(),
     });
     let mut completed = Story::in_review();
-    completed.tell(Event::PullMerged { pull: FEATURE_PULL });
+    completed.apply(Event::PullMerged { pull: FEATURE_PULL });
     let mut cancelled = Story::in_review();
-    cancelled.tell(Event::Cancelled(CancelledWhy::PullClosed(person(2))));
+    cancelled.apply(Event::Cancelled(CancelledWhy::PullClosed(person(2))));
     vec![
         ("planning", Story::new(rules())),
         ("awaiting_approval", awaiting),
@@ -506,7 +506,7 @@ fn features() -> Vec<(&'static str, Story)> {
                 let emission = story.waits_for();
                 let (head, other) = (sha(62), sha(70));
                 let outcome = DefaultMerge::Merged { head, other };
-                story.tell(Event::DefaultMerged { emission, outcome });
+                story.apply(Event::DefaultMerged { emission, outcome });
             }),
         ),
         (
@@ -528,7 +528,7 @@ fn features() -> Vec<(&'static str, Story)> {
         (
             "paused, tasks",
             after(&|story| {
-                story.tell(command(
+                story.apply(command(
                     story.feature.clone().integration.map(|_| Command::Pause).unwrap(),
                     Target::Feature,
                 ));
