@@ -5,6 +5,9 @@ use octocrab::{models, params};
 use serde_json::json;
 
 #[expect(clippy::too_many_lines, reason = "one story, told in order")]
+const LAST_EDIT: &str = "query($login: String!, $repo: String!, $issue: Int!) { \
+    repository(owner: $login, name: $repo) { issue(number: $issue) { lastEditedAt editor { login } } } }";
+
 #[tokio::test]
 async fn octocrab_reads_every_answer_of_a_story_from_issue_to_merge() {
     let world = World::new().await;
@@ -156,9 +159,7 @@ async fn graphql_tells_who_edited_a_text_last() {
     let ann = world.forge.as_user("ann").unwrap();
     let number = ann.open_issue(REPO, "One", "first", &[]).unwrap();
     let token = world.token(json!({"issues": "read"})).await;
-    let query = "query($login: String!, $repo: String!, $issue: Int!) { repository(owner: $login, name: $repo) { \
-        issue(number: $issue) { id lastEditedAt editor { login } } } }";
-    let body = json!({"query": query, "variables": {"login": "acme", "repo": "shop", "issue": number}});
+    let body = json!({"query": LAST_EDIT, "variables": {"login": "acme", "repo": "shop", "issue": number}});
     let (_, answer) = world.raw("POST", "/graphql", Some(&token), body.clone()).await;
     assert_eq!(answer["data"]["repository"]["issue"]["lastEditedAt"], json!(null));
     world
@@ -179,38 +180,32 @@ async fn graphql_tells_who_edited_a_text_last() {
         )
         .await;
     assert_eq!((status, world.forge.unknown_calls().len()), (200, 1));
-    assert_eq!(
-        answer["errors"][0]["message"],
-        "Field 'viewer' doesn't exist on type 'Query'"
-    );
+    assert_eq!(answer["errors"][0]["message"], "The forge does not know this document");
 }
 
 #[tokio::test]
 async fn graphql_nulls_only_what_is_missing() {
     let world = World::new().await;
     let token = world.token(json!({"issues": "read"})).await;
-    let query = "{ shop: repository(owner: \"acme\", name: \"shop\") { name one: issue(number: 99) { id } } }";
-    let (_, answer) = world
-        .raw("POST", "/graphql", Some(&token), json!({"query": query}))
-        .await;
-    assert_eq!(answer["data"], json!({"shop": {"name": "shop", "one": null}}));
-    let error = &answer["errors"][0];
+    let ask = |repo: &str, issue: u64| json!({"query": LAST_EDIT, "variables": {"login": "acme", "repo": repo, "issue": issue}});
+    for (body, data, path) in [
+        (
+            ask("shop", 99),
+            json!({"repository": {"issue": null}}),
+            json!(["repository", "issue"]),
+        ),
+        (ask("attic", 1), json!({"repository": null}), json!(["repository"])),
+    ] {
+        let (_, answer) = world.raw("POST", "/graphql", Some(&token), body).await;
+        assert_eq!(answer["data"], data);
+        let error = &answer["errors"][0];
+        assert_eq!((&error["type"], &error["path"]), (&json!("NOT_FOUND"), &path));
+    }
+    let body = json!({"query": LAST_EDIT, "variables": {"login": "acme", "repo": "shop", "issue": "1"}});
+    let (_, answer) = world.raw("POST", "/graphql", Some(&token), body).await;
     assert_eq!(
-        (&error["type"], &error["path"]),
-        (&json!("NOT_FOUND"), &json!(["shop", "one"]))
+        answer["errors"][0]["message"],
+        "Variable $issue of type Int! was provided invalid value"
     );
     assert!(world.forge.unknown_calls().is_empty());
-}
-
-#[tokio::test]
-async fn graphql_runs_nothing_of_a_document_that_breaks_the_schema() {
-    let world = World::new().await;
-    let token = world.token(json!({"pull_requests": "write"})).await;
-    let query =
-        "mutation($id: String!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { id } } }";
-    let body = json!({"query": query, "variables": {"id": "PR_1"}});
-    let (status, answer) = world.raw("POST", "/graphql", Some(&token), body).await;
-    assert_eq!((status, &answer["data"]), (200, &json!(null)));
-    assert_eq!(answer["errors"][0]["extensions"]["code"], "variableMismatch");
-    assert_eq!(world.forge.unknown_calls().len(), 1);
 }
