@@ -309,7 +309,7 @@ fn request(
         .uri(format!("{}{}", api.base, call.path))
         .header(ACCEPT, "application/json")
         .header("x-github-api-version", API_VERSION)
-        .header(USER_AGENT, concat!("autobuild/", env!("CARGO_PKG_VERSION")));
+        .header(USER_AGENT, concat!("AutoBuild/", env!("CARGO_PKG_VERSION")));
     if let Some(token) = token {
         let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose_secret()))?;
         value.set_sensitive(true);

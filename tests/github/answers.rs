@@ -121,7 +121,8 @@ async fn every_request_names_the_version_of_the_api() {
     assert!(requests.len() >= 4);
     for request in requests {
         assert_eq!(request.headers["x-github-api-version"], "2022-11-28", "{}", request.url);
-        assert!(request.headers.contains_key("user-agent"), "{}", request.url);
+        let agent = request.headers["user-agent"].to_str().unwrap();
+        assert!(agent.starts_with("AutoBuild/"), "{agent}: {}", request.url);
     }
 }
 
