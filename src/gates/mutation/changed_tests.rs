@@ -83,6 +83,12 @@ struct Reaction {
     untried: BTreeSet<usize>,
 }
 
+/// The steps that are still to be tried: the first in any case, the others while time is left.
+struct Steps {
+    first: Option<Step>,
+    others: VecDeque<Step>,
+}
+
 struct Experimenting<'r> {
     run: &'r Run<'r>,
     budget: &'r mut Budget,
@@ -201,46 +207,45 @@ fn helpers(file: &FileChange) -> Vec<(String, Vec<String>)> {
     bodies.map(|body| (body.name, body.words)).collect()
 }
 
-impl Experimenting<'_> {
-    /// Breaks all functions at once, in each way until a test notices, and then halves them while time is left.
-    async fn run(&mut self) -> Result<(), GateError> {
-        let mut open: BTreeSet<usize> = (0..self.tests.len()).collect();
-        let functions: BTreeSet<Place> = self.tests.iter().flat_map(|test| test.calls.clone()).collect();
-        let functions: Vec<Place> = functions.into_iter().collect();
-        let mut later = VecDeque::new();
-        for broken in BREAKS {
-            let step = Step {
-                broken,
-                functions: functions.clone(),
-                tests: open.clone(),
-            };
-            let reaction = self.react(&step, self.run.prepared.patience()).await?;
-            open.retain(|test| !reaction.deaf.contains(test) && !reaction.noticed.contains(test));
-            later.extend(Self::others(&step, &reaction.noticed));
-            later.extend(self.record(step, reaction));
+impl Steps {
+    /// Breaks all functions at once, in each way.
+    fn new(functions: &[Place], tests: usize) -> Self {
+        let steps = BREAKS.map(|broken| Step {
+            broken,
+            functions: functions.to_vec(),
+            tests: (0..tests).collect(),
+        });
+        let mut steps = steps.into_iter();
+        Self {
+            first: steps.next(),
+            others: steps.collect(),
         }
-        self.budget.ran(Experiment::ChangedTests);
-        while let Some(step) = later.pop_front() {
-            let Some(left) = self.budget.left() else {
-                self.budget.leave_out(Experiment::ChangedTests);
-                break;
-            };
-            let limit = left.min(self.run.prepared.patience());
-            let reaction = self.react(&step, limit).await?;
-            later.extend(self.record(step, reaction));
-        }
-        Ok(())
     }
 
-    /// Returns the steps that break the same functions in the ways that come after this one.
-    fn others(step: &Step, tests: &BTreeSet<usize>) -> Vec<Step> {
-        let after = BREAKS.iter().skip_while(|broken| **broken != step.broken).skip(1);
-        let other = |broken: &Break| Step {
-            broken: *broken,
-            tests: tests.clone(),
-            ..step.clone()
-        };
-        after.filter(|_| !tests.is_empty()).map(other).collect()
+    /// Returns the next step and how long its runs may take.
+    fn next(&mut self, left: Option<Duration>, patience: Duration) -> Option<(Step, Duration)> {
+        match self.first.take() {
+            Some(first) => Some((first, patience)),
+            None => Some(left?.min(patience)).and_then(|limit| Some((self.others.pop_front()?, limit))),
+        }
+    }
+}
+
+impl Experimenting<'_> {
+    /// Breaks all functions at once, in each way, and then halves them while time is left.
+    async fn run(&mut self) -> Result<(), GateError> {
+        let functions: BTreeSet<Place> = self.tests.iter().flat_map(|test| test.calls.clone()).collect();
+        let functions: Vec<Place> = functions.into_iter().collect();
+        let mut steps = Steps::new(&functions, self.tests.len());
+        while let Some((step, limit)) = steps.next(self.budget.left(), self.run.prepared.patience()) {
+            let reaction = self.react(&step, limit).await?;
+            steps.others.extend(self.record(step, reaction));
+        }
+        self.budget.ran(Experiment::ChangedTests);
+        if !steps.others.is_empty() {
+            self.budget.leave_out(Experiment::ChangedTests);
+        }
+        Ok(())
     }
 
     /// Notes the tests that no longer notice, and returns what is worth trying with half of the functions.
@@ -400,7 +405,28 @@ fn halves(step: &Step, tests: &BTreeSet<usize>, calls: impl Fn(usize, &Place) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{Break, Place, Step, halves};
+    use super::{Break, Place, Step, Steps, halves};
+    use std::time::Duration;
+
+    #[test]
+    fn only_the_first_step_is_tried_when_no_time_is_left() {
+        let seconds = Duration::from_secs;
+        let patience = seconds(60);
+        let limits = |left: [Option<Duration>; 4]| {
+            let mut steps = Steps::new(&[("a.py".to_owned(), "a".to_owned())], 1);
+            let limits = left.map(|left| steps.next(left, patience).map(|(_, limit)| limit));
+            (limits, steps.others.len())
+        };
+        let left = |all: [u64; 4]| all.map(|left| (left > 0).then_some(seconds(left)));
+        let table = [
+            (left([0, 0, 0, 0]), left([60, 0, 0, 0]), 2),
+            (left([0, 5, 0, 0]), left([60, 5, 0, 0]), 1),
+            (left([90, 90, 9, 9]), left([60, 60, 9, 0]), 0),
+        ];
+        for (left, expected, open) in table {
+            assert_eq!(limits(left), (expected, open), "{left:?}");
+        }
+    }
 
     #[test]
     fn half_of_the_functions_is_tried_with_the_tests_that_call_them() {
