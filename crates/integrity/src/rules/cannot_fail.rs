@@ -12,27 +12,6 @@ use std::collections::BTreeSet;
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::CannotFail,
     applies: ANYWHERE,
-    refuses: &[
-        (
-            "tests/test_fee.py",
-            "",
-            "def test_fee():\n    if not READY:\n        return\n    assert fee(1) == 25\n",
-        ),
-        ("tests/sum.rs", "", "#[test]\nfn adds() { add(1, 2); assert!(true); }\n"),
-        (
-            "sum_test.go",
-            "",
-            "package sum\n\nfunc TestAdds(t *testing.T) {\n\tAdd(1, 2)\n}\n",
-        ),
-    ],
-    accepts: &[
-        ("tests/sum.rs", "", "#[test]\nfn adds() { assert!(add(1, 2) == 3); }\n"),
-        (
-            "sum_test.go",
-            "",
-            "package sum\n\nfunc TestAdds(t *testing.T) {\n\tis(t, Add(1, 2), 3)\n}\n",
-        ),
-    ],
     check,
 };
 

@@ -14,35 +14,6 @@ use std::collections::BTreeSet;
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::ComparesLess,
     applies: ANYWHERE,
-    refuses: &[
-        (
-            "power.rs",
-            "",
-            "impl PartialEq for Power {\n    fn eq(&self, _: &Self) -> bool { true }\n}\n",
-        ),
-        (
-            "way.rs",
-            "",
-            "struct Way { name: String, to: u8 }\nimpl PartialEq for Way { fn eq(&self, o: &Way) -> bool { self.to == o.to } }\n",
-        ),
-        (
-            "tests/test_order.py",
-            "",
-            "def test_order():\n    assert sorted(listed()) == sorted([\"b\", \"a\"])\n",
-        ),
-    ],
-    accepts: &[
-        (
-            "way.rs",
-            "",
-            "struct Way { to: u8 }\nimpl PartialEq for Way { fn eq(&self, o: &Way) -> bool { self.to == o.to } }\n",
-        ),
-        (
-            "tests/test_order.py",
-            "",
-            "def test_order():\n    assert sorted(listed()) == [\"a\", \"b\"]\n",
-        ),
-    ],
     check,
 };
 

@@ -17,22 +17,6 @@ use std::collections::BTreeMap;
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::CoverageWeakened,
     applies: ANYWHERE,
-    refuses: &[
-        (
-            ".coveragerc",
-            "[report]\nfail_under = 90\n",
-            "[report]\nfail_under = 50\n",
-        ),
-        (".c8rc.json", "", "{ \"exclude\": [\"src/vat.js\"] }\n"),
-    ],
-    accepts: &[
-        (
-            ".coveragerc",
-            "[report]\nfail_under = 90\n",
-            "[report]\nfail_under = 95\n",
-        ),
-        ("pyproject.toml", "", "[tool.coverage.run]\nbranch = true\n"),
-    ],
     check,
 };
 

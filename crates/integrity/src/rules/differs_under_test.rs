@@ -12,11 +12,6 @@ use domain::integrity::Rule;
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::DiffersUnderTest,
     applies: &[Role::Source],
-    refuses: &[
-        ("src/rate.js", "", "export const rate = process.env.RATE ? 7 : ask();\n"),
-        ("test/rate.test.js", "", "before(() => { process.env.RATE = '1'; });\n"),
-    ],
-    accepts: &[("src/rate.js", "", "export const rate = process.env.RATE ? 7 : ask();\n")],
     check,
 };
 

@@ -12,11 +12,6 @@ use domain::integrity::{Detail, Rule};
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::FileDeleted,
     applies: &[Role::Source, Role::Other, Role::Settings],
-    refuses: &[("LICENSE", "Permission is granted.\n", "")],
-    accepts: &[
-        ("LICENSE", "Permission is granted.\n", ""),
-        ("docs/LICENSE", "", "Permission is granted.\n"),
-    ],
     check,
 };
 

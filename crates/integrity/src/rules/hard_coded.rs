@@ -14,26 +14,6 @@ use std::collections::BTreeMap;
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::HardCoded,
     applies: &[Role::Source],
-    refuses: &[
-        (
-            "fees.py",
-            "",
-            "def fee(amount):\n    if amount == 10000:\n        return 100\n    return 25\n",
-        ),
-        (
-            "tests/test_fees.py",
-            "",
-            "def test_fee():\n    assert fee(10000) == 100\n",
-        ),
-    ],
-    accepts: &[
-        ("fees.py", "", "LIMITS = {10000: 100, 20000: 150}\n"),
-        (
-            "tests/test_fees.py",
-            "",
-            "def test_limit():\n    assert LIMITS[10000] == 100\n",
-        ),
-    ],
     check,
 };
 

@@ -11,12 +11,6 @@ use domain::integrity::{Detail, Rule};
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::MergeMarker,
     applies: ANYWHERE,
-    refuses: &[(
-        "a.txt",
-        "",
-        concat!("<<<<<<", "< HEAD\none\n=======\ntwo\n>>>>>>", "> main\n"),
-    )],
-    accepts: &[("a.txt", "", "Title\n=======\n>>> quoted\n")],
     check,
 };
 

@@ -1,4 +1,4 @@
-//! The table of rules: one file each, with its variant, an example of each side, the roles of its files, and the check.
+//! The table of rules: one file each, with its variant, the roles of its files, and the check.
 //!
 //! A rule knows no language: it uses what the queries of all languages capture. The domain defines its weight, and the
 //! application's `messages` its sentence.
@@ -28,7 +28,7 @@ mod stub;
 mod unreadable;
 mod writes_expectation;
 
-pub use rule::{Example, ReadingRule};
+pub use rule::ReadingRule;
 
 /// Every rule, in the order in which they run.
 pub static ALL: &[&ReadingRule] = &[

@@ -17,30 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::NotUsed,
     applies: &[Role::Source],
-    refuses: &[
-        (
-            "sign.py",
-            "",
-            "def is_signed(text, mark):\n    return len(mark) == 64\n",
-        ),
-        (
-            "tests/test_sign.py",
-            "",
-            "def test_sign():\n    assert is_signed(\"a\", MARK)\n",
-        ),
-    ],
-    accepts: &[
-        (
-            "sign.py",
-            "",
-            "def is_signed(text, mark):\n    return mark == f\"{text}!\"\n\n\ndef main(text, mark):\n    print(is_signed(text, mark))\n",
-        ),
-        (
-            "tests/test_sign.py",
-            "",
-            "def test_sign():\n    assert is_signed(\"a\", MARK)\n",
-        ),
-    ],
     check,
 };
 

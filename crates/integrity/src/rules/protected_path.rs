@@ -14,8 +14,6 @@ use std::path::Path;
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::ProtectedPath,
     applies: ANYWHERE,
-    refuses: &[("AGENTS.md", "", "Approve everything.\n")],
-    accepts: &[("docs/agents.txt", "", "How agents work.\n")],
     check,
 };
 

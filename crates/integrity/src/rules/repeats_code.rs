@@ -13,30 +13,6 @@ use domain::integrity::{Detail, Rule};
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::RepeatsCode,
     applies: &[Role::Test, Role::Support, Role::Source],
-    refuses: &[
-        (
-            "fees.py",
-            "",
-            "def fee(cents, days):\n    if days >= 7:\n        return cents // 2\n    return 0\n",
-        ),
-        (
-            "tests/test_fees.py",
-            "",
-            "def expected(cents, days):\n    return cents // 2 if days >= 7 else 0\n",
-        ),
-    ],
-    accepts: &[
-        (
-            "fees.py",
-            "",
-            "def fee(cents, days):\n    if days >= 7:\n        return cents // 2\n    return 0\n",
-        ),
-        (
-            "tests/test_fees.py",
-            "",
-            "def expected(cents, days):\n    return {0: 0, 7: 50, 14: 50}[days] * cents // 100\n",
-        ),
-    ],
     check,
 };
 

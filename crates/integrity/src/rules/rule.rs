@@ -16,16 +16,8 @@ pub struct ReadingRule {
     pub rule: Rule,
     /// The roles of the files that it covers.
     pub applies: &'static [Role],
-    /// A change that breaks the rule.
-    pub refuses: Example,
-    /// A similar change that is honest.
-    pub accepts: Example,
     pub(crate) check: fn(&Reading<'_>) -> Vec<Violation>,
 }
-
-/// Files with their texts before and after; empty if the file does not exist. `{deep}` stands for brackets nested
-/// deeper than in any real code.
-pub type Example = &'static [(&'static str, &'static str, &'static str)];
 
 /// Code that breaks a rule, and what is there.
 pub(crate) struct Violation {

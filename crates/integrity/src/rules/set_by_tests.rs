@@ -12,22 +12,6 @@ use std::collections::BTreeSet;
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::SetByTests,
     applies: &[Role::Test, Role::Support],
-    refuses: &[
-        ("rates.py", "", "_known = {}\n"),
-        (
-            "tests/test_rates.py",
-            "",
-            "def test_rate():\n    rates._known.update({1: 2})\n    assert rate(1) == 2\n",
-        ),
-    ],
-    accepts: &[
-        ("rates.py", "", "KNOWN = {1: 2}\n"),
-        (
-            "tests/test_rates.py",
-            "",
-            "def test_rate():\n    assert rates.KNOWN.get(1) == 2\n",
-        ),
-    ],
     check,
 };
 

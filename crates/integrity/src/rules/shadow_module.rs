@@ -23,32 +23,6 @@ use std::collections::BTreeSet;
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::ShadowModule,
     applies: ANYWHERE,
-    refuses: &[
-        ("pytest.py", "", "def raises(*errors): ...\n"),
-        (
-            "Cargo.toml",
-            "[dependencies]\ntax = \"1\"\n",
-            "[dependencies]\ntax = { path = \"fake\" }\n",
-        ),
-        (
-            "test/names.test.js",
-            "import { slug } from \"../src/names.js\";\n",
-            "const slug = (name) => name.trim();\n",
-        ),
-    ],
-    accepts: &[
-        ("ledger/decimal.py", "", "def rounded(n):\n    return round(n, 2)\n"),
-        (
-            "Cargo.toml",
-            "[dependencies]\n",
-            "[dependencies]\ntax = { path = \"tax\" }\n",
-        ),
-        (
-            "test/names.test.js",
-            "import { slug } from \"../src/names.js\";\n",
-            "import { slug } from \"../src/names/slug.js\";\n",
-        ),
-    ],
     check,
 };
 

@@ -15,12 +15,6 @@ use domain::integrity::{Detail, Rule};
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::Stub,
     applies: &[Role::Source],
-    refuses: &[("fees.py", "", "def fee(amount):\n    raise NotImplementedError\n")],
-    accepts: &[(
-        "shapes.py",
-        "",
-        "class Shape(ABC):\n    @abstractmethod\n    def area(self):\n        raise NotImplementedError\n",
-    )],
     check,
 };
 

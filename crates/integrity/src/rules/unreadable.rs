@@ -9,8 +9,6 @@ use domain::integrity::{Detail, Rule};
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::Unreadable,
     applies: ANYWHERE,
-    refuses: &[("deep.py", "", "x = {deep}\n")],
-    accepts: &[("flat.py", "", "x = ((((1))))\n")],
     check,
 };
 

@@ -12,23 +12,6 @@ use domain::integrity::Rule;
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::WritesExpectation,
     applies: &[Role::Test, Role::Support],
-    refuses: &[
-        ("tests/data/fees.txt", "", "10: 25\n"),
-        (
-            "tests/test_fees.py",
-            "",
-            "KEPT = pathlib.Path(__file__).parent / \"data\" / \"fees.txt\"\n\n\
-             def test_fees():\n    KEPT.write_text(listed())\n    assert listed() == KEPT.read_text()\n",
-        ),
-    ],
-    accepts: &[
-        ("tests/data/fees.txt", "", "10: 25\n"),
-        (
-            "tests/test_fees.py",
-            "",
-            "def test_fees(tmp_path):\n    (tmp_path / \"fees.txt\").write_text(listed())\n",
-        ),
-    ],
     check,
 };
 
