@@ -85,7 +85,7 @@ fn sentence(rule: Rule) -> &'static str {
         Rule::RunnerWeakened => "what runs the tests, or what it lets pass, changes: {}",
         Rule::SnapshotByHand => "the stored snapshot changed or is gone, and no code did",
         Rule::ShadowModule => "a module or a tool of tests means something else now: {}",
-        Rule::CoverageWeakened => "code is left out of the coverage, or less of it is asked for: {}",
+        Rule::CoverageWeakened => "code is left out of the coverage: {}",
         Rule::CiWeakened => "CI, or what its coverage service asks for, changes: {}",
         Rule::Stub => "{} stands where the work should be",
         Rule::ComparesLess => "different values are equal here, so a test that compares so checks less: {}",
@@ -120,7 +120,7 @@ pub fn about(rule: Rule) -> &'static str {
         Rule::RunnerWeakened => "Settings of the test runner, or scripts that start it, change.",
         Rule::SnapshotByHand => "A stored snapshot is gone, or changed although no code did.",
         Rule::ShadowModule => "A file, code or a setting takes the place of a module or a test tool.",
-        Rule::CoverageWeakened => "Settings of the coverage tool exclude code or ask for less.",
+        Rule::CoverageWeakened => "Code is marked so that the coverage tool leaves it out.",
         Rule::CiWeakened => "The repository's CI, or what its coverage service asks for, changes.",
         Rule::Stub => "A function only promises its work, or only returns the answers of its tests.",
         Rule::ComparesLess => {

@@ -62,7 +62,7 @@ rules! {
     WeakAssertion = "weak assertion", Asked;
     /// Settings of the test runner, or scripts that start it, change.
     RunnerWeakened = "test runner weakened", Asked;
-    /// Settings of the coverage tool exclude code or ask for less.
+    /// Code is marked so that the coverage tool leaves it out.
     CoverageWeakened = "coverage weakened", Asked;
     /// The repository's CI checks less.
     CiWeakened = "CI weakened", Asked;

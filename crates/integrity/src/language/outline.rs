@@ -107,7 +107,7 @@ pub struct Maker {
 }
 
 /// A function that is not a test.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Function {
     /// Its own name.
     pub name: String,
@@ -127,30 +127,28 @@ pub struct Function {
     pub content: Vec<String>,
     /// The value that it returns, as it is written, if it does nothing else.
     pub value: Option<String>,
-    /// The comments in it.
-    pub comments: String,
     /// The name of its class.
     pub class: Option<String>,
 }
 
 /// The owner of a piece of code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
     /// The product; it is shipped.
+    #[default]
     Product,
     /// Only tests use it.
     Tests,
 }
 
 /// Whether a function's result depends on its arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Answer {
     /// The result is computed.
+    #[default]
     Computed,
     /// It has arguments, but always returns the same value.
     Ignores,
-    /// It has arguments, marks all of them as unused (`_name`), and always returns the same value.
-    IgnoresOpenly,
     /// It has no arguments and always returns the same value.
     Constant,
 }
@@ -449,12 +447,7 @@ impl<'a> Reader<'a> {
                     words,
                     checks: self.checks(body),
                     of: Purpose::Tests,
-                    answer: Answer::Computed,
-                    unread: Vec::new(),
-                    content: Vec::new(),
-                    value: None,
-                    comments: String::new(),
-                    class: None,
+                    ..Function::default()
                 });
                 continue;
             }
@@ -522,7 +515,6 @@ impl<'a> Reader<'a> {
             if firsts(found, Capture::Test).any(|test| test.holds(at)) {
                 continue;
             }
-            let comments = at.below().filter(|part| part.kind().contains("comment"));
             outline.functions.push(Function {
                 name,
                 line: at.line(),
@@ -533,7 +525,6 @@ impl<'a> Reader<'a> {
                 unread: self.unread(at, body),
                 content: content(body),
                 value: one.first(Capture::FunctionValue).map(|value| value.text().to_owned()),
-                comments: comments.map(At::text).collect::<Vec<_>>().join("\n"),
                 class: self.class_around(at).map(|class| class.name.clone()),
             });
         }
@@ -557,11 +548,10 @@ impl<'a> Reader<'a> {
         if of_others || !value.is_some_and(is_constant) {
             return Answer::Computed;
         }
-        let given = self.given(function);
-        match (given.is_empty(), given.iter().all(|name| name.starts_with('_'))) {
-            (true, _) => Answer::Constant,
-            (false, true) => Answer::IgnoresOpenly,
-            (false, false) => Answer::Ignores,
+        if self.given(function).is_empty() {
+            Answer::Constant
+        } else {
+            Answer::Ignores
         }
     }
 

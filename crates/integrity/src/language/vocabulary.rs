@@ -17,8 +17,6 @@ pub struct Vocabulary {
     pub executable_code: for<'a> fn(&outline::Source<'a>) -> bodies::ExecutableCode,
     /// Makes the functions of these names in a parsed file return something else.
     pub return_values: for<'a> fn(&outline::Source<'a>, &BTreeSet<String>) -> Option<return_values::ReturnValueChanges>,
-    /// The ends of dotted names of coverage settings, between blanks; `*` stands for any one part.
-    pub coverage: &'static str,
     /// Beginnings of values in settings that are paths of the repository.
     pub local: &'static [&'static str],
     /// Names in settings below which imports are led elsewhere, between blanks.

@@ -1,13 +1,12 @@
 //! The repository's CI, or what its coverage service asks for, changes. Whether it asks for less is for a reader to say.
 
 use crate::{
-    change::{FileChange, Version},
+    change::Version,
     changed_file::Reading,
     language::file_name,
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at_line, in_file},
-    snapshots::first_changed_line,
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at_first_change},
 };
-use domain::integrity::{Detail, Rule};
+use domain::integrity::Rule;
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::CiWeakened,
@@ -28,23 +27,11 @@ const FILES: &str = "
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let files = reading.change.files.iter();
     let existing = files.filter(|file| is_ci(&file.path) && file.before != Version::Absent);
-    existing.map(violation).collect()
+    existing.map(at_first_change).collect()
 }
 
 fn is_ci(path: &str) -> bool {
     let name = file_name(path).to_lowercase();
     FOLDERS.split_whitespace().any(|folder| path.starts_with(folder))
         || !path.contains('/') && FILES.split_whitespace().any(|start| name.starts_with(start))
-}
-
-fn violation(file: &FileChange) -> Violation {
-    let text = String::from_utf8_lossy(file.after.bytes().unwrap_or_default()).into_owned();
-    let changed = first_changed_line(file).and_then(|number| {
-        let at = usize::try_from(number).ok()?.checked_sub(1)?;
-        Some((number, text.lines().nth(at)?))
-    });
-    match changed {
-        Some((number, line)) => at_line(&file.path, number, line),
-        None => in_file(&file.path, Detail::Nothing),
-    }
 }

@@ -4,8 +4,7 @@ use crate::{
     changed_file::{ChangedFile, Reading},
     language,
     language::{Role, capture::Fact, outline::Purpose},
-    marks::new_marks,
-    rules::rule::{ReadingRule, Violation, at_line, at_mark},
+    rules::rule::{ReadingRule, Violation, at_line, at_marks},
 };
 use domain::integrity::Rule;
 
@@ -16,8 +15,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let new = new_marks(reading, &[Fact::Differs], &[Purpose::Product]);
-    let mut found: Vec<Violation> = new.into_iter().map(at_mark).collect();
+    let mut found = at_marks(reading, Fact::Differs, Purpose::Product);
     let of_tests = |file: &&ChangedFile<'_>| matches!(file.role, Role::Test | Role::Support | Role::Settings);
     let tests: Vec<String> = reading
         .files

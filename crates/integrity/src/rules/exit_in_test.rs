@@ -1,20 +1,13 @@
 //! A test, or test support, ends the process: the results so far count, and a test that would fail never runs.
 
 use crate::{
-    changed_file::Reading,
     language::{Role, capture::Fact, outline::Purpose},
-    marks::new_marks,
-    rules::rule::{ReadingRule, Violation, at_mark},
+    rules::rule::{ReadingRule, at_marks},
 };
 use domain::integrity::Rule;
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::ExitInTest,
     applies: &[Role::Test, Role::Support, Role::Source, Role::Settings],
-    check,
+    check: |reading| at_marks(reading, Fact::Exit, Purpose::Tests),
 };
-
-fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let new = new_marks(reading, &[Fact::Exit], &[Purpose::Tests]);
-    new.into_iter().map(at_mark).collect()
-}

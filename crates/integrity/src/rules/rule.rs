@@ -1,12 +1,16 @@
 //! The definition of a rule and of its results.
 
 use crate::{
+    change::FileChange,
     changed_file::{ChangedFile, Reading},
     language::{
         Role,
-        outline::{Function, Mark, quoted},
+        capture::Fact,
+        outline::{Function, Mark, Purpose, quoted},
         role,
     },
+    marks::new_marks,
+    snapshots::first_changed_line,
 };
 use domain::integrity::{Author, Detail, IntegrityFinding, Rule};
 
@@ -45,6 +49,21 @@ pub(crate) fn in_file(path: &str, what: Detail) -> Violation {
 
 pub(crate) fn at_line(path: &str, number: u32, line: &str) -> Violation {
     at(path, number, Detail::Code(quoted(line)))
+}
+
+/// Creates a violation at the first line of a file that changed; at the file if that is gone.
+pub(super) fn at_first_change(file: &FileChange) -> Violation {
+    let text = String::from_utf8_lossy(file.after.bytes().unwrap_or_default());
+    let line = first_changed_line(file).and_then(|number| {
+        let at = usize::try_from(number).ok()?.checked_sub(1)?;
+        Some(at_line(&file.path, number, text.lines().nth(at)?))
+    });
+    line.unwrap_or_else(|| in_file(&file.path, Detail::Nothing))
+}
+
+/// Creates a violation at each new mark.
+pub(super) fn at_marks(reading: &Reading<'_>, fact: Fact, of: Purpose) -> Vec<Violation> {
+    new_marks(reading, &[fact], of).into_iter().map(at_mark).collect()
 }
 
 pub(super) fn at_mark((file, mark): (&ChangedFile<'_>, &Mark)) -> Violation {

@@ -6,11 +6,9 @@ use crate::{
     changed_file::{ChangedFile, Reading},
     language,
     language::{Role, capture::Fact, outline::Purpose},
-    marks::new_marks,
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at_line, at_mark},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at_first_change, at_marks},
     settings::flatten,
     side::{Repository, Side, is_data_of_tests},
-    snapshots::first_changed_line,
 };
 use domain::{integrity::Rule, plan::Check};
 use std::collections::BTreeSet;
@@ -27,8 +25,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         head: reading.change.head,
         test_command: "",
     };
-    let new = new_marks(reading, &[Fact::Runner], &[Purpose::Tests]);
-    let mut found: Vec<Violation> = new.into_iter().map(at_mark).collect();
+    let mut found = at_marks(reading, Fact::Runner, Purpose::Tests);
     found.extend(reading.files.iter().filter_map(|file| in_one(&repository, file)));
     found.extend(reading.files.iter().filter_map(|file| of_criterion(reading, file)));
     found
@@ -45,10 +42,7 @@ fn of_criterion(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violati
     let is_run = criteria.any(|criterion| matches!(&criterion.check, Check::Command(command) if names(command)));
     let is_old = file.file.before != Version::Absent;
     let is_other = !task.files.iter().any(|path| path == file.path);
-    let line = first_changed_line(file.file).filter(|_| is_run && is_old && is_other)?;
-    let (_, after) = file.texts();
-    let at = usize::try_from(line).ok()?.checked_sub(1)?;
-    Some(at_line(file.path, line, after.lines().nth(at).unwrap_or_default()))
+    (is_run && is_old && is_other).then(|| at_first_change(file.file))
 }
 
 /// Returns the first changed line of a file whose part for tests changed in more than its dependencies.
@@ -68,9 +62,7 @@ fn in_one(repository: &Repository<'_>, file: &ChangedFile<'_>) -> Option<Violati
     };
     let with_new_tests = repository.mixed(file.path, existed, Some(&after)).unwrap_or_default();
     let is_more = is_of_runner && changes_more(file.path, &before, &with_new_tests);
-    let line = first_changed_line(file.file).filter(|_| is_more)?;
-    let at = usize::try_from(line).ok()?.checked_sub(1)?;
-    Some(at_line(file.path, line, after.lines().nth(at).unwrap_or_default()))
+    is_more.then(|| at_first_change(file.file))
 }
 
 /// `true` unless only dependencies differ.

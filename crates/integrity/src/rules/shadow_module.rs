@@ -11,8 +11,7 @@ use crate::{
         file_name,
         outline::{Purpose, Setting},
     },
-    marks::new_marks,
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at, at_line, at_mark},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at, at_line, at_marks},
     settings::flatten,
     side::is_shadow,
     words::is_one_of,
@@ -27,8 +26,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let of_tests = new_marks(reading, &[Fact::Shadow], &[Purpose::Tests]);
-    let mut found: Vec<Violation> = of_tests.into_iter().map(at_mark).collect();
+    let mut found = at_marks(reading, Fact::Shadow, Purpose::Tests);
     let sides = (reading.change.base, reading.change.head);
     let new = reading.files.iter().filter(|file| file.file.before == Version::Absent);
     let shadows = new.filter(|file| is_shadow(file.path, sides));

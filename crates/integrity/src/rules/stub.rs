@@ -19,7 +19,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let new = new_marks(reading, &[Fact::Stub, Fact::Empty, Fact::Borrowed], &[Purpose::Product]);
+    let new = new_marks(reading, &[Fact::Stub, Fact::Empty, Fact::Borrowed], Purpose::Product);
     let marks = new.into_iter().filter(|(_, mark)| !is_filled_in(reading, mark));
     let mut found: Vec<Violation> = marks.map(at_mark).collect();
     let sources = reading.files.iter().filter(|file| file.role == Role::Source);
@@ -43,13 +43,8 @@ fn is_filled_in(reading: &Reading<'_>, mark: &Mark) -> bool {
 
 /// Finds new or changed functions that always return the same value, whatever they are given.
 fn ignoring(file: &ChangedFile<'_>) -> Vec<Violation> {
-    let ignores = |function: &&Function| match function.answer {
-        Answer::Ignores | Answer::IgnoresOpenly => true,
-        Answer::Computed | Answer::Constant => false,
-    };
-    let new = new_functions(file)
-        .filter(|function| function.of == Purpose::Product)
-        .filter(ignores);
+    let ignores = |function: &&Function| function.of == Purpose::Product && function.answer == Answer::Ignores;
+    let new = new_functions(file).filter(ignores);
     new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone())))
         .collect()
 }

@@ -18,7 +18,6 @@ pub static GO: Vocabulary = Vocabulary {
     role,
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
-    coverage: "",
     local: &[],
     redirects: "replace",
     writes: &["os.WriteFile", "os.Create(", "os.OpenFile"],

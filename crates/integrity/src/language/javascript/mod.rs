@@ -22,10 +22,6 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
     role,
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
-    coverage: "
-        scripts.coverage exclude coveragePathIgnorePatterns coverage.exclude coverage.include collectCoverageFrom
-        coverageThreshold.*.* thresholds.* branches lines functions statements check-coverage
-    ",
     local: &["file:", "link:", "portal:", "<rootDir>"],
     redirects: "moduleNameMapper alias paths imports overrides resolutions",
     writes: &["writeFile", "createWriteStream", "appendFile", "copyFile", "Bun.write"],

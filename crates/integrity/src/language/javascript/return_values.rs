@@ -5,35 +5,9 @@ use crate::language::{outline::Source, return_values::ReturnValueChanges, syntax
 use std::collections::BTreeSet;
 
 /// JavaScript code that turns a value into another one of the same type.
-const OTHER: &str = "
-function __made(value, depth = 0) {
-  const deeper = (inner) => __made(inner, depth + 1);
-  if (value === undefined || value === null || depth > 5) return value;
-  if (typeof value === 'bigint') return value + 1n;
-  if (typeof value === 'boolean') return !value;
-  if (typeof value === 'string') return value === 'hollow' ? 'empty' : 'hollow';
-  if (typeof value === 'number') {
-    const off = Math.abs(value) * 0.3;
-    return Number.isInteger(value) ? value + Math.max(1, Math.ceil(off)) : value + off;
-  }
-  if (typeof value !== 'object') return value;
-  if (typeof value.then === 'function') return value.then(deeper);
-  if (Array.isArray(value)) return value.slice(0, 1000).map(deeper);
-  if (value instanceof Date) return new Date(Number(value) + 86400000);
-  if (value instanceof Set) return new Set([...value].map(deeper));
-  if (value instanceof Map) return new Map([...value].map((pair) => [pair[0], deeper(pair[1])]));
-  const made = Object.create(Object.getPrototypeOf(value));
-  for (const key of Object.keys(value)) made[key] = deeper(value[key]);
-  return made;
-}
-";
+const OTHER: &str = concat!("\n", include_str!("other_values.js"));
 /// JavaScript code that turns a value into nothing.
-const NOTHING: &str = "
-function __made(value) {
-  const waits = value !== undefined && value !== null && typeof value.then === 'function';
-  return waits ? value.then(() => undefined) : undefined;
-}
-";
+const NOTHING: &str = concat!("\n", include_str!("nothing.js"));
 
 pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>) -> Option<ReturnValueChanges> {
     let is_named = |at: At<'_>| named(at).is_some_and(|name| names.contains(name.text()));

@@ -23,10 +23,6 @@ pub static PYTHON: Vocabulary = Vocabulary {
     role,
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
-    coverage: "
-        report.fail_under run.omit report.omit coverage.omit run.source run.include report.include run.branch
-        report.exclude_lines report.exclude_also
-    ",
     local: &[],
     redirects: "",
     writes: &[

@@ -25,7 +25,6 @@ pub static RUST: Vocabulary = Vocabulary {
     role,
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
-    coverage: "*.exclude-files *.fail-under",
     local: &[],
     redirects: "patch replace source",
     writes: &["fs::write", "File::create", "fs::copy", "OpenOptions"],

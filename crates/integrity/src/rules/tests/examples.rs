@@ -108,22 +108,12 @@ pub(super) const EXAMPLES: &[Row] = &[
     ),
     (
         Rule::CoverageWeakened,
-        &[
-            (
-                ".coveragerc",
-                "[report]\nfail_under = 90\n",
-                "[report]\nfail_under = 50\n",
-            ),
-            (".c8rc.json", "", "{ \"exclude\": [\"src/vat.js\"] }\n"),
-        ],
-        &[
-            (
-                ".coveragerc",
-                "[report]\nfail_under = 90\n",
-                "[report]\nfail_under = 95\n",
-            ),
-            ("pyproject.toml", "", "[tool.coverage.run]\nbranch = true\n"),
-        ],
+        &[(
+            "fees.py",
+            "",
+            "def fee(amount):  # pragma: no cover\n    return amount * 2\n",
+        )],
+        &[("fees.py", "", "def fee(amount):\n    return amount * 2\n")],
     ),
     (
         Rule::CiWeakened,
