@@ -2,8 +2,9 @@
 
 use crate::messages::rules;
 use domain::{
+    decision::Issue,
     evidence::{Absence, Evidence, Experiment, Fact, Finding, GateReport, NamedTest, Touched},
-    integrity::Rule,
+    integrity::{Detail, Rule},
     test_outcome::TestOutcome,
     unrun::{RunCondition, RunCure, UnrunOutcome, UnrunTests},
 };
@@ -15,6 +16,9 @@ const NAMED: usize = 10;
 /// The longest name in a sentence, in characters.
 const LONGEST: usize = 200;
 
+/// The most ranges of lines in one sentence.
+const MOST_RANGES: usize = 10;
+
 pub fn word_report(report: &mut GateReport) {
     let runs = report.setup.iter_mut().chain(std::iter::once(&mut report.tests));
     runs.for_each(word_evidence);
@@ -22,10 +26,74 @@ pub fn word_report(report: &mut GateReport) {
         word_evidence(&mut result.evidence);
         let why = result.evidence.finding().map(Finding::sentence).unwrap_or_default();
         for item in &mut result.items {
-            if let Some(sentence) = rules::worded(item, &why) {
+            if let Some(sentence) = worded(item, &why) {
                 item.description = sentence;
             }
         }
+    }
+}
+
+/// Words an item by its details; `None` if it has none. `why` is the sentence of its Gate.
+fn worded(item: &Issue, why: &str) -> Option<String> {
+    if let (Some(outcome), Some(what)) = (item.outcome, &item.what) {
+        let test = shown(what);
+        return Some(format!("{outcome}: {test} {}", became(outcome)));
+    }
+    let what = item.what.as_ref()?;
+    Some(match (item.rule, what) {
+        (Some(rule), _) => format!("{}: {}", rule.name(), rules::sentence(rule).replace("{}", &shown(what))),
+        (None, Detail::Criterion { number, text }) => format!("criterion {number} ({text}) does not hold: {why}"),
+        (None, Detail::Uncovered(_)) => format!("no test runs {}", shown(what)),
+        (None, Detail::InstallScript(_)) => {
+            format!(
+                "this runs when packages are installed, before the tests: {}",
+                shown(what)
+            )
+        }
+        (None, Detail::Restored(path)) => {
+            format!("set-up rewrites `{path}`; it was put back as the commit has it before the tests ran")
+        }
+        (None, _) => shown(what),
+    })
+}
+
+/// Returns the end of the sentence about a test, after its name.
+fn became(outcome: TestOutcome) -> &'static str {
+    match outcome {
+        TestOutcome::Weakened => {
+            "passes on the old code too, and as it was it fails on the new code: it was changed so that it notices less. \
+             Restore what it asserted, or have the plan name the change (`changes`)"
+        }
+        TestOutcome::ChangedOnPurpose => {
+            "fails on the new code as it was, and on the old code as it is now: behaviour changed, which a refactoring must \
+             not do"
+        }
+        TestOutcome::RemovedWithBehaviour => {
+            "passed before and is gone or does not run, and as it was it does not pass on the new code. Bring it back, or \
+             have the plan say that it goes (`removes`)"
+        }
+        TestOutcome::Lost => {
+            "passed before, and no run reports it any more, though its text is the same. Undo what keeps it from running"
+        }
+        TestOutcome::WeakenedWhileRed => "failed before, and was changed until it passes on the old code too",
+        TestOutcome::Kept
+        | TestOutcome::NoLongerNotices
+        | TestOutcome::Loosened
+        | TestOutcome::Sharpened
+        | TestOutcome::Broken
+        | TestOutcome::ChangedNotComparable
+        | TestOutcome::Adapted
+        | TestOutcome::RemovedStillHolds
+        | TestOutcome::Witness
+        | TestOutcome::WitnessByNeed
+        | TestOutcome::NoWitness
+        | TestOutcome::NeverRan
+        | TestOutcome::AsBefore
+        | TestOutcome::Repaired
+        | TestOutcome::RepairedAndChanged
+        | TestOutcome::RemovedWhileRed
+        | TestOutcome::RedBefore
+        | TestOutcome::Unnamed => "does not hold as it did before",
     }
 }
 
@@ -158,7 +226,7 @@ fn experiment(experiment: Experiment) -> &'static str {
 }
 
 /// Says where new tests without a result are, and how they would run.
-pub(super) fn unrun_tests(unrun: &UnrunTests) -> String {
+fn unrun_tests(unrun: &UnrunTests) -> String {
     let tests: Vec<String> = unrun
         .tests
         .iter()
@@ -189,6 +257,44 @@ pub(super) fn unrun_tests(unrun: &UnrunTests) -> String {
     format!("{what}, because of {code} in {path}: {shown}. {cure}")
 }
 
+/// Returns the thing found, as a part of a sentence.
+fn shown(what: &Detail) -> String {
+    match what {
+        Detail::Nothing => "this file".to_owned(),
+        Detail::Code(text) => text.clone(),
+        Detail::Test(first) | Detail::Tests { first, more: 0 } => format!("the test `{first}`"),
+        Detail::Tests { first, more } => format!("the test `{first}` and {more} more of this file"),
+        Detail::InTest { test, code } => format!("{code} in `{test}`"),
+        Detail::Function(name) => format!("the function `{name}`"),
+        Detail::Size { is, most } => format!("{is} bytes, and {most} are the most"),
+        Detail::MeasuringFile(path) => format!("`{path}`, by which coverage is measured"),
+        Detail::Restored(path) => format!("`{path}`"),
+        Detail::InstallScript(script) => format!("`{script}`"),
+        Detail::Uncovered(ranges) => lines(ranges),
+        Detail::Criterion { number, .. } => format!("criterion {number}"),
+        Detail::Unrun(unrun) => unrun_tests(unrun),
+    }
+}
+
+fn lines(ranges: &[(u32, u32)]) -> String {
+    let one = |(first, last): &(u32, u32)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}–{last}")
+        }
+    };
+    let word = match ranges {
+        [(first, last)] if first == last => "line",
+        _ => "lines",
+    };
+    let shown: Vec<String> = ranges.iter().take(MOST_RANGES).map(one).collect();
+    match ranges.len().saturating_sub(MOST_RANGES) {
+        0 => format!("{word} {}", shown.join(", ")),
+        more => format!("{word} {} and {more} more", shown.join(", ")),
+    }
+}
+
 /// Joins the first names of a list.
 fn list(names: &[String]) -> String {
     let first = names.iter().take(NAMED);
@@ -201,15 +307,17 @@ fn list(names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{experimented, unrun_tests};
+    use super::{experimented, unrun_tests, worded};
     use domain::{
         evidence::Experiment,
+        integrity::{Author, Detail, IntegrityFinding, Rule},
+        plan::TaskType,
         unrun::{RunCondition, RunCure, UnrunOutcome, UnrunTests},
     };
 
     #[test]
     fn unrun_tests_are_named_with_the_reason_and_the_cure() {
-        let worded = |outcome, condition: Option<(&str, RunCure)>| {
+        let sentence = |outcome, condition: Option<(&str, RunCure)>| {
             unrun_tests(&UnrunTests {
                 tests: vec![("a".to_owned(), "tests/test_a.py".to_owned())],
                 outcome,
@@ -222,7 +330,7 @@ mod tests {
         };
         let example = Some("cargo test --features extra".to_owned());
         assert_eq!(
-            worded(
+            sentence(
                 UnrunOutcome::NotNamed,
                 Some(("`#[cfg(feature = \"extra\")]`", RunCure::Meet { example }))
             ),
@@ -231,11 +339,11 @@ mod tests {
              as `cargo test --features extra`"
         );
         assert_eq!(
-            worded(UnrunOutcome::Skipped, Some(("`@Disabled`", RunCure::TakeAway))),
+            sentence(UnrunOutcome::Skipped, Some(("`@Disabled`", RunCure::TakeAway))),
             "new tests are there and were skipped, because of `@Disabled` in tests/test_a.py: a in tests/test_a.py. They run \
              once it is taken away"
         );
-        let unknown = worded(UnrunOutcome::NotNamed, None);
+        let unknown = sentence(UnrunOutcome::NotNamed, None);
         assert!(unknown.contains("no result of the run names them: a in tests/test_a.py"));
     }
 
@@ -246,5 +354,27 @@ mod tests {
             experimented(&ran, &left_out, 30),
             "ran: emptied functions; left out, because 30 s for all experiments were not enough: each assertion"
         );
+    }
+
+    #[test]
+    fn a_finding_is_worded_from_its_rule_and_what_is_there() {
+        let said = |rule: Rule, what: Detail| {
+            let finding = IntegrityFinding {
+                rule,
+                path: "tests/a.py".to_owned(),
+                line: Some(3),
+                what,
+                by: Author::Player,
+            };
+            worded(&finding.item(TaskType::Feature), "").unwrap()
+        };
+        let ignored = Detail::Tests {
+            first: "test_adds".to_owned(),
+            more: 2,
+        };
+        insta::assert_snapshot!(said(Rule::SwallowedFailure, ignored), @"swallowed failure: each assertion may fail, and the test still passes: the test `test_adds` and 2 more of this file");
+        let size = Detail::Size { is: 20, most: 10 };
+        insta::assert_snapshot!(said(Rule::FileTooLarge, size), @"file too large: the file has 20 bytes, and 10 are the most");
+        insta::assert_snapshot!(said(Rule::RewrittenBySetup, Detail::Restored("a".to_owned())), @"rewritten by set-up: set-up rewrites `a`, which decides what the tests say; it was put back before they ran");
     }
 }

@@ -171,15 +171,6 @@ pub enum Detail {
         /// The largest that is allowed.
         most: u64,
     },
-    /// A changed value of a settings file.
-    Setting {
-        /// The setting's name.
-        name: String,
-        /// The old value, if there was one.
-        from: Option<String>,
-        /// The new value, if there is one.
-        to: Option<String>,
-    },
     /// A file by which coverage is measured.
     MeasuringFile(String),
     /// A file that set-up rewrote and that was restored before the tests ran.

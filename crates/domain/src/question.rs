@@ -43,8 +43,7 @@ impl Question {
             Detail::Test(name)
             | Detail::Tests { first: name, .. }
             | Detail::InTest { test: name, .. }
-            | Detail::Function(name)
-            | Detail::Setting { name, .. } => name,
+            | Detail::Function(name) => name,
             Detail::Nothing
             | Detail::Code(_)
             | Detail::Size { .. }

@@ -18,6 +18,7 @@ use domain::{
 };
 use integrity::{
     language,
+    language::bodies::replaced,
     language::outline::{Check, Expects, Failing, Strength, Test},
 };
 use std::{
@@ -192,15 +193,7 @@ fn with_failing(text: &str, mut failing: Vec<&Failing>) -> Option<String> {
     failing.sort_by_key(|one| one.range.start);
     // Each row of a parametrised test brings the same assertions.
     failing.dedup_by_key(|one| one.range.clone());
-    let mut changed = String::with_capacity(text.len());
-    let mut from = 0;
-    for one in failing {
-        changed.push_str(text.get(from..one.range.start)?);
-        changed.push_str(&one.text);
-        from = one.range.end;
-    }
-    changed.push_str(text.get(from..)?);
-    Some(changed)
+    replaced(text, failing.into_iter().map(|one| (&one.range, Some(&one.text))))
 }
 
 /// Returns the question about assertions whose failure their test ignores.

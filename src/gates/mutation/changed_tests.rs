@@ -17,7 +17,7 @@ use crate::gates::{
         overlay::Overlay,
         result_cache::Expected,
     },
-    table::{Table, forms::Form as Tests, report::both_forms, rows::Row},
+    table::{Table, mixed::Form as Tests, report::both_forms, rows::Row},
     turn::Run,
 };
 use domain::{
@@ -53,8 +53,6 @@ const BREAKS: [Break; 3] = [
 /// A test that the change altered and that holds in both forms, with the functions that its old form calls.
 struct ChangedTest<'t> {
     row: &'t Row,
-    base: String,
-    head: String,
     calls: BTreeSet<Place>,
 }
 
@@ -70,17 +68,6 @@ struct Step {
     broken: Break,
     functions: Vec<Place>,
     tests: BTreeSet<usize>,
-}
-
-/// The reaction of changed tests to one step.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Reaction {
-    /// The old form turned red, the new form stayed green.
-    deaf: BTreeSet<usize>,
-    /// Both forms turned red, or the new form has no result.
-    noticed: BTreeSet<usize>,
-    /// The code does not build.
-    untried: BTreeSet<usize>,
 }
 
 /// The steps that are still to be tried: the first in any case, the others while time is left.
@@ -147,7 +134,7 @@ pub(super) async fn questions(
         found: BTreeMap::new(),
     };
     experimenting.run().await?;
-    Ok(experimenting.asked())
+    Ok(experimenting.questions())
 }
 
 fn holds(row: &Row) -> bool {
@@ -171,8 +158,7 @@ fn laid_over(file: &Code, overlay: &Overlay) -> Code {
 impl<'t> ChangedTest<'t> {
     /// Takes a test with the functions that its old form names, or all if it names none.
     fn of(change: &Change, row: &'t Row, functions: &Functions) -> Option<Self> {
-        let (base, head) = (row.pair.base.clone()?, row.pair.head.clone()?);
-        let words = words(change, &base);
+        let words = words(change, row.pair.base.as_deref()?);
         let place = |function: &Function| (function.path.clone(), function.body.name.clone());
         let is_test = |function: &&Function| {
             let line = function.body.line;
@@ -181,7 +167,7 @@ impl<'t> ChangedTest<'t> {
         let all = || functions.all.iter().filter(|function| !is_test(function)).map(place);
         let named: BTreeSet<Place> = all().filter(|(_, name)| words.contains(name)).collect();
         let calls = if named.is_empty() { all().collect() } else { named };
-        (!calls.is_empty()).then_some(Self { row, base, head, calls })
+        (!calls.is_empty()).then_some(Self { row, calls })
     }
 }
 
@@ -239,7 +225,7 @@ impl Experimenting<'_> {
         let mut steps = Steps::new(&functions, self.tests.len());
         while let Some((step, limit)) = steps.next(self.budget.left(), self.run.prepared.patience()) {
             let reaction = self.react(&step, limit).await?;
-            steps.others.extend(self.record(step, reaction));
+            steps.others.extend(self.record(&step, &reaction));
         }
         self.budget.ran(Experiment::ChangedTests);
         if !steps.others.is_empty() {
@@ -249,100 +235,75 @@ impl Experimenting<'_> {
     }
 
     /// Notes the tests that no longer notice, and returns what is worth trying with half of the functions.
-    fn record(&mut self, step: Step, reaction: Reaction) -> Vec<Step> {
-        for test in reaction.deaf {
-            self.found.entry(test).or_insert_with(|| step.functions.clone());
+    fn record(&mut self, step: &Step, [deaf, unclear]: &[BTreeSet<usize>; 2]) -> Vec<Step> {
+        for test in deaf {
+            self.found.entry(*test).or_insert_with(|| step.functions.clone());
         }
-        let unclear: BTreeSet<usize> = reaction.noticed.union(&reaction.untried).copied().collect();
-        halves(&step, &unclear, |test, function| {
+        halves(step, unclear, |test, function| {
             self.tests.get(test).is_some_and(|test| test.calls.contains(function))
         })
     }
 
-    fn names(&self, form: Tests, tests: &BTreeSet<usize>) -> BTreeMap<usize, String> {
-        let name = |at: &usize| {
-            let test = self.tests.get(*at)?;
-            let name = match form {
-                Tests::Old => &test.base,
-                Tests::New => &test.head,
-            };
-            Some((*at, name.clone()))
+    /// Runs the old form of tests on broken code, and the new form of those that turn red. Returns the tests whose new form
+    /// passes; and those of which nothing is known: both forms turned red, or the code does not build.
+    async fn react(&mut self, step: &Step, limit: Duration) -> Result<[BTreeSet<usize>; 2], GateError> {
+        let mut open = step.tests.clone();
+        open.retain(|test| !self.found.contains_key(test));
+        let red = match self.outcome(Tests::Old, step, &open, limit).await? {
+            (Outcome::Noticed(red), _) => red,
+            (Outcome::NotTried, _) => return Ok([BTreeSet::new(), open]),
+            (Outcome::Unnoticed, _) => return Ok([BTreeSet::new(), BTreeSet::new()]),
         };
-        tests.iter().filter_map(name).collect()
+        open.retain(|at| self.name(Tests::Old, *at).is_some_and(|name| red.contains(name)));
+        let (_, passed) = self.outcome(Tests::New, step, &open, limit).await?;
+        let is_deaf = |at: &usize| self.name(Tests::New, *at).is_some_and(|name| passed.contains(name));
+        let (deaf, noticed) = open.into_iter().partition(is_deaf);
+        Ok([deaf, noticed])
     }
 
-    /// Runs the old form of tests on broken code, and the new form of those that turn red.
-    async fn react(&mut self, step: &Step, limit: Duration) -> Result<Reaction, GateError> {
-        let open: BTreeSet<usize> = step
-            .tests
-            .iter()
-            .copied()
-            .filter(|test| !self.found.contains_key(test))
-            .collect();
-        let mut reaction = Reaction::default();
-        let (old, new) = (self.names(Tests::Old, &open), self.names(Tests::New, &open));
-        let red = match self.outcome(Tests::Old, step, &old, limit).await? {
-            Some((Outcome::Noticed(red), _)) => red,
-            Some((Outcome::NotTried, _)) => {
-                reaction.untried = open;
-                return Ok(reaction);
-            }
-            Some((Outcome::Unnoticed, _)) | None => return Ok(reaction),
-        };
-        let red: BTreeSet<usize> = old
-            .into_iter()
-            .filter(|(_, name)| red.contains(name))
-            .map(|(at, _)| at)
-            .collect();
-        let new: BTreeMap<usize, String> = new.into_iter().filter(|(at, _)| red.contains(at)).collect();
-        let passed = self
-            .outcome(Tests::New, step, &new, limit)
-            .await?
-            .map(|(_, passed)| passed);
-        let passed = passed.unwrap_or_default();
-        let is_deaf = |at: &usize| new.get(at).is_some_and(|name| passed.contains(name));
-        (reaction.deaf, reaction.noticed) = red.into_iter().partition(is_deaf);
-        Ok(reaction)
+    fn name(&self, form: Tests, at: usize) -> Option<&String> {
+        let pair = &self.tests.get(at)?.row.pair;
+        match form {
+            Tests::Old => pair.base.as_ref(),
+            Tests::New => pair.head.as_ref(),
+        }
     }
 
-    /// Runs these tests in one form on the broken code, and returns which turn red and which pass; `None` if nothing can
-    /// be broken so.
+    /// Runs these tests in one form on the broken code. Returns which turn red, and which pass.
     async fn outcome(
         &mut self,
         form: Tests,
         step: &Step,
-        tests: &BTreeMap<usize, String>,
+        tests: &BTreeSet<usize>,
         limit: Duration,
-    ) -> Result<Option<(Outcome, BTreeSet<String>)>, GateError> {
+    ) -> Result<(Outcome, BTreeSet<String>), GateError> {
+        let run = self.run;
         let (version, index) = match form {
-            Tests::Old => (&self.old, &self.run.change.before),
-            Tests::New => (&self.new, &self.run.change.after),
+            Tests::Old => (&self.old, &run.change.before),
+            Tests::New => (&self.new, &run.change.after),
         };
         let files = version.broken(step);
-        if files.is_empty() || tests.is_empty() {
-            return Ok(None);
+        let names: BTreeSet<String> = tests.iter().filter_map(|at| self.name(form, *at)).cloned().collect();
+        if files.is_empty() || names.is_empty() {
+            return Ok((Outcome::Unnoticed, BTreeSet::new()));
         }
         let overlay = version.overlay.clone().and(Overlay::of_bytes(files));
-        let names: BTreeSet<String> = tests.values().cloned().collect();
         let selection = Selection::of(names.iter().cloned().collect(), index);
         let begun = Instant::now();
-        let of = (self.run.subject.head, &overlay);
-        let found = self
-            .run
+        let of = (run.subject.head, &overlay);
+        let found = run
             .prepared
             .tests_with(of, Expected::Noticed, &selection, limit)
             .await?;
         self.budget.spend(begun.elapsed());
         let passed = compare::passed(&found).iter().cloned().collect();
-        Ok(Some((outcome(&found, &HeadResults::all_pass(names)), passed)))
+        Ok((outcome(&found, &HeadResults::all_pass(names)), passed))
     }
 
-    fn asked(&self) -> Vec<Question> {
-        let found = self
-            .found
-            .iter()
-            .filter_map(|(at, places)| Some((self.tests.get(*at)?, places)));
-        found.map(|(test, places)| self.question(test, places)).collect()
+    fn questions(&self) -> Vec<Question> {
+        let found = self.found.iter();
+        let found = found.filter_map(|(at, places)| Some(self.question(self.tests.get(*at)?, places)));
+        found.collect()
     }
 
     fn question(&self, test: &ChangedTest<'_>, places: &[Place]) -> Question {
@@ -352,10 +313,8 @@ impl Experimenting<'_> {
             test.calls.contains(&place) && places.contains(&place)
         };
         let functions = self.new.functions.all.iter().filter(is_broken).take(MOST);
-        let broken =
-            functions.map(|function| format!("{}:{} {}", function.path, function.body.line, function.body.name));
         let forms = both_forms(self.run.change, test.row);
-        let material: Vec<String> = broken.chain([forms]).collect();
+        let material: Vec<String> = functions.map(Function::place).chain([forms]).collect();
         Question {
             topic: Topic::Outcome(TestOutcome::NoLongerNotices),
             about: vec![test.row.name().to_owned()],

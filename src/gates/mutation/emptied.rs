@@ -239,8 +239,7 @@ pub(super) fn at_tests(trial: &Trial<'_>, rule: Rule, tests: &[String]) -> Vec<I
 
 fn question(unnoticed: &[Function]) -> Option<Question> {
     let first = unnoticed.first()?;
-    let place = |function: &Function| format!("{}:{} {}", function.path, function.body.line, function.body.name);
-    let places: Vec<String> = unnoticed.iter().map(place).collect();
+    let places: Vec<String> = unnoticed.iter().map(Function::place).collect();
     Some(Question {
         topic: Topic::Unnoticed,
         about: unnoticed.iter().map(|function| function.body.name.clone()).collect(),

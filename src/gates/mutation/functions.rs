@@ -30,6 +30,13 @@ pub(super) struct Function {
     pub(super) body: Body,
 }
 
+impl Function {
+    /// Returns where it stands, and its name, for people.
+    pub(super) fn place(&self) -> String {
+        format!("{}:{} {}", self.path, self.body.line, self.body.name)
+    }
+}
+
 /// Which of the two emptied bodies is put in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {

@@ -4,7 +4,7 @@
 use crate::gates::{
     change::{Change, text},
     table::{
-        forms::TestSide,
+        mixed::TestSide,
         rows::{Naming, Row},
     },
 };

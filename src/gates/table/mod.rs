@@ -4,9 +4,8 @@
 //! necessary, and reads the table of [`domain::test_outcome`]. [`report`] turns rows into findings and questions, and
 //! [`witness`] asks whether something shows the change.
 
-pub(crate) mod forms;
 mod loosened;
-mod mixed;
+pub(crate) mod mixed;
 mod pairs;
 mod reasons;
 pub(crate) mod report;

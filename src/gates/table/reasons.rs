@@ -6,7 +6,7 @@ use crate::gates::{
     code::code,
     run::context::GateError,
     table::{
-        forms::{TestSide, Touches},
+        mixed::{TestSide, Touches},
         rows::Row,
     },
     turn::Run,

@@ -28,8 +28,9 @@ const GATE: Gate = Gate::BaseTests;
 pub(crate) fn report(run: &Run<'_>, table: &Table<'_>, weight: Weight) -> (Option<GateResult>, Vec<Question>) {
     let kind = run.kind();
     let (mut required, mut questions) = (Vec::new(), Vec::new());
-    for (row, weight) in table.open(kind) {
-        match weight {
+    let rows = table.rows.iter().filter(|row| row.outcome() != TestOutcome::Broken);
+    for row in rows {
+        match row.outcome().weight(kind, &row.reasons) {
             Weight::Required => required.push(row),
             Weight::Asked => questions.push(question(run.change, table, row)),
             Weight::Informational => {}

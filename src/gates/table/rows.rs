@@ -6,8 +6,7 @@ use crate::gates::{
     compare,
     run::context::GateError,
     table::{
-        forms::{Form, TestSide},
-        mixed::{MixedRun, MixedTime, by_name},
+        mixed::{Form, MixedRun, MixedTime, TestSide, by_name},
         pairs::{TestPair, pair},
         reasons,
     },
@@ -221,15 +220,6 @@ impl<'a> Table<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Returns the rows in which something follows in a task of this type, with what follows.
-    pub(crate) fn open(&self, kind: TaskType) -> impl Iterator<Item = (&Row, Weight)> {
-        let weighed = self
-            .rows
-            .iter()
-            .map(move |row| (row, row.outcome().weight(kind, &row.reasons)));
-        weighed.filter(|(row, weight)| *weight != Weight::Informational && row.outcome() != TestOutcome::Broken)
     }
 
     /// Returns the passing tests of the head by name, each with its row.

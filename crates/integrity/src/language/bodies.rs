@@ -71,7 +71,8 @@ pub fn with_empty_bodies(text: &str, bodies: &[&Body], which: usize) -> Option<S
 }
 
 /// Returns a text with these byte ranges, in order, replaced; `None` if one is not of the text, or has no replacement.
-pub(super) fn replaced<'r>(
+#[must_use]
+pub fn replaced<'r>(
     text: &str,
     replacements: impl Iterator<Item = (&'r Range<usize>, Option<&'r String>)>,
 ) -> Option<String> {
