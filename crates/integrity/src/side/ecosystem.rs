@@ -1,30 +1,40 @@
 //! Matches paths and keys with the tables of all ecosystems.
 
-use super::{javascript, jvm, other, php, python, ruby, rust};
 use crate::{language, make};
-use std::collections::BTreeSet;
+use serde::Deserialize;
+use std::{collections::BTreeSet, sync::LazyLock};
 
 /// The places of tests in one ecosystem, beside those that [`language::role`] knows. Lists have blanks between their
 /// items.
-pub(super) struct Ecosystem {
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ecosystem {
     /// Paths of the tests' side. A pattern with `/` at its end is a folder, one with `/` at its start is at the root;
     /// `*` stands for any part of a name.
-    pub(super) paths: &'static str,
+    paths: String,
+    /// Lists of packages for tests.
+    #[serde(default)]
+    packages: String,
     /// Modules of test tools, which a file of the root, of `src` or `lib` would shadow.
-    pub(super) modules: &'static str,
+    #[serde(default)]
+    modules: String,
     /// Files with keys of both sides.
-    pub(super) shared: &'static [SharedFile],
+    #[serde(default)]
+    shared: Vec<SharedFile>,
 }
 
 /// A file whose keys belong to both sides.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct SharedFile {
-    pub(super) paths: &'static str,
+    paths: String,
     pub(super) format: Format,
     /// Keys of the tests' side, with dots between their parts; `*` stands for any part of a name.
-    pub(super) tests: &'static str,
+    pub(super) tests: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Format {
     Toml,
     Json,
@@ -33,16 +43,19 @@ pub(super) enum Format {
     Gemfile,
 }
 
-static ALL: [&Ecosystem; 8] = [
-    &rust::RUST,
-    &python::PYTHON,
-    &javascript::JAVASCRIPT,
-    &other::GO,
-    &php::PHP,
-    &ruby::RUBY,
-    &jvm::JVM,
-    &other::OTHER,
+const TABLES: [&str; 8] = [
+    include_str!("ecosystems/rust.toml"),
+    include_str!("ecosystems/python.toml"),
+    include_str!("ecosystems/javascript.toml"),
+    include_str!("ecosystems/go.toml"),
+    include_str!("ecosystems/php.toml"),
+    include_str!("ecosystems/ruby.toml"),
+    include_str!("ecosystems/jvm.toml"),
+    include_str!("ecosystems/other.toml"),
 ];
+
+static ALL: LazyLock<Vec<Ecosystem>> =
+    LazyLock::new(|| TABLES.iter().filter_map(|table| toml::from_str(table).ok()).collect());
 
 pub(super) fn is_of_tests(path: &str) -> bool {
     patterns().any(|pattern| is_match(pattern, path))
@@ -51,17 +64,20 @@ pub(super) fn is_of_tests(path: &str) -> bool {
 /// `true` for data and packages that only tests need, which set up no runner.
 pub(crate) fn is_data_of_tests(path: &str) -> bool {
     let folders = patterns().filter(|pattern| pattern.ends_with('/'));
-    let mut data = folders.chain(python::PACKAGES.split_whitespace());
-    data.any(|pattern| is_match(pattern, path))
+    folders.chain(packages()).any(|pattern| is_match(pattern, path))
 }
 
 fn patterns() -> impl Iterator<Item = &'static str> {
-    let paths = ALL.iter().map(|ecosystem| ecosystem.paths).chain([python::PACKAGES]);
-    paths.flat_map(str::split_whitespace)
+    let paths = ALL.iter().flat_map(|ecosystem| ecosystem.paths.split_whitespace());
+    paths.chain(packages())
+}
+
+fn packages() -> impl Iterator<Item = &'static str> {
+    ALL.iter().flat_map(|ecosystem| ecosystem.packages.split_whitespace())
 }
 
 pub(super) fn shared_file(path: &str) -> Option<&'static SharedFile> {
-    let mut files = ALL.iter().flat_map(|ecosystem| ecosystem.shared);
+    let mut files = ALL.iter().flat_map(|ecosystem| &ecosystem.shared);
     files.find(|file| file.paths.split_whitespace().any(|pattern| is_match(pattern, path)))
 }
 
@@ -79,7 +95,7 @@ pub(crate) fn is_shadow(path: &str, (base, head): (&BTreeSet<String>, &BTreeSet<
     };
     let Some(first) = rest.first() else { return false };
     let module = first.split('.').next().unwrap_or(first);
-    let is_module = |ecosystem: &&Ecosystem| ecosystem.modules.split_whitespace().any(|name| name == module);
+    let is_module = |ecosystem: &Ecosystem| ecosystem.modules.split_whitespace().any(|name| name == module);
     let start = format!("{around}{module}");
     let stands = |path: &String| {
         let rest = path.strip_prefix(start.as_str());
@@ -90,7 +106,7 @@ pub(crate) fn is_shadow(path: &str, (base, head): (&BTreeSet<String>, &BTreeSet<
             .take_while(|path| path.starts_with(&start))
             .any(stands)
     };
-    ALL.into_iter().any(|ecosystem| is_module(&ecosystem)) && !is_own()
+    ALL.iter().any(is_module) && !is_own()
 }
 
 /// `true` if a key is one that a dotted pattern names, or below it.
@@ -140,4 +156,17 @@ fn is_alike(pattern: &str, name: &str) -> bool {
         name = after;
     }
     name.ends_with(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ecosystem, TABLES};
+
+    #[test]
+    fn every_table_is_read() {
+        for table in TABLES {
+            let read: Result<Ecosystem, _> = toml::from_str(table);
+            assert!(read.is_ok_and(|read| !read.paths.is_empty()), "{table}");
+        }
+    }
 }
