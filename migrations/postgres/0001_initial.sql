@@ -1,4 +1,4 @@
--- The first tables. Times are epoch milliseconds, booleans are 0 and 1, JSON is text that the store never reads.
+-- Times are epoch milliseconds, booleans are 0 and 1, JSON is text that the store never reads.
 -- The folders sqlite/ and postgres/ hold the same numbers, tables, columns and rules.
 
 -- Webhook deliveries: the pair (App, delivery id) is what makes a repeat a repeat, so rows stay when payloads go.
@@ -9,10 +9,10 @@ CREATE TABLE delivery (
     action          TEXT,
     installation_id BIGINT,
     repo_id         BIGINT,
-    payload         TEXT,              -- NULL once blanked
+    payload         TEXT,  -- NULL once blanked
     received_at     BIGINT NOT NULL,
     source          TEXT   NOT NULL CHECK (source IN ('webhook', 'replay', 'sweep')),
-    outcome         TEXT,              -- NULL until it was taken in
+    outcome         TEXT,  -- NULL until it was taken in
     PRIMARY KEY (app_id, id)
 );
 
@@ -20,7 +20,7 @@ CREATE INDEX delivery_unblanked ON delivery (received_at) WHERE payload IS NOT N
 
 -- One run of one labelled issue; the unit of locking, by compare-and-swap on version.
 CREATE TABLE feature (
-    id              TEXT   NOT NULL PRIMARY KEY,   -- <repository id>/<issue>/<run>
+    id              TEXT   NOT NULL PRIMARY KEY,  -- <repository id>/<issue>/<run>
     installation_id BIGINT NOT NULL,
     repo_id         BIGINT NOT NULL,
     issue_number    BIGINT NOT NULL,
@@ -30,7 +30,7 @@ CREATE TABLE feature (
     version         BIGINT NOT NULL CHECK (version > 0),
     branch          TEXT,
     pull_number     BIGINT,
-    held            BIGINT NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),   -- its waiting effects are not claimed
+    held            BIGINT NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),  -- its waiting effects are not claimed
     data            TEXT   NOT NULL,
     UNIQUE (repo_id, issue_number, run)
 );
@@ -43,7 +43,7 @@ CREATE INDEX feature_pull ON feature (repo_id, pull_number);
 CREATE INDEX feature_installation ON feature (installation_id);
 
 CREATE TABLE task (
-    id          TEXT   NOT NULL PRIMARY KEY,       -- <feature id>/<task name>
+    id          TEXT   NOT NULL PRIMARY KEY,  -- <feature id>/<task name>
     feature_id  TEXT   NOT NULL REFERENCES feature (id) ON DELETE CASCADE,
     repo_id     BIGINT NOT NULL,
     name        TEXT   NOT NULL,
@@ -71,7 +71,7 @@ CREATE INDEX task_needs_needed ON task_needs (needs_id);
 
 -- One round of Player, Gates and Coach. The verdict is stored here before anything is posted.
 CREATE TABLE turn (
-    id         TEXT   NOT NULL PRIMARY KEY,        -- <task id>/<number>
+    id         TEXT   NOT NULL PRIMARY KEY,  -- <task id>/<number>
     task_id    TEXT   NOT NULL REFERENCES task (id) ON DELETE CASCADE,
     number     BIGINT NOT NULL CHECK (number > 0),
     state      TEXT   NOT NULL CHECK (state <> ''),
@@ -107,7 +107,7 @@ CREATE TABLE effect (
     lane             TEXT   NOT NULL CHECK (lane IN ('control', 'forge', 'agent')),
     subject          TEXT   NOT NULL,
     feature_id       TEXT,
-    feature_limit    BIGINT,                       -- how many of its lane may run at once for the Feature; NULL: any
+    feature_limit    BIGINT,                     -- how many of its lane may run at once for the Feature; NULL: any
     ordered          BIGINT NOT NULL CHECK (ordered IN (0, 1)),
     waits            BIGINT NOT NULL DEFAULT 0 CHECK (waits IN (0, 1)),  -- not claimed while its Feature is held
     installation_id  BIGINT NOT NULL,
@@ -115,17 +115,22 @@ CREATE TABLE effect (
     payload          TEXT   NOT NULL,
     state            TEXT   NOT NULL DEFAULT 'ready'
                             CHECK (state IN ('ready', 'running', 'done', 'failed', 'cancelled')),
-    priority         BIGINT NOT NULL,              -- lower goes first
+    priority         BIGINT NOT NULL,            -- lower goes first
     run_at           BIGINT NOT NULL,
-    attempt          BIGINT NOT NULL DEFAULT 0,    -- failures that count
-    crashes          BIGINT NOT NULL DEFAULT 0,    -- leases that ended without a word
-    fence            BIGINT NOT NULL DEFAULT 0,    -- raised by every claim
+    attempt          BIGINT NOT NULL DEFAULT 0,  -- failures that count
+    crashes          BIGINT NOT NULL DEFAULT 0,  -- leases that ended without a word
+    fence            BIGINT NOT NULL DEFAULT 0,  -- raised by every claim
     worker           TEXT,
     lease_until      BIGINT,
     deadline         BIGINT,
     cancel_requested BIGINT NOT NULL DEFAULT 0 CHECK (cancel_requested IN (0, 1)),
     external_id      TEXT,
     last_error       TEXT,
+    parked           BIGINT NOT NULL DEFAULT 0,  -- how often in a row it waited for a provider of models
+    parked_since     BIGINT,
+    waits_for        TEXT,                       -- the provider
+    first_due        BIGINT NOT NULL,            -- so that people see how long it has been in the queue
+    refused          TEXT,                       -- hosts that its programs did not reach, as a JSON list; NULL: none
     CHECK ((state = 'running') = (worker IS NOT NULL AND lease_until IS NOT NULL))
 );
 
@@ -136,9 +141,100 @@ CREATE INDEX effect_due ON effect (run_at) WHERE state = 'ready';
 CREATE INDEX effect_queue ON effect (subject, seq) WHERE state IN ('ready', 'running');
 CREATE INDEX effect_running ON effect (installation_id) WHERE state = 'running';
 CREATE INDEX effect_feature ON effect (feature_id, state);
+CREATE INDEX effect_parked ON effect (waits_for) WHERE waits_for IS NOT NULL;
+CREATE INDEX effect_failed ON effect (seq) WHERE state = 'failed';
 
 -- Small facts about this installation of AutoBuild.
 CREATE TABLE meta (
     k TEXT NOT NULL PRIMARY KEY,
     v TEXT NOT NULL
+);
+
+-- What set-up and tests found on commits of the default branch, so that every Feature on a commit shares one run of them.
+CREATE TABLE baseline (
+    repo_id    BIGINT NOT NULL,
+    commit_sha TEXT   NOT NULL,
+    commands   TEXT   NOT NULL,  -- SHA-256 of the commands that ran: other commands find other things
+    body       TEXT   NOT NULL,
+    made_at    BIGINT NOT NULL,
+    PRIMARY KEY (repo_id, commit_sha, commands)
+);
+
+CREATE INDEX baseline_age ON baseline (made_at);
+
+-- The ledger: every run of an agent, written before it starts with what is set aside for it, completed when it ends.
+-- What was spent is summed from here and from nowhere else.
+CREATE TABLE run (
+    id                 TEXT   NOT NULL PRIMARY KEY,  -- <effect id>/<fence>/<number within the claim>
+    effect_id          TEXT   NOT NULL,
+    fence              BIGINT NOT NULL,              -- the claim it belongs to
+    installation_id    BIGINT NOT NULL,
+    repo_id            BIGINT NOT NULL,
+    feature_id         TEXT   NOT NULL,
+    task               TEXT,                         -- NULL: the planner's
+    turn               BIGINT NOT NULL CHECK (turn > 0),
+    role               TEXT   NOT NULL CHECK (role IN ('planner', 'designer', 'player', 'coach')),
+    agent              TEXT   NOT NULL,
+    model              TEXT,
+    level              BIGINT CHECK (level BETWEEN 0 AND 3),
+    state              TEXT   NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'ended', 'lost')),
+    reserved_micros    BIGINT NOT NULL DEFAULT 0 CHECK (reserved_micros >= 0),
+    reserved_tokens    BIGINT NOT NULL DEFAULT 0 CHECK (reserved_tokens >= 0),
+    reserved_ms        BIGINT NOT NULL DEFAULT 0 CHECK (reserved_ms >= 0),
+    -- The money at which the proxy stops the run. It is reserved while the run lasts; a lost run counts with its share.
+    most_micros        BIGINT,                       -- NULL: as much as its share
+    usd_micros         BIGINT,                       -- NULL: nobody knows
+    estimated          BIGINT NOT NULL DEFAULT 0 CHECK (estimated IN (0, 1)),
+    input_tokens       BIGINT NOT NULL DEFAULT 0,
+    cached_tokens      BIGINT NOT NULL DEFAULT 0,
+    cache_write_tokens BIGINT NOT NULL DEFAULT 0,
+    output_tokens      BIGINT NOT NULL DEFAULT 0,
+    agent_ms           BIGINT NOT NULL DEFAULT 0,
+    runs               BIGINT NOT NULL DEFAULT 1,    -- programs started: 2 with a repair
+    prompt_chars       BIGINT NOT NULL,              -- for people
+    failure            TEXT,                         -- a word; NULL: it answered
+    events             TEXT,                         -- JSON lines
+    -- For people who watch the agent at work:
+    tool_calls         BIGINT NOT NULL DEFAULT 0,
+    calls              TEXT,                         -- its last tool calls, masked: a JSON list of lines; NULL: none yet
+    waiting            BIGINT NOT NULL DEFAULT 0 CHECK (waiting IN (0, 1)),  -- for its model's API
+    seen_at            BIGINT,                       -- NULL: nothing was seen yet
+    started_at         BIGINT NOT NULL,
+    ended_at           BIGINT,
+    CHECK ((state = 'running') = (ended_at IS NULL))
+);
+
+CREATE INDEX run_feature ON run (feature_id, task);
+CREATE INDEX run_installation ON run (installation_id, started_at);
+CREATE INDEX run_started ON run (started_at);
+CREATE INDEX run_open ON run (effect_id) WHERE state = 'running';
+
+-- Providers of models that limit us or are out of reach, and until when nobody asks them.
+CREATE TABLE provider (
+    name     TEXT   NOT NULL PRIMARY KEY,           -- agent, and model where one is named
+    cause    TEXT   NOT NULL CHECK (cause IN ('rate_limited', 'unavailable', 'not_authorised')),
+    said     TEXT   NOT NULL,                       -- its words, for operators
+    failures BIGINT NOT NULL CHECK (failures > 0),  -- in a row
+    since    BIGINT NOT NULL,
+    until    BIGINT NOT NULL
+);
+
+-- What a repository's settings file said at a commit of its default branch, so that a label that is none of ours costs
+-- no call to GitHub, and one that is costs no second reading of the same commit.
+CREATE TABLE repository_settings (
+    repo_id     BIGINT NOT NULL PRIMARY KEY,
+    owner       TEXT   NOT NULL,  -- in lower case
+    commit_sha  TEXT,             -- NULL until it was read, and of a repository without commits
+    file        TEXT,             -- JSON; NULL until it was read
+    shared_repo BIGINT,           -- the organisation's .github repository, where that was looked at
+    asked_at    BIGINT NOT NULL,  -- when the reading began
+    doubted_at  BIGINT NOT NULL   -- when something last happened that may have changed the file
+);
+
+CREATE INDEX repository_settings_owner ON repository_settings (owner);
+
+-- Sign-ins with GitHub that came back, and sessions that people ended: they count no more, in any process.
+CREATE TABLE spent (
+    name  TEXT   NOT NULL PRIMARY KEY,
+    until BIGINT NOT NULL  -- from then on they would not count anyway
 );

@@ -1,4 +1,4 @@
--- The first tables. Times are epoch milliseconds, booleans are 0 and 1, JSON is text that the store never reads.
+-- Times are epoch milliseconds, booleans are 0 and 1, JSON is text that the store never reads.
 -- The folders sqlite/ and postgres/ hold the same numbers, tables, columns and rules.
 
 -- Webhook deliveries: the pair (App, delivery id) is what makes a repeat a repeat, so rows stay when payloads go.
@@ -9,10 +9,10 @@ CREATE TABLE delivery (
     action          TEXT,
     installation_id INTEGER,
     repo_id         INTEGER,
-    payload         TEXT,               -- NULL once blanked
+    payload         TEXT,  -- NULL once blanked
     received_at     INTEGER NOT NULL,
     source          TEXT    NOT NULL CHECK (source IN ('webhook', 'replay', 'sweep')),
-    outcome         TEXT,               -- NULL until it was taken in
+    outcome         TEXT,  -- NULL until it was taken in
     PRIMARY KEY (app_id, id)
 ) STRICT;
 
@@ -20,7 +20,7 @@ CREATE INDEX delivery_unblanked ON delivery (received_at) WHERE payload IS NOT N
 
 -- One run of one labelled issue; the unit of locking, by compare-and-swap on version.
 CREATE TABLE feature (
-    id              TEXT    NOT NULL PRIMARY KEY,   -- <repository id>/<issue>/<run>
+    id              TEXT    NOT NULL PRIMARY KEY,  -- <repository id>/<issue>/<run>
     installation_id INTEGER NOT NULL,
     repo_id         INTEGER NOT NULL,
     issue_number    INTEGER NOT NULL,
@@ -30,7 +30,7 @@ CREATE TABLE feature (
     version         INTEGER NOT NULL CHECK (version > 0),
     branch          TEXT,
     pull_number     INTEGER,
-    held            INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),   -- its waiting effects are not claimed
+    held            INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),  -- its waiting effects are not claimed
     data            TEXT    NOT NULL,
     UNIQUE (repo_id, issue_number, run)
 ) STRICT;
@@ -43,7 +43,7 @@ CREATE INDEX feature_pull ON feature (repo_id, pull_number);
 CREATE INDEX feature_installation ON feature (installation_id);
 
 CREATE TABLE task (
-    id          TEXT    NOT NULL PRIMARY KEY,       -- <feature id>/<task name>
+    id          TEXT    NOT NULL PRIMARY KEY,  -- <feature id>/<task name>
     feature_id  TEXT    NOT NULL REFERENCES feature (id) ON DELETE CASCADE,
     repo_id     INTEGER NOT NULL,
     name        TEXT    NOT NULL,
@@ -71,7 +71,7 @@ CREATE INDEX task_needs_needed ON task_needs (needs_id);
 
 -- One round of Player, Gates and Coach. The verdict is stored here before anything is posted.
 CREATE TABLE turn (
-    id         TEXT    NOT NULL PRIMARY KEY,        -- <task id>/<number>
+    id         TEXT    NOT NULL PRIMARY KEY,  -- <task id>/<number>
     task_id    TEXT    NOT NULL REFERENCES task (id) ON DELETE CASCADE,
     number     INTEGER NOT NULL CHECK (number > 0),
     state      TEXT    NOT NULL CHECK (state <> ''),
@@ -107,7 +107,7 @@ CREATE TABLE effect (
     lane             TEXT    NOT NULL CHECK (lane IN ('control', 'forge', 'agent')),
     subject          TEXT    NOT NULL,
     feature_id       TEXT,
-    feature_limit    INTEGER,                       -- how many of its lane may run at once for the Feature; NULL: any
+    feature_limit    INTEGER,                     -- how many of its lane may run at once for the Feature; NULL: any
     ordered          INTEGER NOT NULL CHECK (ordered IN (0, 1)),
     waits            INTEGER NOT NULL DEFAULT 0 CHECK (waits IN (0, 1)),  -- not claimed while its Feature is held
     installation_id  INTEGER NOT NULL,
@@ -115,17 +115,22 @@ CREATE TABLE effect (
     payload          TEXT    NOT NULL,
     state            TEXT    NOT NULL DEFAULT 'ready'
                             CHECK (state IN ('ready', 'running', 'done', 'failed', 'cancelled')),
-    priority         INTEGER NOT NULL,              -- lower goes first
+    priority         INTEGER NOT NULL,            -- lower goes first
     run_at           INTEGER NOT NULL,
-    attempt          INTEGER NOT NULL DEFAULT 0,    -- failures that count
-    crashes          INTEGER NOT NULL DEFAULT 0,    -- leases that ended without a word
-    fence            INTEGER NOT NULL DEFAULT 0,    -- raised by every claim
+    attempt          INTEGER NOT NULL DEFAULT 0,  -- failures that count
+    crashes          INTEGER NOT NULL DEFAULT 0,  -- leases that ended without a word
+    fence            INTEGER NOT NULL DEFAULT 0,  -- raised by every claim
     worker           TEXT,
     lease_until      INTEGER,
     deadline         INTEGER,
     cancel_requested INTEGER NOT NULL DEFAULT 0 CHECK (cancel_requested IN (0, 1)),
     external_id      TEXT,
     last_error       TEXT,
+    parked           INTEGER NOT NULL DEFAULT 0,  -- how often in a row it waited for a provider of models
+    parked_since     INTEGER,
+    waits_for        TEXT,                        -- the provider
+    first_due        INTEGER NOT NULL,            -- so that people see how long it has been in the queue
+    refused          TEXT,                        -- hosts that its programs did not reach, as a JSON list; NULL: none
     CHECK ((state = 'running') = (worker IS NOT NULL AND lease_until IS NOT NULL))
 ) STRICT;
 
@@ -136,9 +141,100 @@ CREATE INDEX effect_due ON effect (run_at) WHERE state = 'ready';
 CREATE INDEX effect_queue ON effect (subject, seq) WHERE state IN ('ready', 'running');
 CREATE INDEX effect_running ON effect (installation_id) WHERE state = 'running';
 CREATE INDEX effect_feature ON effect (feature_id, state);
+CREATE INDEX effect_parked ON effect (waits_for) WHERE waits_for IS NOT NULL;
+CREATE INDEX effect_failed ON effect (seq) WHERE state = 'failed';
 
 -- Small facts about this installation of AutoBuild.
 CREATE TABLE meta (
     k TEXT NOT NULL PRIMARY KEY,
     v TEXT NOT NULL
+) STRICT;
+
+-- What set-up and tests found on commits of the default branch, so that every Feature on a commit shares one run of them.
+CREATE TABLE baseline (
+    repo_id    INTEGER NOT NULL,
+    commit_sha TEXT    NOT NULL,
+    commands   TEXT    NOT NULL,  -- SHA-256 of the commands that ran: other commands find other things
+    body       TEXT    NOT NULL,
+    made_at    INTEGER NOT NULL,
+    PRIMARY KEY (repo_id, commit_sha, commands)
+) STRICT;
+
+CREATE INDEX baseline_age ON baseline (made_at);
+
+-- The ledger: every run of an agent, written before it starts with what is set aside for it, completed when it ends.
+-- What was spent is summed from here and from nowhere else.
+CREATE TABLE run (
+    id                 TEXT    NOT NULL PRIMARY KEY,  -- <effect id>/<fence>/<number within the claim>
+    effect_id          TEXT    NOT NULL,
+    fence              INTEGER NOT NULL,              -- the claim it belongs to
+    installation_id    INTEGER NOT NULL,
+    repo_id            INTEGER NOT NULL,
+    feature_id         TEXT    NOT NULL,
+    task               TEXT,                          -- NULL: the planner's
+    turn               INTEGER NOT NULL CHECK (turn > 0),
+    role               TEXT    NOT NULL CHECK (role IN ('planner', 'designer', 'player', 'coach')),
+    agent              TEXT    NOT NULL,
+    model              TEXT,
+    level              INTEGER CHECK (level BETWEEN 0 AND 3),
+    state              TEXT    NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'ended', 'lost')),
+    reserved_micros    INTEGER NOT NULL DEFAULT 0 CHECK (reserved_micros >= 0),
+    reserved_tokens    INTEGER NOT NULL DEFAULT 0 CHECK (reserved_tokens >= 0),
+    reserved_ms        INTEGER NOT NULL DEFAULT 0 CHECK (reserved_ms >= 0),
+    -- The money at which the proxy stops the run. It is reserved while the run lasts; a lost run counts with its share.
+    most_micros        INTEGER,                       -- NULL: as much as its share
+    usd_micros         INTEGER,                       -- NULL: nobody knows
+    estimated          INTEGER NOT NULL DEFAULT 0 CHECK (estimated IN (0, 1)),
+    input_tokens       INTEGER NOT NULL DEFAULT 0,
+    cached_tokens      INTEGER NOT NULL DEFAULT 0,
+    cache_write_tokens INTEGER NOT NULL DEFAULT 0,
+    output_tokens      INTEGER NOT NULL DEFAULT 0,
+    agent_ms           INTEGER NOT NULL DEFAULT 0,
+    runs               INTEGER NOT NULL DEFAULT 1,    -- programs started: 2 with a repair
+    prompt_chars       INTEGER NOT NULL,              -- for people
+    failure            TEXT,                          -- a word; NULL: it answered
+    events             TEXT,                          -- JSON lines
+    -- For people who watch the agent at work:
+    tool_calls         INTEGER NOT NULL DEFAULT 0,
+    calls              TEXT,                          -- its last tool calls, masked: a JSON list of lines; NULL: none yet
+    waiting            INTEGER NOT NULL DEFAULT 0 CHECK (waiting IN (0, 1)),  -- for its model's API
+    seen_at            INTEGER,                       -- NULL: nothing was seen yet
+    started_at         INTEGER NOT NULL,
+    ended_at           INTEGER,
+    CHECK ((state = 'running') = (ended_at IS NULL))
+) STRICT;
+
+CREATE INDEX run_feature ON run (feature_id, task);
+CREATE INDEX run_installation ON run (installation_id, started_at);
+CREATE INDEX run_started ON run (started_at);
+CREATE INDEX run_open ON run (effect_id) WHERE state = 'running';
+
+-- Providers of models that limit us or are out of reach, and until when nobody asks them.
+CREATE TABLE provider (
+    name     TEXT    NOT NULL PRIMARY KEY,           -- agent, and model where one is named
+    cause    TEXT    NOT NULL CHECK (cause IN ('rate_limited', 'unavailable', 'not_authorised')),
+    said     TEXT    NOT NULL,                       -- its words, for operators
+    failures INTEGER NOT NULL CHECK (failures > 0),  -- in a row
+    since    INTEGER NOT NULL,
+    until    INTEGER NOT NULL
+) STRICT;
+
+-- What a repository's settings file said at a commit of its default branch, so that a label that is none of ours costs
+-- no call to GitHub, and one that is costs no second reading of the same commit.
+CREATE TABLE repository_settings (
+    repo_id     INTEGER NOT NULL PRIMARY KEY,
+    owner       TEXT    NOT NULL,  -- in lower case
+    commit_sha  TEXT,              -- NULL until it was read, and of a repository without commits
+    file        TEXT,              -- JSON; NULL until it was read
+    shared_repo INTEGER,           -- the organisation's .github repository, where that was looked at
+    asked_at    INTEGER NOT NULL,  -- when the reading began
+    doubted_at  INTEGER NOT NULL   -- when something last happened that may have changed the file
+) STRICT;
+
+CREATE INDEX repository_settings_owner ON repository_settings (owner);
+
+-- Sign-ins with GitHub that came back, and sessions that people ended: they count no more, in any process.
+CREATE TABLE spent (
+    name  TEXT    NOT NULL PRIMARY KEY,
+    until INTEGER NOT NULL  -- from then on they would not count anyway
 ) STRICT;

@@ -243,7 +243,7 @@ mod tests {
             level: None,
             state: RunState::Ended,
             usage: Usage::default(),
-            prompt_chars: Some(5),
+            prompt_chars: 5,
             runs: 1,
             failure: None,
             started_at: Millis(1),

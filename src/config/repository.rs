@@ -251,7 +251,7 @@ mod tests {
                 said,
                 valid,
             } => format!("{place}: `{key}`: {said}; valid: {valid}"),
-            other @ (SettingsMistake::TooLarge { .. } | SettingsMistake::NoFile | SettingsMistake::Stored(_)) => {
+            other @ (SettingsMistake::TooLarge { .. } | SettingsMistake::NoFile) => {
                 panic!("{other:?}")
             }
         };

@@ -280,9 +280,9 @@ impl From<GitError> for EffectError {
             GitError::Gone(said) => Self::refused(said),
             GitError::History(said) => Self::Failed(Fault::History { said }),
             GitError::Missing(_) => Self::later(Fault::Repository {
-                what: RepositoryFault::Said(said),
+                what: RepositoryFault::Other(said),
             }),
-            GitError::Name(_) | GitError::TooLarge { .. } => Self::repository(RepositoryFault::Said(said)),
+            GitError::Name(_) | GitError::TooLarge { .. } => Self::repository(RepositoryFault::Other(said)),
             GitError::TimedOut {
                 over: Over::Network, ..
             } => Self::later(Fault::Unreachable { said }),

@@ -36,11 +36,9 @@ struct Account {
     attempt: u32,
     kind: TurnKind,
     told: NextTurn,
-    #[serde(default)]
     ci_since: Option<Millis>,
     work: Work,
     report: Option<PlayerReport>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<LeftOut>,
     discrepancies: Vec<Discrepancy>,
 }

@@ -11,7 +11,7 @@ use domain::{
         AgentFailure, BlockReason, Defect, FailureClass, Fault, PreFlightCause, PreFlightFault, RepositoryFault,
         SpentScript, WorkStep,
     },
-    budget::{Measure as Measured, Purse, SpentBudget, dollars, hours, tokens},
+    budget::{Measure as Measured, Purse, Spent, dollars, hours, tokens},
     evidence::{Evidence, Unmet},
     feature::{ApprovalWhy, BaseFailures, CancelledWhy, CiOfBase},
     ids::{TaskId, User},
@@ -68,11 +68,7 @@ const DEFAULT_CONFLICT: &str = "The default branch conflicts with the integratio
 const WAVE_GATE_RED: &str = "The tasks of the wave pass alone, but their merged result does not.";
 const BAD_SETTINGS: &str = "AutoBuild cannot read the repository's settings, `.github/autobuild.yml`.";
 
-pub(super) fn spent(spending: &SpentBudget) -> String {
-    let spent = match spending {
-        SpentBudget::Measured(spent) => spent,
-        SpentBudget::Stored { what } => return what.clone(),
-    };
+pub(super) fn spent(spent: &Spent) -> String {
     let shown = |amount| match spent.measure {
         Measured::Money => dollars(amount),
         Measured::Tokens => tokens(amount),
@@ -268,7 +264,7 @@ pub(super) fn repository_fault(what: &RepositoryFault) -> String {
         RepositoryFault::NothingToMerge { head, base } => format!("{head} holds nothing that {base} does not hold"),
         RepositoryFault::NoCommonHistory => "the branches have no common history".to_owned(),
         RepositoryFault::NoCommit { commit } => format!("the commit {} is gone", commit.short()),
-        RepositoryFault::Said(said) => said.clone(),
+        RepositoryFault::Other(said) => said.clone(),
     }
 }
 
@@ -286,7 +282,7 @@ pub(super) fn defect(what: &Defect) -> String {
         Defect::NotOfAFeature => "the effect needs a Feature".to_owned(),
         Defect::NoDelivery => "the delivery is not stored".to_owned(),
         Defect::CutOff { times } => format!("AutoBuild ended {times} times while it did this"),
-        Defect::Said(said) => said.clone(),
+        Defect::Other(said) => said.clone(),
     }
 }
 
@@ -302,10 +298,7 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
         (PreFlightFault::NotRun, PreFlightCause::Tests(_)) => "The tests do not run on the default branch",
         (
             PreFlightFault::NotRun,
-            PreFlightCause::NoNames { .. }
-            | PreFlightCause::NoCommand { .. }
-            | PreFlightCause::Failing(_)
-            | PreFlightCause::Stored(_),
+            PreFlightCause::NoNames { .. } | PreFlightCause::NoCommand { .. } | PreFlightCause::Failing(_),
         ) => "Set-up or tests do not run on the default branch",
         (PreFlightFault::NothingPasses, _) => {
             "No test passes on the default branch, so no test could show that a task is done"
@@ -374,7 +367,6 @@ pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
             format!("{task} needs tests{found}. Looked for {}", tests.looked_for)
         }
         PreFlightCause::Failing(failures) => base_failures(failures),
-        PreFlightCause::Stored(sentence) => sentence.clone(),
     }
 }
 
@@ -450,7 +442,6 @@ pub fn settings_mistake(mistake: &SettingsMistake) -> String {
             };
             format!("{place}: {key}{said}{valid}")
         }
-        SettingsMistake::Stored(sentence) => sentence.clone(),
     }
 }
 

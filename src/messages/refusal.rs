@@ -163,7 +163,6 @@ fn what_is_wrong(mistake: &CommandMistake) -> String {
             )
         }
         CommandMistake::TurnsTwice => "`--max-turns` is given more than once".to_owned(),
-        CommandMistake::Stored(sentence) => sentence.clone(),
     }
 }
 

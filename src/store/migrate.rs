@@ -29,15 +29,6 @@ macro_rules! migrations {
 
 migrations! {
     1 "0001" "initial";
-    2 "0002" "baseline";
-    3 "0003" "run";
-    4 "0004" "progress";
-    5 "0005" "repository_settings";
-    6 "0006" "calls";
-    7 "0007" "queue";
-    8 "0008" "dashboard";
-    9 "0009" "most_of_a_run";
-    10 "0010" "refused";
 }
 
 /// The table of applied migrations. It is created before it is read.

@@ -96,8 +96,8 @@ pub struct StoredRun {
     pub state: RunState,
     /// What it used; for a lost run, its reserved share of money.
     pub usage: Usage,
-    /// The length of its prompt, in characters; `None` if an older version, which did not count them, started it.
-    pub prompt_chars: Option<u64>,
+    /// The length of its prompt, in characters.
+    pub prompt_chars: u64,
     /// The number of programs that were started.
     pub runs: u32,
     /// The word for its failure; `None` if it answered or has not ended.
@@ -246,7 +246,7 @@ fn read(row: &Row) -> Result<StoredRun, StoreError> {
             estimated: row.int("estimated")? != 0,
             agent_ms: row.count("agent_ms")?,
         },
-        prompt_chars: row.opt_count("prompt_chars")?,
+        prompt_chars: row.count("prompt_chars")?,
         runs: row.small("runs")?,
         failure: row.opt_text("failure")?,
         started_at: Millis(row.int("started_at")?),

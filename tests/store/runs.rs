@@ -125,7 +125,7 @@ async fn a_run_is_written_down_with_its_share_and_ends_with_what_it_used(db: Dat
     assert_eq!((id.as_str(), share), ("e/1/0", Some(2_500_000)));
     let running = store.runs_of(&key(1, 1), None).await.unwrap();
     assert_eq!((running[0].state, running[0].ended_at), (RunState::Running, None));
-    assert_eq!(running[0].prompt_chars, Some(12_000));
+    assert_eq!(running[0].prompt_chars, 12_000);
 
     store.end_run(&ended(&id, Some(310_000))).await.unwrap();
     store.close().await;

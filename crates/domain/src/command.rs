@@ -70,9 +70,6 @@ pub enum CommandMistake {
     },
     /// The number of turns is given more than once.
     TurnsTwice,
-    /// A sentence that an older version stored.
-    #[serde(untagged)]
-    Stored(String),
 }
 
 /// A command, as in section 4 of the product description.
@@ -531,8 +528,6 @@ mod tests {
             assert_eq!(nearest, *form, "{comment:?}");
             assert_eq!(serde_json::from_value::<CommandMistake>(stored).unwrap(), reason);
         }
-        let old: CommandMistake = serde_json::from_str("\"`x` is not a command\"").unwrap();
-        assert_eq!(old, CommandMistake::Stored("`x` is not a command".to_owned()));
     }
 
     #[test]

@@ -44,34 +44,11 @@ words! {
 
 /// A contract that a decision or a change broke.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "StoredBroken")]
 pub struct BrokenContract {
     /// The contract.
     pub contract: Contract,
     /// The reason why it is broken.
     pub why: String,
-}
-
-/// A broken contract in one of its stored forms. Older versions stored a sentence: the name, a colon and the reason.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum StoredBroken {
-    Parts { contract: Contract, why: String },
-    Sentence(String),
-}
-
-impl From<StoredBroken> for BrokenContract {
-    fn from(stored: StoredBroken) -> Self {
-        let sentence = match stored {
-            StoredBroken::Parts { contract, why } => return Self { contract, why },
-            StoredBroken::Sentence(sentence) => sentence,
-        };
-        let (name, why) = sentence.split_once(": ").unwrap_or_default();
-        match name.parse() {
-            Ok(contract) => broken(contract, why),
-            Err(_) => broken(Contract::DecisionValid, &sentence),
-        }
-    }
 }
 
 impl fmt::Display for BrokenContract {
@@ -751,17 +728,6 @@ mod tests {
         let verdict = verdict(&decision, &tests(0, 3, 0));
         assert_eq!(verdict.outcome, Outcome::Feedback);
         assert_eq!(verdict.broken_contracts[0].contract, Contract::DecisionValid);
-    }
-
-    #[test]
-    fn a_broken_contract_is_read_also_as_an_older_version_stored_it() {
-        for stored in [
-            r#""no_must_fix: 1 must_fix left: a""#,
-            r#"{"contract":"no_must_fix","why":"1 must_fix left: a"}"#,
-        ] {
-            let read: BrokenContract = serde_json::from_str(stored).unwrap();
-            assert_eq!(read, broken(Contract::NoMustFix, "1 must_fix left: a"));
-        }
     }
 
     fn any_decision() -> impl Strategy<Value = CoachDecision> {

@@ -11,7 +11,6 @@ use text::usage::{Tokens, known_sum};
 
 /// The cost of agent runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Cost {
     /// The number of runs, including failed ones.
     pub agent_runs: u32,

@@ -28,12 +28,10 @@ pub struct CoachDecision {
     /// Free text for the Player.
     pub feedback: String,
     /// The answers to the questions.
-    #[serde(default)]
     pub answers: Vec<QuestionAnswer>,
     /// The commands to run as Gates, for `probe` only.
     pub commands: Vec<String>,
     /// Unknown keys of the answer. They are ignored and shown.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<String>,
 }
 
@@ -134,14 +132,11 @@ pub struct Issue {
     pub line: Option<u32>,
     /// The fix. If it replaces the line, it is shown as a suggestion block.
     pub suggestion: Option<String>,
-    /// The rule of integrity that is broken, see [`Self::broken_rule`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The rule of integrity that is broken.
     pub rule: Option<Rule>,
     /// The row of the table of the four runs, if the item is about what became of a test.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<TestOutcome>,
     /// The names, code or numbers from which the description is worded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<Detail>,
 }
 
@@ -172,7 +167,6 @@ pub struct Verdict {
     /// The contracts that the decision or the change broke.
     pub broken_contracts: Vec<BrokenContract>,
     /// The questions that the decision's answers leave open.
-    #[serde(default)]
     pub open_questions: Vec<OpenQuestion>,
     /// Everything that the Player must or may fix, `must_fix` first.
     pub items: Vec<Issue>,
@@ -204,20 +198,9 @@ impl Issue {
         }
     }
 
-    /// Returns the rule of integrity that is broken. Older versions stored it only as the beginning of the description.
-    pub fn broken_rule(&self) -> Option<Rule> {
-        let told = self
-            .description
-            .split(':')
-            .next()
-            .filter(|_| self.category == INTEGRITY);
-        let known = Rule::ALL.into_iter().find(|rule| told == Some(rule.name()));
-        self.rule.or(known)
-    }
-
     /// `true` if no person may waive it.
     pub fn is_never_waived(&self) -> bool {
-        self.broken_rule().is_some_and(|rule| !rule.can_be_waived())
+        self.rule.is_some_and(|rule| !rule.can_be_waived())
     }
 }
 
@@ -240,24 +223,5 @@ impl IntegrityFinding {
             outcome: None,
             what: Some(self.what.clone()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Issue;
-
-    #[test]
-    fn a_secret_that_was_stored_without_its_rule_is_still_never_waived() {
-        let stored = |category: &str, description: &str| {
-            let text = serde_json::json!({
-                "severity": "must_fix", "category": category, "description": description,
-                "file": null, "line": null, "suggestion": null,
-            });
-            serde_json::from_value::<Issue>(text).unwrap().is_never_waived()
-        };
-        assert!(stored("integrity", "secret: a private key"));
-        assert!(!stored("integrity", "stub: `todo!()`"));
-        assert!(!stored("security", "secret: a private key"));
     }
 }

@@ -67,9 +67,6 @@ pub enum SettingsMistake {
         /// The values that would be valid.
         valid: String,
     },
-    /// A sentence that an older version stored.
-    #[serde(untagged)]
-    Stored(String),
 }
 
 /// All mistakes in one text; never empty when used as an error.

@@ -8,7 +8,7 @@ use crate::cli::{
 use anyhow::Context;
 use domain::ids::TaskId;
 use git::OwnHead;
-use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{
     io::{ErrorKind, Write},
@@ -35,13 +35,10 @@ pub struct Order {
     /// Whether the agent uses the person's own log-in.
     pub own_login: bool,
     /// Settings that override the repository's own.
-    #[serde(default)]
     pub settings: serde_json::Map<String, serde_json::Value>,
     /// The commands that the person gave since, oldest first.
-    #[serde(default)]
     pub said: Vec<Saying>,
     /// The way in which it was ended; everything else of it is then cleaned up.
-    #[serde(default, alias = "completed", deserialize_with = "end")]
     pub ended: Option<End>,
 }
 
@@ -53,20 +50,6 @@ pub enum End {
     Completed,
     /// A person gave the Feature up.
     GivenUp,
-}
-
-/// Reads `ended`; files of earlier versions hold `completed` as true or false instead.
-fn end<'de, D: Deserializer<'de>>(file: D) -> Result<Option<End>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        Completed(bool),
-        Ended(Option<End>),
-    }
-    Ok(match Written::deserialize(file)? {
-        Written::Completed(is_completed) => is_completed.then_some(End::Completed),
-        Written::Ended(ended) => ended,
-    })
 }
 
 /// The stage up to which a Feature is to be built.
@@ -312,25 +295,7 @@ pub fn numbered(branch: &str, number: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{End, Order, branch_of, numbered, without_folder};
-
-    #[test]
-    fn an_order_of_an_earlier_version_is_read() {
-        let read = |completed: &str| {
-            let text = format!(
-                r#"{{"number":1,"title":"t","body":"","wish":"build","kind":"planned","base":{{"sha":"a","branch":null}},
-                "repository":"r","branch":"autobuild/t","agent":"claude","own_login":false{completed}}}"#
-            );
-            serde_json::from_str::<Order>(&text).unwrap()
-        };
-        assert_eq!(read(r#","completed":true"#).ended, Some(End::Completed));
-        assert_eq!(read(r#","completed":false"#).ended, None);
-        assert_eq!(read("").ended, None);
-        let given_up = read(r#","ended":"given_up""#);
-        assert_eq!(given_up.ended, Some(End::GivenUp));
-        let again: Order = serde_json::from_str(&serde_json::to_string(&given_up).unwrap()).unwrap();
-        assert_eq!(again, given_up);
-    }
+    use super::{branch_of, numbered, without_folder};
 
     #[test]
     fn a_branch_is_called_after_the_title() {

@@ -32,7 +32,6 @@ const NAMED_FROM: usize = 12;
 const WITHOUT_RECORDS: &str = "':(exclude).autobuild'";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Report {
     /// Whether nothing more happens by itself.
     pub rests: bool,
@@ -74,10 +73,8 @@ pub struct Row {
     /// The Coach's verdict, or the task's state.
     pub verdict: Verdict,
     /// Whether a person may approve the task as it is, against the Coach.
-    #[serde(default)]
     pub can_approve: bool,
     /// The time during which a turn of the task was under way, in milliseconds.
-    #[serde(default)]
     pub wall_ms: u64,
     #[serde(flatten)]
     pub cost: Cost,
@@ -476,7 +473,7 @@ mod tests {
             "number": 1, "title": "t", "body": "b", "wish": "build_all", "kind": "planned",
             "repository": "r", "own_login": false,
             "base": { "sha": "0123456789abcdef0123456789abcdef01234567", "branch": "main" },
-            "branch": "autobuild/t", "agent": "claude",
+            "branch": "autobuild/t", "agent": "claude", "settings": {}, "said": [], "ended": null,
         }))
         .unwrap()
     }

@@ -52,14 +52,11 @@ impl InquiredRun {
 pub(super) struct Finished {
     pub base: Sha,
     pub head: Sha,
-    /// The task's branch; empty if an older version wrote the record.
-    #[serde(default)]
     pub branch: String,
     /// The head of the branch on GitHub before the run; `None` if it did not exist.
     pub stood: Option<Sha>,
     pub report: PlayerReport,
     /// New files that ignore rules kept out of the commit.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
 }
 
@@ -112,7 +109,8 @@ impl Finished {
 }
 
 pub(super) async fn write_down(context: &EffectContext<'_>, recorded: &Recorded) -> Result<(), EffectError> {
-    let text = serde_json::to_string(recorded).map_err(|error| EffectError::defect(Defect::Said(error.to_string())))?;
+    let text =
+        serde_json::to_string(recorded).map_err(|error| EffectError::defect(Defect::Other(error.to_string())))?;
     match context.engine.store.record_external(&context.job.hold, &text).await? {
         Fenced::Written => Ok(()),
         Fenced::Lost => Err(EffectError::Stopped),

@@ -13,7 +13,6 @@ use crate::{
 };
 use domain::{
     blocked::{BlockReason, Defect, Fault, WorkStep},
-    budget::SpentBudget,
     effect::{CRASHES, Effect, GivenUp, Order, Subject},
     feature::{
         event::Event,
@@ -148,7 +147,7 @@ fn reason(doing: WorkStep, job: &Job, error: &EffectError) -> BlockReason {
             failure: failed.failure.clone(),
             printed: failed.printed.clone(),
         },
-        EffectError::Spent(spent) => BlockReason::BudgetSpent(SpentBudget::Measured(*spent)),
+        EffectError::Spent(spent) => BlockReason::BudgetSpent(*spent),
         _ if job.effect.crashes >= CRASHES => BlockReason::Crashed { doing },
         EffectError::Later { fault, .. } | EffectError::Failed(fault) => BlockReason::of_fault(doing, fault.clone()),
         // Effects with these errors are never given up.
@@ -159,7 +158,7 @@ fn reason(doing: WorkStep, job: &Job, error: &EffectError) -> BlockReason {
         | EffectError::Stopped => BlockReason::of_fault(
             doing,
             Fault::Defect {
-                what: Defect::Said(error.to_string()),
+                what: Defect::Other(error.to_string()),
             },
         ),
     }

@@ -23,7 +23,7 @@ pub(super) async fn findings(
     ground: &Ground,
 ) -> Result<Vec<Issue>, EffectError> {
     let policy = Policy::new(&settings.protected(), context.engine.secrets.clone())
-        .map_err(|error| EffectError::repository(RepositoryFault::Said(error.to_string())))?;
+        .map_err(|error| EffectError::repository(RepositoryFault::Other(error.to_string())))?;
     let found = policy.check(prepared).await?;
     let own = own_paths(prepared, ground).await?;
     let is_own = |finding: &&PolicyFinding| {

@@ -43,7 +43,7 @@ pub(super) async fn open_pull(
 
 pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
     let default = context.repo().repository().await?.default_branch;
-    let opened = Some(records::settle(context).await?);
+    let opened = records::settle(context).await?;
     let spending = context.spending().await?;
     let text = messages::feature_pull(&context.feature, &spending, &context.links().await?);
     let head = context.key().integration_branch();

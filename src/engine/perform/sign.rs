@@ -44,7 +44,7 @@ pub(super) async fn signed(
     match mirror.push_aside(remote, branch, head).await {
         Ok(()) => {}
         Err(PushError::Rejected { reason }) => return Ok(Signed::Rejected(reason)),
-        Err(PushError::LeaseLost { .. }) => return Err(EffectError::defect(Defect::Said("a lease aside".to_owned()))),
+        Err(PushError::LeaseLost { .. }) => return Err(EffectError::defect(Defect::Other("a lease aside".to_owned()))),
         Err(PushError::Git(error)) => return Err(context.engine.git_failed(context.feature.installation, error)),
     }
     let mut instead: BTreeMap<Sha, Sha> = BTreeMap::new();

@@ -166,7 +166,7 @@ fn integrity(items: &[Issue]) -> Vec<String> {
     let Some(first) = found.next() else {
         return vec!["Read what integrity found, and resume with guidance on it".to_owned()];
     };
-    let rule = |rule: Rule| first.broken_rule() == Some(rule);
+    let rule = |rule: Rule| first.rule == Some(rule);
     let place = place(first);
     if rule(Rule::Secret) {
         return vec![

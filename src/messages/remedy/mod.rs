@@ -144,8 +144,7 @@ fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
         | PreFlightCause::Tests(_)
         | PreFlightCause::NoNames { .. }
         | PreFlightCause::NoCommand { .. }
-        | PreFlightCause::Failing(_)
-        | PreFlightCause::Stored(_) => None,
+        | PreFlightCause::Failing(_) => None,
     };
     let longer = longer.map(|setting| format!("If it needs longer, {setting}"));
     let mend = match fault {
@@ -184,8 +183,7 @@ fn failing_base(what: &PreFlightCause) -> Vec<String> {
         PreFlightCause::SetUp(_)
         | PreFlightCause::Tests(_)
         | PreFlightCause::NoNames { .. }
-        | PreFlightCause::NoCommand { .. }
-        | PreFlightCause::Stored(_) => Symptoms::default(),
+        | PreFlightCause::NoCommand { .. } => Symptoms::default(),
     };
     let mut actions = cures(&symptoms);
     if actions.is_empty() {
@@ -268,8 +266,7 @@ fn untestable(what: &PreFlightCause) -> String {
         PreFlightCause::SetUp(_)
         | PreFlightCause::Tests(_)
         | PreFlightCause::NoNames { .. }
-        | PreFlightCause::Failing(_)
-        | PreFlightCause::Stored(_) => None,
+        | PreFlightCause::Failing(_) => None,
     };
     format!(
         "Write the line that runs the tests into `.github/autobuild.yml` on the default branch, such as `test: {}`, and \

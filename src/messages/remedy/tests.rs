@@ -3,10 +3,10 @@ use domain::{
     blocked::{
         AgentFailure, Cost, Defect, Fault, PreFlightCause, PreFlightFault, RepositoryFault, SpentScript, WorkStep,
     },
-    budget::SpentBudget,
+    budget::{Measure, Month, Purse, Spent},
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
-    ids::{TaskId, TurnNumber, User, UserId},
+    ids::{Millis, TaskId, TurnNumber, User, UserId},
     inquiry::Inquiries,
     integrity::Rule,
 };
@@ -266,7 +266,7 @@ fn faults() -> Vec<BlockReason> {
         of(Fault::Unreachable { said: text() }),
         of(Fault::History { said: text() }),
         of(Fault::Repository {
-            what: RepositoryFault::Said(text()),
+            what: RepositoryFault::Other(text()),
         }),
         of(Fault::DiskFull { said: text() }),
         of(Fault::NoProgram {
@@ -279,7 +279,7 @@ fn faults() -> Vec<BlockReason> {
         of(Fault::Git { said: text() }),
         of(Fault::Machine { said: text() }),
         of(Fault::Defect {
-            what: Defect::Said(text()),
+            what: Defect::Other(text()),
         }),
     ]
 }
@@ -344,7 +344,13 @@ fn reasons() -> Vec<BlockReason> {
         BlockReason::OutOfTurns { turns: 5 },
         BlockReason::NoChangeTwice,
         BlockReason::SameIssues,
-        BlockReason::BudgetSpent(SpentBudget::Stored { what: text() }),
+        BlockReason::BudgetSpent(Spent {
+            purse: Purse::Task,
+            measure: Measure::Money,
+            used: 5_120_000,
+            limit: 5_000_000,
+            month: Month::of(Millis(1_795_000_000_000)),
+        }),
         BlockReason::GatesAbsent { reasons: Vec::new() },
         BlockReason::Inquiry {
             by: domain::inquiry::Inquirer::Player,
@@ -363,7 +369,12 @@ fn reasons() -> Vec<BlockReason> {
         BlockReason::BranchRule { rule: text() },
         BlockReason::PreFlightFailed {
             fault: PreFlightFault::NotRun,
-            what: Box::new(PreFlightCause::Stored(text())),
+            what: Box::new(PreFlightCause::SetUp(Evidence::Absent(Absence::TimedOut {
+                command: text(),
+                seconds: 1,
+                in_test: None,
+                failed: Vec::new(),
+            }))),
             output: text(),
         },
         BlockReason::DefaultConflict {
@@ -375,7 +386,7 @@ fn reasons() -> Vec<BlockReason> {
             tasks: vec![TaskId::Planned(1)],
         },
         BlockReason::BadSettings {
-            mistakes: vec![SettingsMistake::Stored(text())],
+            mistakes: vec![SettingsMistake::NoFile],
         },
         BlockReason::Crashed {
             doing: WorkStep::Other(text()),

@@ -22,7 +22,7 @@ use effort::{Reader, Text, assert_linear};
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::{collections::BTreeMap, iter, sync::LazyLock};
-use text::mistake::SettingsMistake;
+use text::mistake::{Position, SettingsMistake};
 
 /// Renders everything that AutoBuild may say of one Feature with the given foreign text, each part with its name. The
 /// parts come one after the other: with huge texts, all at once would take gigabytes.
@@ -55,7 +55,12 @@ fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
     add(
         "settings",
         messages::reply(
-            &Reply::BadSettings(vec![SettingsMistake::Stored(say("x"))]),
+            &Reply::BadSettings(vec![SettingsMistake::Invalid {
+                place: Position { line: 2, column: 1 },
+                key: say("x"),
+                said: say("x"),
+                valid: say("x"),
+            }]),
             None,
             &Spending::default(),
             &links,

@@ -7,7 +7,7 @@ use crate::{
 };
 use domain::{
     blocked::{AgentFailure, BlockReason, Defect, Fault, RepositoryFault, SpentScript, WorkStep},
-    budget::{Measure, Month, Purse, Spent, SpentBudget},
+    budget::{Measure, Month, Purse, Spent},
     command::CommandMistake,
     cost::Spending,
     effect::{ClosedWhy, DismissedWhy, Reply},
@@ -118,13 +118,13 @@ fn failed(fault: Fault) -> BlockReason {
 }
 
 fn spent(purse: Purse) -> BlockReason {
-    BlockReason::BudgetSpent(SpentBudget::Measured(Spent {
+    BlockReason::BudgetSpent(Spent {
         purse,
         measure: Measure::Money,
         used: 5_120_000,
         limit: 5_000_000,
         month: Month::of(Millis(1_795_000_000_000)),
-    }))
+    })
 }
 
 fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
@@ -133,9 +133,6 @@ fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
         BlockReason::OutOfTurns { turns: 5 },
         BlockReason::NoChangeTwice,
         BlockReason::SameIssues,
-        BlockReason::BudgetSpent(SpentBudget::Stored {
-            what: say("5.00 of 5 USD for this task"),
-        }),
         spent(Purse::Task),
         spent(Purse::Feature),
         spent(Purse::Installation),
@@ -175,7 +172,7 @@ fn of_faults(say: world::Words<'_>) -> Vec<BlockReason> {
             said: say("error: object 7e79ae8f: hasDotgit: contains '.git'"),
         }),
         failed(Fault::Repository {
-            what: RepositoryFault::Said(say("the branch main does not exist")),
+            what: RepositoryFault::Other(say("the branch main does not exist")),
         }),
         failed(Fault::DiskFull {
             said: say("secret path"),
@@ -198,7 +195,7 @@ fn of_faults(say: world::Words<'_>) -> Vec<BlockReason> {
             said: say("secret path"),
         }),
         failed(Fault::Defect {
-            what: Defect::Said(say("TASK-001 has no open turn")),
+            what: Defect::Other(say("TASK-001 has no open turn")),
         }),
     ]
 }
@@ -219,9 +216,12 @@ fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
             tasks: vec![TaskId::Planned(1), TaskId::Planned(2)],
         },
         BlockReason::BadSettings {
-            mistakes: vec![SettingsMistake::Stored(say(
-                "line 2, column 1: unknown key `max_turn`; nearest is `max_turns`",
-            ))],
+            mistakes: vec![SettingsMistake::Invalid {
+                place: Position { line: 2, column: 1 },
+                key: String::new(),
+                said: say("unknown key `max_turn`; nearest is `max_turns`"),
+                valid: String::new(),
+            }],
         },
         BlockReason::Crashed {
             doing: WorkStep::Other(say("running the Player")),
@@ -375,7 +375,12 @@ fn every_refusal_says_why_and_what_to_do_instead() {
 fn every_other_reply() {
     let feature = world::busy(&world::decent);
     let mistakes = vec![
-        SettingsMistake::Stored(text("line 2, column 1: unknown key `max_turn`; nearest is `max_turns`")),
+        SettingsMistake::Invalid {
+            place: Position { line: 2, column: 1 },
+            key: String::new(),
+            said: text("unknown key `max_turn`; nearest is `max_turns`"),
+            valid: String::new(),
+        },
         SettingsMistake::Invalid {
             place: Position { line: 3, column: 12 },
             key: text("max_turns"),

@@ -201,7 +201,7 @@ impl FeaturePage<'_> {
                     (how)
                     @if let Some(seen) = seen { ", " (seen.seen.tool_calls) " tool calls" }
                 }
-                td data-label="prompt" { @if let Some(chars) = run.prompt_chars { (count(chars, "character")) } @else { "–" } }
+                td data-label="prompt" { (count(run.prompt_chars, "character")) }
                 td data-label="time" { @if let Some(ended) = run.ended_at { (took(run.started_at, ended)) } @else { "–" } }
                 td data-label="cost" { (cost) }
                 td data-label="began" { (date(run.started_at)) }
@@ -323,15 +323,15 @@ mod tests {
     use crate::{
         engine::view::{FeatureView, WorkView},
         store::{EffectState, StoredEffect},
+        web::dashboard::tests::labelled,
     };
     use domain::{
         cost::Spending,
         effect::Lane,
-        feature::{Feature, Rules, Snapshot, step},
+        feature::Feature,
         ids::{FeatureKey, InstallationId, IssueNumber, Millis, RepoId},
     };
     use secrecy::SecretString;
-    use serde_json::json;
     use text::secret::Secrets;
 
     const SECRET: &str = "hush-hush-0123456789";
@@ -342,14 +342,7 @@ mod tests {
             issue: IssueNumber(42),
             run: 1,
         };
-        let person = json!({"id": 33, "login": "ada"});
-        let snapshot = json!({
-            "title": format!("Use {SECRET}"), "body": "", "author": person, "labelled_by": person, "at": 0, "trust": "writers",
-        });
-        let rules = json!({"max_turns": 5, "max_parallel_tasks": 2, "merge": "auto", "plan_approval": "never"});
-        let snapshot: Snapshot = serde_json::from_value(snapshot).unwrap();
-        let rules: Rules = serde_json::from_value(rules).unwrap();
-        step::labelled(key, InstallationId(11), snapshot, rules).feature
+        labelled(key, InstallationId(11), &format!("Use {SECRET}"))
     }
 
     fn failed() -> StoredEffect {

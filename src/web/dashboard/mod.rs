@@ -412,3 +412,46 @@ fn is_from_here(headers: &HeaderMap) -> bool {
         (Some(_), None) => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::{
+        feature::{
+            Commands, Discussion, Feature, Mode, PlanApproval, Records, Rules, Snapshot, Trust, WaivedConclusion,
+            Wanted, step,
+        },
+        ids::{FeatureKey, InstallationId, Millis, User, UserId},
+        task::MergePolicy,
+    };
+
+    pub(super) fn labelled(key: FeatureKey, installation: InstallationId, title: &str) -> Feature {
+        let person = User {
+            id: UserId(33),
+            login: "ada".to_owned(),
+        };
+        let snapshot = Snapshot {
+            title: title.to_owned(),
+            body: String::new(),
+            author: person.clone(),
+            labelled_by: person,
+            at: Millis(0),
+            trust: Trust::Writers,
+            wanted: Wanted::Plan,
+            discussion: Discussion::default(),
+        };
+        let rules = Rules {
+            max_turns: 5,
+            max_parallel_tasks: 2,
+            merge: MergePolicy::Auto,
+            plan_approval: PlanApproval::Never,
+            mode: Mode::default(),
+            ci: domain::ci::CiPolicy::default(),
+            inquiries: domain::inquiry::InquiryPolicy::default(),
+            records: Records::default(),
+            commands: Commands::default(),
+            titles: domain::titles::TitleForm::default(),
+            waived: WaivedConclusion::default(),
+        };
+        step::labelled(key, installation, snapshot, rules).feature
+    }
+}

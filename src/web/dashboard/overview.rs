@@ -168,14 +168,16 @@ mod tests {
     use crate::{
         engine::view::{ListedView, Overview},
         store::Tally,
-        web::{dashboard::readings::Extent, inbox::Viewers},
+        web::{
+            dashboard::{readings::Extent, tests::labelled},
+            inbox::Viewers,
+        },
     };
     use domain::{
         cost::Cost,
-        feature::{Feature, Rules, Snapshot, State, step},
+        feature::{Feature, State},
         ids::{FeatureKey, InstallationId, IssueNumber, PullNumber, RepoId},
     };
-    use serde_json::json;
     use std::sync::Arc;
     use text::secret::Secrets;
 
@@ -194,14 +196,7 @@ mod tests {
     }
 
     fn in_review(view: ListedView) -> ListedView {
-        let person = json!({"id": 33, "login": "ada"});
-        let snapshot = json!({
-            "title": "Count", "body": "", "author": person, "labelled_by": person, "at": 0, "trust": "writers",
-        });
-        let rules = json!({"max_turns": 5, "max_parallel_tasks": 2, "merge": "auto", "plan_approval": "never"});
-        let snapshot: Snapshot = serde_json::from_value(snapshot).unwrap();
-        let rules: Rules = serde_json::from_value(rules).unwrap();
-        let feature = step::labelled(view.key, view.installation, snapshot, rules).feature;
+        let feature = labelled(view.key, view.installation, "Count");
         ListedView {
             feature: Some(Arc::new(Feature {
                 state: State::InReview,

@@ -59,7 +59,6 @@ pub enum Fault {
     #[error("what is stored cannot be read: {said}")]
     Unreadable {
         /// The reader's message, for operators.
-        #[serde(alias = "what")]
         said: String,
     },
     /// Git failed on our machine in some other way.
@@ -94,9 +93,8 @@ pub enum RepositoryFault {
     NoCommonHistory,
     /// A commit no longer exists.
     NoCommit { commit: Sha },
-    /// A message of git or of a parser, or a sentence that an older version stored.
-    #[serde(untagged)]
-    Said(String),
+    /// A message of git or of a parser.
+    Other(String),
 }
 
 /// An inconsistency in AutoBuild's own data about the work.
@@ -125,9 +123,8 @@ pub enum Defect {
     NoDelivery,
     /// The service ended each time it performed an effect.
     CutOff { times: u32 },
-    /// A message of the database or another part, or a sentence that an older version stored.
-    #[serde(untagged)]
-    Said(String),
+    /// A message of the database or another part.
+    Other(String),
 }
 
 impl Fault {

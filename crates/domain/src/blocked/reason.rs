@@ -4,7 +4,7 @@
 
 use crate::{
     blocked::{failure::AgentFailure, fault::Fault},
-    budget::SpentBudget,
+    budget::Spent,
     evidence::{Evidence, Unmet},
     feature::{BaseFailures, UnrunTests},
     ids::{TaskId, User},
@@ -14,11 +14,10 @@ use serde::{Deserialize, Serialize};
 use text::{mistake::SettingsMistake, words};
 
 /// The reason why no Player may start on the default branch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreFlightFault {
     /// Set-up or tests cannot be run.
-    #[default]
     NotRun,
     /// Tests run and none of them passes, so no test could show that a task is done.
     NothingPasses,
@@ -48,9 +47,6 @@ pub enum PreFlightCause {
     NoCommand { task: TaskId, tests: UnrunTests },
     /// The tests that fail, and what their output shows of this machine.
     Failing(BaseFailures),
-    /// A sentence that an older version stored.
-    #[serde(untagged)]
-    Stored(String),
 }
 
 /// The reason why a task or a Feature cannot continue by itself.
@@ -64,14 +60,12 @@ pub enum BlockReason {
     /// The same issues came back in three turns in a row.
     SameIssues,
     /// A limit of money, tokens or time is used up.
-    BudgetSpent(SpentBudget),
+    BudgetSpent(Spent),
     /// An agent gave no usable result in any try.
     AgentFailed {
-        #[serde(default = "unknown_step")]
         doing: WorkStep,
         failure: AgentFailure,
         /// The end of its output, masked and shortened.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
         printed: String,
     },
     /// A required Gate could not run.
@@ -101,7 +95,6 @@ pub enum BlockReason {
     BranchRule { rule: String },
     /// Set-up or tests of the default branch cannot be run.
     PreFlightFailed {
-        #[serde(default)]
         fault: PreFlightFault,
         what: Box<PreFlightCause>,
         output: String,
@@ -110,7 +103,6 @@ pub enum BlockReason {
     DefaultConflict {
         files: Vec<String>,
         /// The task that should have resolved the conflict, and was given up.
-        #[serde(default)]
         given_up: Option<TaskId>,
     },
     /// The merged result of a wave failed its Gates.
@@ -174,33 +166,27 @@ impl BlockReason {
     }
 }
 
-/// The step that was under way, by the kind of its effect. The aliases are words that older versions stored.
+/// The step that was under way, by the kind of its effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkStep {
     /// Making a plan.
     Plan,
     /// Checking the default branch.
-    #[serde(alias = "pre flight")]
     PreFlight,
     /// Creating the integration branch.
-    #[serde(alias = "open integration")]
     OpenIntegration,
     /// Merging the default branch.
-    #[serde(alias = "merge default")]
     MergeDefault,
     /// Running the Gates on the integration branch.
-    #[serde(alias = "wave gate")]
     WaveGate,
     /// Opening the pull request into the default branch.
-    #[serde(alias = "open feature pull")]
     OpenFeaturePull,
     /// Designing a task.
     Design,
     /// Running the Player.
     Play,
     /// Opening a task's pull request.
-    #[serde(alias = "open pull")]
     OpenPull,
     /// Running the Gates.
     Gates,
@@ -209,24 +195,15 @@ pub enum WorkStep {
     /// Running the Coach.
     Coach,
     /// Posting a verdict.
-    #[serde(alias = "post review")]
     PostReview,
     /// Publishing a check run.
-    #[serde(alias = "publish check")]
     PublishCheck,
     /// Merging a task's pull request.
     Merge,
     /// Handling a person's action.
-    #[serde(alias = "looking at it")]
     LookingAtIt,
-    /// An effect that no state waits for, or a word that an older version stored.
-    #[serde(untagged)]
+    /// An effect that no state waits for.
     Other(String),
-}
-
-/// Returns the step of a block that was stored before blocks named their step.
-fn unknown_step() -> WorkStep {
-    WorkStep::LookingAtIt
 }
 
 impl WorkStep {
@@ -252,48 +229,11 @@ words! {
 
 #[cfg(test)]
 mod tests {
-    use super::{BlockReason, PreFlightCause, WorkStep};
-    use crate::blocked::{Defect, Fault, RepositoryFault};
-    use text::mistake::SettingsMistake;
+    use super::{BlockReason, WorkStep};
+    use crate::blocked::{Defect, Fault};
 
     fn read(stored: &str) -> BlockReason {
         serde_json::from_str(stored).unwrap()
-    }
-
-    #[test]
-    fn what_an_older_version_stored_is_read() {
-        let failed = |doing, fault| BlockReason::Failed { doing, fault };
-        let text = |text: &str| text.to_owned();
-        let repository = RepositoryFault::Said(text("the branch main does not exist"));
-        assert_eq!(
-            read(
-                r#"{"failed":{"doing":"wave gate","fault":{"repository":{"what":"the branch main does not exist"}}}}"#
-            ),
-            failed(WorkStep::WaveGate, Fault::Repository { what: repository })
-        );
-        let defect = Defect::Said(text("TASK-001 has no open turn"));
-        assert_eq!(
-            read(r#"{"failed":{"doing":"looking at it","fault":{"defect":{"what":"TASK-001 has no open turn"}}}}"#),
-            failed(WorkStep::LookingAtIt, Fault::Defect { what: defect })
-        );
-        let unreadable = Fault::Unreadable { said: text("x") };
-        assert_eq!(
-            read(r#"{"failed":{"doing":"sweep all","fault":{"unreadable":{"what":"x"}}}}"#),
-            failed(WorkStep::Other(text("sweep all")), unreadable)
-        );
-        assert_eq!(
-            read(r#"{"pre_flight_failed":{"what":"tests: `t` exited with 127","output":""}}"#),
-            BlockReason::PreFlightFailed {
-                fault: super::PreFlightFault::NotRun,
-                what: Box::new(PreFlightCause::Stored(text("tests: `t` exited with 127"))),
-                output: String::new(),
-            }
-        );
-        let mistakes = vec![SettingsMistake::Stored(text("line 2"))];
-        assert_eq!(
-            read(r#"{"bad_settings":{"mistakes":["line 2"]}}"#),
-            BlockReason::BadSettings { mistakes }
-        );
     }
 
     #[test]

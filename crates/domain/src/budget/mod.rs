@@ -180,19 +180,6 @@ pub struct Spent {
     pub month: Month,
 }
 
-/// A used-up budget, in one of its stored forms.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum SpentBudget {
-    /// The purse that is used up.
-    Measured(Spent),
-    /// The sentence that an older version stored.
-    Stored {
-        /// The sentence.
-        what: String,
-    },
-}
-
 /// Decides whether a run may begin in `month`. Its share is the smallest that any of its purses offers.
 pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
     let mut share = Share {

@@ -29,82 +29,46 @@ pub enum Effect {
         reply: Reply,
     },
     /// Writes or edits the living comment, from the state at the time the effect runs.
-    Living {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    Living { emission: Emission },
     /// Makes a plan: from one that a person wrote, as a single task if the label asks for that, or with the planner.
-    Plan {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    Plan { emission: Emission },
     /// Checks a commit of the default branch: rules, set-up and tests. Without `commit`, it checks the branch's head.
     PreFlight {
-        #[serde(alias = "run")]
         emission: Emission,
         /// The commit, if it is merged into the integration branch already.
         commit: Option<Sha>,
     },
     /// Checks whether the default branch still merges into the integration branch. It moves no branch.
-    CompareDefault {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    CompareDefault { emission: Emission },
     /// Makes the integration branch and commits the plan on it.
-    OpenIntegration {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    OpenIntegration { emission: Emission },
     /// Merges the default branch into the integration branch.
-    MergeDefault {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    MergeDefault { emission: Emission },
     /// Runs the Gates on the integration branch.
-    WaveGate {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    WaveGate { emission: Emission },
     /// Opens the pull request into the default branch, or adopts it.
-    OpenFeaturePull {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    OpenFeaturePull { emission: Emission },
     /// Publishes a wave gate as a check run.
     PublishWaveCheck {
-        #[serde(alias = "run")]
         emission: Emission,
         /// The commit that gets the check run. `None`: the newest commit that the last gate holds for.
-        #[serde(default)]
         on: Option<Sha>,
     },
     /// Says on the issue why the Feature cannot go on.
-    PostFeatureBlocked {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    PostFeatureBlocked { emission: Emission },
     /// Asks the person who labelled the issue to act, once for each wait: requests a review, or else posts a comment.
     AskPerson {
         /// Emission of the task that waits, or of the Feature if no task waits.
-        #[serde(alias = "run")]
         emission: Emission,
         wait: Wait,
     },
     /// Closes an open feature pull request of a cancelled Feature.
-    CloseFeaturePull {
-        #[serde(alias = "run")]
-        emission: Emission,
-        pull: PullNumber,
-    },
+    CloseFeaturePull { emission: Emission, pull: PullNumber },
     /// Removes the Feature's branches after its pull request was merged.
-    CleanUp {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    CleanUp { emission: Emission },
     /// Something to do for one task.
     Task {
         task: TaskId,
-        #[serde(alias = "run")]
         emission: Emission,
         work: TaskWork,
     },
@@ -252,17 +216,4 @@ pub enum ClosedWhy {
     Skipped { by: User },
     /// The task or the Feature was cancelled.
     Cancelled,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Effect, Emission};
-
-    #[test]
-    fn an_effect_stored_with_the_old_name_of_its_emission_is_read() {
-        for stored in [r#"{"plan":{"run":3}}"#, r#"{"plan":{"emission":3}}"#] {
-            let effect: Effect = serde_json::from_str(stored).unwrap();
-            assert_eq!(effect, Effect::Plan { emission: Emission(3) });
-        }
-    }
 }

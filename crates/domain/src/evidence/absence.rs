@@ -26,10 +26,8 @@ pub enum Absence {
         /// The limit in seconds.
         seconds: u64,
         /// The test that had started and had no result, if its runner prints it.
-        #[serde(default)]
         in_test: Option<String>,
         /// The tests that had failed by then. After failed tests, a program often does not end either.
-        #[serde(default)]
         failed: Vec<String>,
     },
     /// The command failed because it did not reach hosts.

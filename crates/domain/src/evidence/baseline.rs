@@ -17,13 +17,10 @@ pub struct Baseline {
     /// The result of the test command.
     pub tests: Evidence,
     /// The files of the commit that set-up rewrites and that are restored afterwards.
-    #[serde(default)]
     pub rewritten: Vec<String>,
     /// Whether AutoBuild's additions to the test command are used.
-    #[serde(default)]
     pub additions: Additions,
     /// The names of the folders that set-up and tests made.
-    #[serde(default)]
     pub made: BTreeSet<String>,
 }
 

@@ -21,19 +21,14 @@ pub struct GateReport {
     /// The result of the test command.
     pub tests: Evidence,
     /// Failing tests that are not counted against the work, each with the reason.
-    #[serde(default)]
     pub excused: Vec<Excused>,
     /// The other Gates, in the order in which they are shown.
-    #[serde(default)]
     pub more: Vec<GateResult>,
     /// The questions that need an answer before an approval holds, the gravest first.
-    #[serde(default)]
     pub questions: Vec<Question>,
     /// The changes of tests that the plan names, for which nobody is asked.
-    #[serde(default)]
     pub intended: Vec<IntendedChange>,
     /// The isolation level of the commands; `None` if it was not recorded.
-    #[serde(default)]
     pub isolation: Option<Level>,
 }
 
@@ -71,7 +66,6 @@ pub struct GateResult {
     /// Whether an approval rests on it.
     pub weight: Weight,
     /// The findings place by place. If there are any, they say more than the evidence's sentence.
-    #[serde(default)]
     pub items: Vec<Issue>,
 }
 
@@ -168,7 +162,6 @@ impl GateReport {
 
 /// The names of the tests that ran, as their runner spells them and in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct TestNames {
     /// Tests that passed.
     pub passed: Vec<String>,

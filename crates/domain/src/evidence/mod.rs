@@ -100,16 +100,12 @@ pub struct Finding {
     /// a command the whole, are the sentences of the facts, once they are worded.
     pub output: String,
     /// The facts that the Gate found, or about how the command ran.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<Fact>,
     /// The results by name; `None` if neither the runner nor a results file names them.
-    #[serde(default)]
     pub names: Option<TestNames>,
     /// The failed tests whose failure is a name, an import or a parameter that the code does not have.
-    #[serde(default)]
     pub unfit: Vec<String>,
     /// The text and the hosts that its failures share.
-    #[serde(default)]
     pub symptoms: Box<Symptoms>,
 }
 

@@ -15,10 +15,8 @@ const FEWEST_WORDS: usize = 2;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symptoms {
     /// The texts with which more than one test failed, the most frequent first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shared: Vec<SharedFailure>,
     /// The hosts that the proxy refused during the run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
 }
 
@@ -30,10 +28,8 @@ pub struct SharedFailure {
     /// The number of tests.
     pub tests: usize,
     /// The error of the system that the line names, else the one that the output names as often.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<SystemError>,
     /// The first line of the output that names the error, if the failure's own line does not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
 }
 

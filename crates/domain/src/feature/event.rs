@@ -38,7 +38,6 @@ pub struct OpenedOn {
 pub enum Event {
     /// A valid plan was made.
     Planned {
-        #[serde(alias = "run")]
         emission: Emission,
         /// The plan, with what was found out while it was made.
         planned: Box<Planned>,
@@ -50,7 +49,6 @@ pub enum Event {
     },
     /// There is no valid plan, even after the repair.
     PlanRefused {
-        #[serde(alias = "run")]
         emission: Emission,
         author: PlanAuthor,
         /// The mistakes in the plan, as a text for people.
@@ -65,33 +63,25 @@ pub enum Event {
     },
     /// Pre-flight ended.
     PreFlown {
-        #[serde(alias = "run")]
         emission: Emission,
         outcome: Box<PreFlightOutcome>,
     },
     /// The integration branch exists, with the plan on it.
     IntegrationOpened {
-        #[serde(alias = "run")]
         emission: Emission,
         /// The default branch's commit that it was made from.
         base: Sha,
         head: Sha,
     },
     /// The merge of the default branch ended.
-    DefaultMerged {
-        #[serde(alias = "run")]
-        emission: Emission,
-        outcome: DefaultMerge,
-    },
+    DefaultMerged { emission: Emission, outcome: DefaultMerge },
     /// The wave gate ended.
     WaveGated {
-        #[serde(alias = "run")]
         emission: Emission,
         /// The commit that the Gates ran on.
         head: Sha,
         report: Box<GateReport>,
         /// The merge that broke the result, if the Gates failed and one was found.
-        #[serde(default)]
         broke: Option<Sha>,
     },
     /// The default branch has a new head.
@@ -107,21 +97,14 @@ pub enum Event {
     ReviewRequested(Box<HumanReview>),
     /// The feature pull request is open.
     PullOpened {
-        #[serde(alias = "run")]
         emission: Emission,
         pull: PullNumber,
-        /// The integration branch at that time; `None` in events that older versions stored.
-        #[serde(default)]
-        opened: Option<OpenedOn>,
+        opened: OpenedOn,
     },
     /// Something could not be said or done as intended.
     Unsaid(Unsaid),
     /// An effect that the Feature waits for was given up.
-    Stuck {
-        #[serde(alias = "run")]
-        emission: Emission,
-        reason: BlockReason,
-    },
+    Stuck { emission: Emission, reason: BlockReason },
     /// An event of one task.
     Task { task: TaskId, event: task::Event },
     /// A command of a person who has the right to give it.
@@ -179,7 +162,6 @@ pub struct Planned {
     /// The settings as the adapters read them.
     pub settings: serde_json::Value,
     /// Whether each task is designed before its first turn, or the design of an only task that has one already.
-    #[serde(default)]
     pub pre_loop: PreLoop,
 }
 

@@ -38,12 +38,10 @@ pub struct Feature {
     /// A person's input to the next plan.
     pub request: PlanRequest,
     /// The planner's inquiries that were answered, oldest first.
-    #[serde(default)]
     pub inquiries: Vec<Round>,
     /// The plan that is in force or waits for approval.
     pub plan: Option<PlanVersion>,
     /// The result of pre-flight on the newest commit of the default branch that the work is based on.
-    #[serde(default)]
     pub preflight: Option<PreFlight>,
     /// The integration branch, once it exists.
     pub integration: Option<Integration>,
@@ -54,15 +52,12 @@ pub struct Feature {
     /// The results of the wave gates, oldest first.
     pub gates: Vec<WaveGate>,
     /// How many more repairs of this wave people allowed.
-    #[serde(default)]
     pub more_fixes: u32,
     /// Whether a person accepted the tests that fail on the base.
-    #[serde(default)]
     pub failing_base: FailingBase,
     /// The comment that shows plan and progress.
     pub living: Option<Living>,
     /// The things that could not be said or done as intended, oldest first.
-    #[serde(default)]
     pub unsaid: Vec<Unsaid>,
     /// The wave gate that runs during the review, for example on a person's push.
     pub checking: Option<Emission>,
@@ -243,10 +238,8 @@ pub struct Snapshot {
     /// Whether its author and its last editor may write to the repository.
     pub trust: Trust,
     /// The kind of plan that the label asks for.
-    #[serde(default)]
     pub wanted: Wanted,
     /// The comments below the issue, from before it was labelled.
-    #[serde(default)]
     pub discussion: Discussion,
 }
 
@@ -283,25 +276,18 @@ pub struct Rules {
     /// The plans that wait for approval.
     pub plan_approval: PlanApproval,
     /// Whether new tests have to fail on the old code.
-    #[serde(default)]
     pub mode: Mode,
     /// Whether the repository's own CI counts as evidence.
-    #[serde(default)]
     pub ci: CiPolicy,
     /// Whether people are asked what an agent cannot decide.
-    #[serde(default)]
     pub inquiries: InquiryPolicy,
     /// Whether the integration branch holds records of the plan and its tasks, and for how long.
-    #[serde(default)]
     pub records: Records,
     /// How the commands of plans are run.
-    #[serde(default)]
     pub commands: Commands,
     /// The form of the titles of pull requests and commits.
-    #[serde(default)]
     pub titles: TitleForm,
     /// The conclusion of the check runs on work that holds only because a person waived something.
-    #[serde(default)]
     pub waived: WaivedConclusion,
 }
 
@@ -439,7 +425,6 @@ pub struct WaveGate {
     /// The Gates' report.
     pub report: GateReport,
     /// A later commit that differs from this one only in AutoBuild's records, so that the result holds for it too.
-    #[serde(default)]
     pub stands_for: Option<Sha>,
 }
 

@@ -63,7 +63,7 @@ pub(super) fn pull_opened(
     mut feature: Feature,
     emission: Emission,
     pull: PullNumber,
-    opened: Option<OpenedOn>,
+    opened: OpenedOn,
     at: Millis,
 ) -> Step {
     if let (State::Cancelled { why }, None) = (&feature.state, feature.pull)
@@ -76,9 +76,7 @@ pub(super) fn pull_opened(
         return unchanged(feature);
     }
     feature.pull = Some(pull);
-    if let Some(opened) = opened {
-        opened_on(&mut feature, opened);
-    }
+    opened_on(&mut feature, opened);
     feature.state = State::InReview;
     let step = moves::publish(unchanged(feature), None);
     if moves::has_later_wave(&step.feature) {

@@ -29,10 +29,8 @@ pub struct PreFlight {
     /// The parts of this repository that AutoBuild does not support, as sentences.
     pub notes: Vec<String>,
     /// Criteria whose check may never pass.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
     /// Whether AutoBuild's additions to the test command can be used.
-    #[serde(default)]
     pub additions: Additions,
 }
 
@@ -83,7 +81,6 @@ pub enum Before {
         /// The number of other failing tests.
         more: usize,
         /// The tests' output, shortened in the middle; empty if the failing tests have names.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
         output: String,
     },
 }

@@ -25,53 +25,40 @@ pub enum Trigger {
 }
 
 /// How a person without the needed right is related to the repository.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Asker {
     /// A person with more rights than the public has, or one whose rights are not known.
-    #[default]
     Member,
     /// A person with no more rights than the public, in a public repository.
     Anybody,
 }
 
-/// What is possible instead of a command that does not fit the state. The aliases are sentences that older versions
-/// stored.
+/// What is possible instead of a command that does not fit the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Possible {
     /// Work has begun: only a new run gets another plan.
-    #[serde(alias = "cancel, then label again")]
     AnotherRun,
     /// Only a plan that waits for approval can be approved.
-    #[serde(alias = "a plan that waits for approval says so in its comment")]
     WaitingPlan,
     /// Only what is blocked or paused can be resumed.
-    #[serde(alias = "only what is blocked or paused can be resumed")]
     Stopped,
     /// Only what is running can be paused.
-    #[serde(alias = "nothing is running that could be paused")]
     Running,
     /// Tasks can be changed only while the Feature is being built.
-    #[serde(alias = "tasks can be changed while the Feature is being built")]
     Building,
     /// Only a blocked or paused task can be resumed.
-    #[serde(alias = "only a blocked or paused task can be resumed")]
     StoppedTask,
     /// Only a blocked task with a pushed commit can be approved over the Coach.
-    #[serde(alias = "only a blocked task with a pushed commit can be approved over the Coach")]
     PushedTask,
     /// A completed task stays completed.
-    #[serde(alias = "a completed task stays completed")]
     CompletedStays,
     /// Only a task that is neither blocked nor over can be paused.
-    #[serde(alias = "nothing of it is running that could be paused")]
     RunningTask,
     /// The task has ended.
-    #[serde(alias = "it has ended already")]
     Ended,
     /// The button belongs to a check run from when the task was blocked.
-    #[serde(alias = "the button is of a check run from when it was blocked")]
     OldButton,
 }
 
@@ -91,7 +78,6 @@ pub enum Refusal {
         /// The right that the settings ask for.
         needed: String,
         /// How the sender is related to the repository.
-        #[serde(default)]
         asker: Asker,
     },
     /// GitHub could not say whether the sender has the needed right.
@@ -166,25 +152,5 @@ impl Refusal {
             state: state.word().to_owned(),
             instead,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Possible, Refusal};
-    use crate::command::CommandMistake;
-
-    #[test]
-    fn refusals_that_older_versions_stored_as_sentences_are_read() {
-        let stored = r#"{"not_now":{"command":"plan","state":"building","instead":"cancel, then label again"}}"#;
-        let Refusal::NotNow { instead, .. } = serde_json::from_str(stored).unwrap() else {
-            panic!("{stored}");
-        };
-        assert_eq!(instead, Possible::AnotherRun);
-        let stored = r#"{"malformed":{"reason":"`x` is not a command","nearest":"/autobuild help"}}"#;
-        let Refusal::Malformed { reason, .. } = serde_json::from_str(stored).unwrap() else {
-            panic!("{stored}");
-        };
-        assert_eq!(reason, CommandMistake::Stored("`x` is not a command".to_owned()));
     }
 }

@@ -14,10 +14,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// A plan is being made.
-    Planning {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    Planning { emission: Emission },
     /// The plan waits for a person's approval.
     AwaitingApproval,
     /// Tasks are being built.
@@ -88,42 +85,21 @@ impl State {
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// The plan is being made. Only a paused or blocked Feature is in this step.
-    Planning {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    Planning { emission: Emission },
     /// Pre-flight checks a commit of the default branch before a Player works on it.
-    PreFlight {
-        #[serde(alias = "run")]
-        emission: Emission,
-        then: AfterPreFlight,
-    },
+    PreFlight { emission: Emission, then: AfterPreFlight },
     /// The integration branch is being made.
-    OpeningBranch {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    OpeningBranch { emission: Emission },
     /// The default branch is being merged into the integration branch.
-    MergingDefault {
-        #[serde(alias = "run")]
-        emission: Emission,
-        then: Continuation,
-    },
+    MergingDefault { emission: Emission, then: Continuation },
     /// A task resolves a conflict with the default branch.
     Syncing { task: TaskId, then: Continuation },
     /// The tasks of the open waves are being built.
     Tasks,
     /// The wave gate runs.
-    Gate {
-        #[serde(alias = "run")]
-        emission: Emission,
-        then: Continuation,
-    },
+    Gate { emission: Emission, then: Continuation },
     /// The feature pull request is being opened.
-    OpeningPull {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    OpeningPull { emission: Emission },
 }
 
 impl Phase {

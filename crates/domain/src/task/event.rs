@@ -23,10 +23,8 @@ pub enum Event {
     Begin,
     /// The designer ended.
     Designed {
-        #[serde(alias = "run")]
         emission: Emission,
         /// The design; `None` if the settings no longer ask for one.
-        #[serde(default)]
         design: Option<Box<Design>>,
     },
     /// The designer or the Player ended with inquiries.
@@ -37,11 +35,7 @@ pub enum Event {
         partial: Option<Sha>,
     },
     /// The Player ended.
-    Played {
-        #[serde(alias = "run")]
-        emission: Emission,
-        outcome: Box<Played>,
-    },
+    Played { emission: Emission, outcome: Box<Played> },
     /// The pull request is open.
     PullOpened {
         pull: PullNumber,
@@ -50,7 +44,6 @@ pub enum Event {
     },
     /// The Gates ended.
     Gated {
-        #[serde(alias = "run")]
         emission: Emission,
         /// The commit that they ran on.
         head: Sha,
@@ -60,7 +53,6 @@ pub enum Event {
     },
     /// CI has finished, or its time limit is over.
     CiRead {
-        #[serde(alias = "run")]
         emission: Emission,
         /// The commit that CI ran on.
         head: Sha,
@@ -68,55 +60,37 @@ pub enum Event {
     },
     /// The Coach ended, and the contracts were checked.
     Judged {
-        #[serde(alias = "run")]
         emission: Emission,
         head: Sha,
         judgement: Box<Judgement>,
         /// The results of the commands that the Coach asked for.
-        #[serde(default)]
         probes: Vec<GateResult>,
     },
     /// The Coach gave no usable answer, even after all tries.
     CoachFailed {
-        #[serde(alias = "run")]
         emission: Emission,
         failure: AgentFailure,
         /// The last output of the Coach's program.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
         printed: String,
     },
     /// AutoBuild merged the pull request.
-    Merged {
-        #[serde(alias = "run")]
-        emission: Emission,
-        commit: Sha,
-    },
+    Merged { emission: Emission, commit: Sha },
     /// A rule of the repository refused the merge.
     MergeRefused {
-        #[serde(alias = "run")]
         emission: Emission,
         /// GitHub's error text.
         rule: String,
     },
     /// The branch conflicts with work that was merged in the meantime.
-    MergeConflict {
-        #[serde(alias = "run")]
-        emission: Emission,
-        files: Vec<String>,
-    },
+    MergeConflict { emission: Emission, files: Vec<String> },
     /// The integration branch had moved on, so it was merged into the task's branch. Nothing has verified the result.
     CaughtUp {
-        #[serde(alias = "run")]
         emission: Emission,
         /// The branch's new head.
         head: Sha,
     },
     /// An effect that the task waits for was given up.
-    Stuck {
-        #[serde(alias = "run")]
-        emission: Emission,
-        reason: BlockReason,
-    },
+    Stuck { emission: Emission, reason: BlockReason },
     /// A task that this one needs was given up.
     NeedGone {
         /// The task that was given up.
@@ -146,7 +120,6 @@ pub enum Played {
         head: Sha,
         report: PlayerReport,
         /// New files that ignore rules kept out of the commit.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left_out: Vec<LeftOut>,
     },
     /// The Player changed nothing.
@@ -157,7 +130,6 @@ pub enum Played {
         head: Option<Sha>,
         report: PlayerReport,
         /// New files that ignore rules kept out of the commit.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left_out: Vec<LeftOut>,
     },
     /// The commit must not be pushed; it is kept under a held ref.
@@ -165,7 +137,6 @@ pub enum Played {
         base: Sha,
         report: PlayerReport,
         /// New files that ignore rules kept out of the commit.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left_out: Vec<LeftOut>,
         /// Why the commit must not be pushed, as issues for the Player.
         items: Vec<Issue>,
@@ -179,7 +150,6 @@ pub enum Played {
     Failed {
         failure: AgentFailure,
         /// The last output of the Player's program.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
         printed: String,
         /// A commit with the unfinished work, if the tree had changed.
         partial: Option<Sha>,

@@ -25,10 +25,8 @@ pub struct Task {
     /// The task as planned.
     pub plan: PlannedTask,
     /// The reason why the task exists.
-    #[serde(default)]
     pub origin: Origin,
     /// Whether it is designed before its first turn, and the design.
-    #[serde(default)]
     pub pre_loop: PreLoop,
     /// Its wave, from 1.
     pub wave: u32,
@@ -293,22 +291,14 @@ pub enum State {
     /// The task waits for its wave.
     Pending,
     /// The designer works.
-    PreLoop {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    PreLoop { emission: Emission },
     /// The Player works.
-    PlayerTurn {
-        turn: TurnNumber,
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    PlayerTurn { turn: TurnNumber, emission: Emission },
     /// Gates, CI and Coach examine the pushed commit.
     CoachTurn {
         turn: TurnNumber,
         /// The one that examines the commit now.
         stage: Stage,
-        #[serde(alias = "run")]
         emission: Emission,
     },
     /// The commit is approved, but not merged yet.
@@ -387,10 +377,7 @@ pub enum Approval {
 #[serde(rename_all = "snake_case")]
 pub enum MergeState {
     /// The merge effect of this emission.
-    Due {
-        #[serde(alias = "run")]
-        emission: Emission,
-    },
+    Due { emission: Emission },
     /// A person, since the setting is `merge: human`.
     Person,
     /// A person, since a rule refused the merge.
@@ -439,7 +426,6 @@ pub struct Turn {
     /// The Player's own report: a claim, not evidence.
     pub report: Option<PlayerReport>,
     /// New files that ignore rules kept out of the commit.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
     /// Claims of the report that the tree or the Gates contradict.
     pub discrepancies: Vec<Discrepancy>,
@@ -489,12 +475,10 @@ pub struct NextTurn {
     /// A person's words to the Player, as written.
     pub guidance: Vec<Guidance>,
     /// Inquiries that were answered since the last turn began.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Round>,
     /// People's requests for changes that are still open.
     pub reviews: Vec<HumanReview>,
     /// Reviews that neither approve nor request changes. One Coach sees each of them.
-    #[serde(default)]
     pub remarks: Vec<HumanReview>,
     /// The merge conflict that the branch has to resolve.
     pub conflict: Option<Conflict>,

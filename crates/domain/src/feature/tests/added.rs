@@ -146,8 +146,6 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
     let mut brief = ran(3, Counts::Unknown, &[]);
     brief.output.clear();
     assert_eq!(*what, PreFlightCause::SetUp(Evidence::Failed(brief)));
-    let stored: PreFlightCause = serde_json::from_str("\"set-up: `t` exited with 3\"").unwrap();
-    assert_eq!(stored, PreFlightCause::Stored("set-up: `t` exited with 3".to_owned()));
     assert_eq!(output, "the output");
 }
 
@@ -322,7 +320,7 @@ fn what_stands_against_a_merged_commit_may_be_mended_in_a_newer_one() {
     let emission = story.waits_for();
     let reason = BlockReason::PreFlightFailed {
         fault: PreFlightFault::NotRun,
-        what: Box::new(PreFlightCause::Stored("set-up".to_owned())),
+        what: Box::new(PreFlightCause::SetUp(Evidence::Failed(ran(3, Counts::Unknown, &[])))),
         output: String::new(),
     };
     let outcome = Box::new(PreFlightOutcome::Refused(reason));
@@ -419,7 +417,7 @@ fn a_red_gate_in_review_goes_back_to_building_with_a_repair() {
     story.apply(Event::PullOpened {
         emission,
         pull: FEATURE_PULL,
-        opened: None,
+        opened: unmoved(),
     });
     assert_eq!(story.feature.state, State::InReview);
 }
@@ -548,7 +546,7 @@ fn a_request_for_changes_on_the_feature_pull_request_is_a_task_in_a_wave_of_its_
         kinds(&story.apply(Event::PullOpened {
             emission,
             pull: FEATURE_PULL,
-            opened: None,
+            opened: unmoved(),
         })),
         ["publish_wave_check", "living", "ask_person"]
     );

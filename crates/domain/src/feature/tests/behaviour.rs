@@ -39,7 +39,7 @@ fn one_task_goes_from_label_to_review() {
     let opened = story.apply(Event::PullOpened {
         emission,
         pull: FEATURE_PULL,
-        opened: None,
+        opened: unmoved(),
     });
     assert_eq!(kinds(&opened), ["publish_wave_check", "living", "ask_person"]);
     assert_eq!(story.feature.state, State::InReview);

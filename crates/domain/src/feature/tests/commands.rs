@@ -250,7 +250,7 @@ fn retry_in_review_goes_back_to_building() {
     story.apply(Event::PullOpened {
         emission,
         pull: FEATURE_PULL,
-        opened: None,
+        opened: unmoved(),
     });
     assert_eq!(story.feature.state, State::InReview);
     story.says(Command::Retry { task: Some(TWO) }, Target::Feature);

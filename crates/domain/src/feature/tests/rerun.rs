@@ -122,11 +122,11 @@ fn shown_on_31() -> Story {
     story.apply(Event::PullOpened {
         emission,
         pull: FEATURE_PULL,
-        opened: Some(OpenedOn {
+        opened: OpenedOn {
             known: Some(sha(30)),
             head: sha(31),
             gated: Some(sha(30)),
-        }),
+        },
     });
     assert_eq!(story.feature.gates[0].newest(), &sha(31));
     story

@@ -11,6 +11,7 @@ use crate::{
     evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, GateReport, GateResult},
     feature::{
         Discussion, Feature, Mode, PlanApproval, PreFlight, PreFlightOutcome, Rules, Snapshot, Step, Trust, Wanted,
+        event::OpenedOn,
         event::{DefaultMerge, Event, Planned},
         step::{labelled, step},
     },
@@ -47,6 +48,15 @@ pub fn person(id: u64) -> User {
 
 pub fn sha(n: u64) -> Sha {
     format!("{n:040x}").parse().unwrap()
+}
+
+/// A feature pull request whose branch nobody looked at.
+pub fn unmoved() -> OpenedOn {
+    OpenedOn {
+        known: None,
+        head: sha(0),
+        gated: None,
+    }
 }
 
 pub fn pull(task: TaskId) -> PullNumber {
@@ -461,7 +471,7 @@ impl Story {
         story.apply(Event::PullOpened {
             emission,
             pull: FEATURE_PULL,
-            opened: None,
+            opened: unmoved(),
         });
         story
     }

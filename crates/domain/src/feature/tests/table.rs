@@ -588,9 +588,12 @@ fn features() -> Vec<(&'static str, Story)> {
 fn no_start() -> Box<PreFlightOutcome> {
     Box::new(PreFlightOutcome::Refused(BlockReason::PreFlightFailed {
         fault: PreFlightFault::NotRun,
-        what: Box::new(PreFlightCause::Stored(
-            "tests: `t` could not start: no such program".to_owned(),
-        )),
+        what: Box::new(PreFlightCause::Tests(crate::evidence::Evidence::Absent(
+            crate::evidence::Absence::CouldNotStart {
+                command: "t".to_owned(),
+                reason: "no such program".to_owned(),
+            },
+        ))),
         output: String::new(),
     }))
 }
@@ -716,7 +719,7 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
             Event::PullOpened {
                 emission,
                 pull: FEATURE_PULL,
-                opened: None,
+                opened: unmoved(),
             },
         ),
         (

@@ -422,7 +422,7 @@ impl World {
                 _ => Event::PullOpened {
                     emission: *emission,
                     pull: FEATURE_PULL,
-                    opened: None,
+                    opened: unmoved(),
                 },
             },
             Effect::Task { task, emission, work } => {
