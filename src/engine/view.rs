@@ -10,6 +10,7 @@ use crate::{
 use domain::{
     cost,
     cost::{Cost, Spending, Waiting},
+    effect::{Effect, Reply},
     feature::{Feature, State},
     ids::{FeatureKey, InstallationId, RepoId, RepoName},
 };
@@ -21,6 +22,8 @@ use std::{
 
 /// The most ended Features that are shown.
 const MOST_ENDED: u32 = 30;
+/// The kind of effects that reply, as they are stored.
+const REPLY: &str = "reply";
 /// How long GitHub may take to return a repository's name.
 const NAME_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -214,6 +217,19 @@ impl Engine {
             spending: self.spending_so_far(key).await?,
             name: self.autobuild.name_heard(key.repo),
         }))
+    }
+
+    /// Returns the replies in a repository to commands and labels after the one with this number, each with its number
+    /// and its Feature.
+    pub async fn replies(&self, repo: RepoId, after: i64) -> Result<Vec<(i64, Reply, Option<FeatureKey>)>, StoreError> {
+        let stored = self.store.effects_of_kind(repo, REPLY, after).await?;
+        let replies = stored
+            .into_iter()
+            .filter_map(|stored| match serde_json::from_str(&stored.payload) {
+                Ok(Effect::Reply { reply, .. }) => Some((stored.seq, reply, stored.feature)),
+                Ok(_) | Err(_) => None,
+            });
+        Ok(replies.collect())
     }
 
     /// Returns a Feature's cost so far, its running agents, and its waits for a model's API or GitHub. There is no

@@ -3,8 +3,9 @@
 use crate::messages::{
     findings, gates, headline, inquiry, items,
     links::Links,
-    measure::{Form, Measure, bullets, fitting, folded, printed, sections, titled},
+    measure::{Form, Measure, bullets, fitting, folded, printed, rendered, sections, titled},
     reasons, remedy, untrusted,
+    untrusted::{Medium, Room},
     waits::called,
     words,
     words::count,
@@ -40,7 +41,7 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
             why(feature, &report, measure),
             reasons::printed_last(&report.reason, Form::Folded, measure),
             red_before(feature, &report, measure, Form::Folded),
-            what_to_do(&report, task),
+            what_to_do(&report, task, measure),
             recurring(&report.recurring, measure),
             folded("The last feedback", &items::by_severity(&report.last_feedback, measure)),
             gates_now(&report, task, measure),
@@ -49,19 +50,20 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
     }))
 }
 
-/// Returns, for a person at a terminal, why a Feature or its tasks are blocked and what the person can do: one text for
-/// each that is blocked.
-pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
+/// Returns why a Feature or its tasks are blocked and what a person can do: one text for each that is blocked.
+pub fn blocked_in_short(feature: &Feature, medium: Medium) -> Vec<String> {
     let Some(of_feature) = report_of_feature(feature, Cost::default()) else {
         return Vec::new();
     };
     let of_tasks = feature.tasks.iter().filter_map(|task| {
         let report = BlockedReport::of_task(task, Cost::default())?;
-        let whose = format!("{} {}", words::task_name(task), headline::is_blocked(task));
         let criteria = &task.plan.acceptance_criteria;
         let judged = task.last_judged().filter(|_| task.inquiries().is_none());
         let judged = judged.map(|turn| (task, turn));
-        Some(in_short(feature, &whose, &report, criteria, judged))
+        Some(rendered(medium, |measure| {
+            let whose = format!("{} {}", words::task_name_in(task, measure), headline::is_blocked(task));
+            in_short(feature, &whose, &report, criteria, judged, measure)
+        }))
     });
     let of_tasks: Vec<String> = of_tasks.collect();
     if of_tasks.is_empty() {
@@ -70,21 +72,43 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
         } else {
             format!("It is blocked{}", headline::after_blocked(feature))
         };
-        vec![in_short(feature, &title, &of_feature, &[], None)]
+        vec![rendered(medium, |measure| {
+            in_short(feature, &title, &of_feature, &[], None, measure)
+        })]
     } else {
         of_tasks
     }
 }
 
-/// Returns, for a person at a terminal, that a Feature cannot go on until its repository's settings are corrected,
-/// whatever stopped it before.
-pub fn bad_settings_in_short(feature: &Feature, mistakes: &[SettingsMistake]) -> String {
+/// Returns, for a terminal, why a task just stopped and what a person can do; `None` if it is not blocked. Its last
+/// verdict is left out.
+pub fn stopped_task(feature: &Feature, task: &Task) -> Option<String> {
+    let report = BlockedReport::of_task(task, Cost::default())?;
+    let criteria = &task.plan.acceptance_criteria;
+    Some(rendered(Medium::Terminal, |measure| {
+        stopped(feature, &report, criteria, measure)
+    }))
+}
+
+/// Returns, for a terminal, why a Feature itself just stopped; `None` if it is not blocked, or only because its tasks
+/// are.
+pub fn stopped_feature(feature: &Feature) -> Option<String> {
+    let report = report_of_feature(feature, Cost::default())?;
+    let of_tasks = matches!(report.reason, BlockReason::TasksBlocked { .. });
+    (!of_tasks).then(|| rendered(Medium::Terminal, |measure| stopped(feature, &report, &[], measure)))
+}
+
+/// Returns, for a terminal, that a Feature cannot go on until its repository's settings are corrected, whatever stopped
+/// it before.
+pub fn bad_settings_in_terminal(feature: &Feature, mistakes: &[SettingsMistake]) -> String {
     let reason = BlockReason::BadSettings {
         mistakes: mistakes.to_vec(),
     };
     let report = BlockedReport::of_feature(feature, &reason, None, Cost::default());
     let title = format!("It does not go on ({})", headline::cause(&report.reason));
-    in_short(feature, &title, &report, &[], None)
+    rendered(Medium::Terminal, |measure| {
+        in_short(feature, &title, &report, &[], None, measure)
+    })
 }
 
 fn in_short(
@@ -93,19 +117,26 @@ fn in_short(
     report: &BlockedReport,
     criteria: &[Criterion],
     judged: Option<(&Task, &Turn)>,
+    measure: &Measure,
 ) -> String {
-    let sent_back =
-        |measure: &Measure| judged.map_or_else(String::new, |(task, turn)| findings::sent_back(task, turn, measure));
-    fitting(|measure| {
-        sections(vec![
-            format!("**{title}:**"),
-            reasons::blocked(&report.reason, measure),
-            titled("The last feedback:", &sent_back(measure)),
-            reasons::printed_last(&report.reason, Form::Open, measure),
-            red_before(feature, report, measure, Form::Open),
-            titled("What you can do:", &actions(report, criteria)),
-        ])
-    })
+    let sent_back = judged.map_or_else(String::new, |(task, turn)| findings::sent_back(task, turn, measure));
+    sections(vec![
+        measure.strong(&format!("{title}:")),
+        reasons::blocked(&report.reason, measure),
+        titled("The last feedback:", &sent_back),
+        reasons::printed_last(&report.reason, Form::Open, measure),
+        red_before(feature, report, measure, Form::Open),
+        titled("What you can do:", &actions(report, criteria, measure)),
+    ])
+}
+
+fn stopped(feature: &Feature, report: &BlockedReport, criteria: &[Criterion], measure: &Measure) -> String {
+    sections(vec![
+        reasons::blocked(&report.reason, measure),
+        reasons::printed_last(&report.reason, Form::Open, measure),
+        red_before(feature, report, measure, Form::Open),
+        titled("What you can do:", &actions(report, criteria, measure)),
+    ])
 }
 
 /// Returns the report on a blocked Feature, with the Gates' results if they are the reason. Terminal and issue use the
@@ -144,9 +175,10 @@ pub(super) fn why(feature: &Feature, report: &BlockedReport, measure: &Measure) 
 }
 
 /// Returns what a person can do, and the commands for it.
-pub(super) fn what_to_do(report: &BlockedReport, task: &Task) -> String {
+pub(super) fn what_to_do(report: &BlockedReport, task: &Task, measure: &Measure) -> String {
+    let criteria = &task.plan.acceptance_criteria;
     sections(vec![
-        titled("#### What you can do", &actions(report, &task.plan.acceptance_criteria)),
+        titled("#### What you can do", &actions(report, criteria, measure)),
         ways_on(report, task),
     ])
 }
@@ -194,9 +226,13 @@ fn gates_now(report: &BlockedReport, task: &Task, measure: &Measure) -> String {
     }
 }
 
-fn actions(report: &BlockedReport, criteria: &[Criterion]) -> String {
+fn actions(report: &BlockedReport, criteria: &[Criterion], measure: &Measure) -> String {
     let actions = (1u32..).zip(remedy::suggested_actions(report, criteria));
-    let lines = actions.map(|(number, action)| format!("{number}. {}.", untrusted::inline(&action, 600)));
+    let room = Room {
+        max: 600,
+        medium: measure.medium,
+    };
+    let lines = actions.map(|(number, action)| format!("{number}. {}.", untrusted::inline(&action, room)));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -225,7 +261,7 @@ fn ways_on(report: &BlockedReport, task: &Task) -> String {
         Approvable::Yes | Approvable::NothingPushed => "",
     };
     let ways = format!("**To go on**, write one of these as a new comment (it needs write access):\n\n{ways}");
-    sections(vec![words::to_comment(&ways), no_approval.to_owned()])
+    sections(vec![ways, no_approval.to_owned()])
 }
 
 fn work_so_far(feature: &Feature, task: &Task, links: &Links) -> String {
@@ -264,7 +300,7 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
             ),
             reasons::printed_last(reason, Form::Folded, measure),
             blocked_tasks(feature, links, measure),
-            titled("#### What you can do", &actions(&report, &[])),
+            titled("#### What you can do", &actions(&report, &[], measure)),
             feature_ways_on(feature, &report),
             now,
             format!(
@@ -311,8 +347,8 @@ fn feature_ways_on(feature: &Feature, report: &BlockedReport) -> String {
         NextCommand::Approve => None,
     };
     let ways: Vec<String> = report.ways.iter().filter_map(way).collect();
-    words::to_comment(&format!(
+    format!(
         "**To go on**, write one of these as a new comment on this issue (it needs write access):\n\n{}",
         ways.join("\n")
-    ))
+    )
 }

@@ -124,7 +124,7 @@ fn tasks(feature: &Feature, spending: &Spending, links: &Links, measure: &Measur
             links.pull_or(task.pull, "–"),
             progress::turns(task),
             words::cost(&spending.of(task.id)),
-            words::state(task),
+            words::state(task, untrusted::Medium::Markdown),
             evidence(task),
         )
     })

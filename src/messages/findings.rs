@@ -5,6 +5,7 @@ use crate::messages::{
     gates, items,
     measure::{Measure, bullets, folded, listed, sections, titled},
     questions, review, untrusted,
+    untrusted::Medium,
     words::count,
 };
 use domain::{
@@ -41,7 +42,7 @@ pub(super) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&Issue],
     };
     let body = sections(vec![
         brief(&listed, measure),
-        criteria_line(task, turn, verdict),
+        criteria_line(task, turn, verdict, measure),
         elsewhere,
     ]);
     titled(heading, &body)
@@ -91,14 +92,17 @@ fn without_repeats<'a>(task: &Task, turn: &Turn, items: impl IntoIterator<Item =
 }
 
 /// Returns the criteria that are not met and that no item is about.
-fn criteria_line(task: &Task, turn: &Turn, verdict: &Verdict) -> String {
+fn criteria_line(task: &Task, turn: &Turn, verdict: &Verdict, measure: &Measure) -> String {
     let all = &task.plan.acceptance_criteria;
     let open = (1..)
         .zip(all)
         .filter(|(number, _)| is_open(*number, task, turn, verdict));
     let open: Vec<(usize, &Criterion)> = open.collect();
     let named = bullets(&open, OPEN, |(number, criterion)| {
-        format!("{number}: {}", untrusted::inline(&criterion.text, OPEN_TEXT))
+        format!(
+            "{number}: {}",
+            untrusted::inline(&criterion.text, measure.room(OPEN_TEXT))
+        )
     });
     match open.len() {
         0 => String::new(),
@@ -136,13 +140,17 @@ pub(super) fn coach_words(verdict: &Verdict, measure: &Measure) -> String {
         (false, true) => summary.to_owned(),
         (false, false) => format!("{summary}\n\n{feedback}"),
     };
-    if whole.chars().count() > OPEN_WORDS && measure.text > OPEN_WORDS {
+    let folds = measure.medium == Medium::Markdown;
+    if folds && whole.chars().count() > OPEN_WORDS && measure.text > OPEN_WORDS {
         sections(vec![
-            untrusted::quote(&whole, OPEN_WORDS),
-            folded("The Coach's words in full", &untrusted::quote(&whole, measure.text)),
+            untrusted::quote(&whole, measure.room(OPEN_WORDS)),
+            folded(
+                "The Coach's words in full",
+                &untrusted::quote(&whole, measure.room(usize::MAX)),
+            ),
         ])
     } else {
-        untrusted::quote(&whole, measure.text)
+        untrusted::quote(&whole, measure.room(usize::MAX))
     }
 }
 
@@ -167,7 +175,7 @@ pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
     } else {
         format!("{what}: {}.", names.join(", and "))
     };
-    let untold = listed(&untold, measure.rows.min(OPEN), measure.text.min(OPEN_TEXT));
+    let untold = listed(&untold, measure.rows.min(OPEN), measure.room(OPEN_TEXT));
     sections(vec![named, titled(&format!("{what}:"), &untold)])
 }
 
@@ -190,6 +198,17 @@ pub(super) fn sent_back(task: &Task, turn: &Turn, measure: &Measure) -> String {
         items::by_severity(items, &short)
     };
     sections(vec![lowered(verdict, &short), words])
+}
+
+/// Returns, for a person at a terminal, the Coach's words on a turn and every item, each failure once.
+pub fn verdict_in_terminal(task: &Task, turn: &Turn, verdict: &Verdict) -> String {
+    let measure = &Measure::TERMINAL;
+    sections(vec![
+        coach_words(verdict, measure),
+        lowered(verdict, measure),
+        items::by_severity(without_repeats(task, turn, &verdict.items), measure),
+        criteria_line(task, turn, verdict, measure),
+    ])
 }
 
 /// Names, within a sentence, what is missing if a contract is broken.

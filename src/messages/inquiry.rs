@@ -28,7 +28,7 @@ fn agent(by: Inquirer) -> &'static str {
 }
 
 fn questions(inquiries: &Inquiries, measure: &Measure) -> String {
-    let max = measure.text.min(1_200);
+    let max = measure.room(1_200);
     let line = |(number, inquiry): (usize, &Inquiry)| {
         let default = untrusted::inline(default_of(inquiry), max);
         format!(
@@ -116,7 +116,7 @@ fn report(
                 words::person(&feature.snapshot.labelled_by),
                 asks(by, inquiries, measure)
             ),
-            words::to_comment(&how),
+            how.clone(),
             so_far.to_owned(),
             format!("**Cost so far:** {}", words::cost_in_full(cost)),
         ])

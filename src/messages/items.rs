@@ -21,7 +21,12 @@ pub(super) fn by_severity<'a>(items: impl IntoIterator<Item = &'a Issue> + Clone
             |item| entry(item, measure),
             |left| format!("- and {left} more"),
         );
-        format!("**{}** ({})\n\n{}", word(severity), meaning(severity), lines.join("\n"))
+        format!(
+            "{} ({})\n\n{}",
+            measure.strong(word(severity)),
+            meaning(severity),
+            lines.join("\n")
+        )
     };
     sections(vec![
         group(Severity::MustFix),
@@ -48,19 +53,25 @@ fn meaning(severity: Severity) -> &'static str {
 fn entry(item: &Issue, measure: &Measure) -> String {
     let place = place(item).map_or_else(String::new, |place| format!("{place}: "));
     let (wrong, advice) = match item.suggestion.as_deref().filter(|text| !text.trim().is_empty()) {
-        None => (untrusted::inline(&item.description, measure.text), String::new()),
+        None => (
+            untrusted::inline(&item.description, measure.room(usize::MAX)),
+            String::new(),
+        ),
         Some(text) => {
             let advice = match replacement(text) {
-                Some(code) => untrusted::code(code, measure.text),
-                None => untrusted::inline(text, measure.text),
+                Some(code) => untrusted::code(code, measure.room(usize::MAX)),
+                None => untrusted::inline(text, measure.room(usize::MAX)),
             };
             (
-                untrusted::sentence(&item.description, measure.text),
+                untrusted::sentence(&item.description, measure.room(usize::MAX)),
                 format!(" Suggestion: {advice}"),
             )
         }
     };
-    format!("- [{}] {place}{wrong}{advice}", untrusted::inline(&item.category, 60))
+    format!(
+        "- [{}] {place}{wrong}{advice}",
+        untrusted::inline(&item.category, measure.room(60))
+    )
 }
 
 /// Returns the place of an item, such as "`src/a.rs`, line 12".

@@ -5,24 +5,34 @@ use domain::ids::{CommentId, IssueNumber, PullNumber, RepoName, Sha};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Links {
-    /// The repository's page, for example `https://github.com/acme/shop`.
-    repo_url: String,
+    /// The repository's page, for example `https://github.com/acme/shop`; `None` where a link cannot be followed.
+    repo_url: Option<String>,
 }
 
 impl Links {
     /// Makes links for a repository on the forge with this web address.
     pub fn new(web_url: &str, repo: &RepoName) -> Self {
         Self {
-            repo_url: format!("{}/{repo}", web_url.trim_end_matches('/')),
+            repo_url: Some(format!("{}/{repo}", web_url.trim_end_matches('/'))),
+        }
+    }
+
+    /// Names things without links, for a terminal.
+    pub(super) const NONE: Self = Self { repo_url: None };
+
+    fn link(&self, shown: &str, path: &str) -> String {
+        match &self.repo_url {
+            Some(url) => format!("[{shown}]({url}/{path})"),
+            None => shown.to_owned(),
         }
     }
 
     pub fn issue(&self, number: IssueNumber) -> String {
-        format!("[#{number}]({}/issues/{number})", self.repo_url)
+        self.link(&format!("#{number}"), &format!("issues/{number}"))
     }
 
     pub fn pull(&self, number: PullNumber) -> String {
-        format!("[#{number}]({}/pull/{number})", self.repo_url)
+        self.link(&format!("#{number}"), &format!("pull/{number}"))
     }
 
     /// Returns a link to a pull request, or these words if there is none.
@@ -32,12 +42,12 @@ impl Links {
 
     /// Returns a link to a comment on an issue, shown as `words`.
     pub fn comment(&self, issue: IssueNumber, comment: CommentId, words: &str) -> String {
-        format!("[{words}]({}/issues/{issue}#issuecomment-{comment})", self.repo_url)
+        self.link(words, &format!("issues/{issue}#issuecomment-{comment}"))
     }
 
     /// Returns a link to a commit, shown by its first digits.
     pub fn commit(&self, sha: &Sha) -> String {
-        format!("[`{}`]({}/commit/{sha})", sha.short(), self.repo_url)
+        self.link(&format!("`{}`", sha.short()), &format!("commit/{sha}"))
     }
 
     /// Returns a link to a branch that AutoBuild named.
@@ -45,7 +55,7 @@ impl Links {
         let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-_.".contains(&b));
         let shown = untrusted::code(name, 200);
         if plain {
-            format!("[{shown}]({}/tree/{name})", self.repo_url)
+            self.link(&shown, &format!("tree/{name}"))
         } else {
             shown
         }

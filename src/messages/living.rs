@@ -8,6 +8,7 @@ use crate::messages::{
     progress, reasons, refused_host,
     remedy::agents::SCHEMA,
     unsaid, untrusted,
+    untrusted::Medium,
     waived::Waived,
     words,
     words::count,
@@ -110,7 +111,41 @@ fn with_plan(
 
 pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
     let word = words::feature_state(feature);
-    let more = match &feature.state {
+    let (cause, more) = (headline::after_blocked(feature), more(feature, links));
+    format!("**State: {word}{cause}.** {more}")
+}
+
+/// Returns a Feature's state with its cause and its step, for a terminal.
+pub fn state_in_terminal(feature: &Feature) -> String {
+    let word = words::feature_state(feature);
+    format!(
+        "{word}{}. {}",
+        headline::after_blocked(feature),
+        more(feature, &Links::NONE)
+    )
+}
+
+/// Returns a task's number, name and state, for a terminal.
+pub fn task_in_terminal(task: &Task) -> String {
+    let state = words::state(task, Medium::Terminal);
+    format!("{}: {state}", words::task_name_in(task, &Measure::TERMINAL))
+}
+
+/// Returns the things that a person at a terminal should know of a Feature besides its state: tests that are missing,
+/// refused hosts, and waits for others.
+pub fn notes_in_terminal(feature: &Feature, spending: &Spending) -> Vec<String> {
+    let measure = &Measure::TERMINAL;
+    let notes = [
+        untested(feature, measure),
+        refused_host::refused(spending, measure),
+        waiting(spending, measure),
+    ];
+    notes.into_iter().filter(|note| !note.is_empty()).collect()
+}
+
+/// Says what a Feature in this state does or waits for.
+fn more(feature: &Feature, links: &Links) -> String {
+    match &feature.state {
         State::Planning { .. } => match (&feature.preflight, feature.given_plan()) {
             (None, None) => "AutoBuild runs the repository's tests, then makes the plan.".to_owned(),
             (Some(_), _) | (None, Some(_)) => "AutoBuild is making the plan.".to_owned(),
@@ -133,8 +168,7 @@ pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
         },
         State::Cancelled { why } => reasons::cancelled(why),
         State::Failed { .. } => "There is no valid plan.".to_owned(),
-    };
-    format!("**State: {word}{}.** {more}", headline::after_blocked(feature))
+    }
 }
 
 /// Names the schema's file to those who repair the agent that made the plan.
@@ -152,7 +186,7 @@ fn details_of_state(feature: &Feature, measure: &Measure) -> String {
             "What is wrong with it:\n\n{}{}\n\n{}",
             untrusted::fence(message, "text", measure.output),
             schema_of_plan(*author),
-            words::to_comment(ways)
+            ways
         );
     }
     let State::Blocked { reason, .. } = &feature.state else {
@@ -180,10 +214,13 @@ fn untested(feature: &Feature, measure: &Measure) -> String {
     };
     let needs_tests = feature.tasks.is_empty() || feature.tasks.iter().any(tests_decide);
     match feature.preflight.as_ref().map(|found| &found.before) {
-        Some(Before::NoTests { .. }) if needs_tests => format!("**AutoBuild found no tests here.** {NO_TESTS}"),
+        Some(Before::NoTests { .. }) if needs_tests => {
+            format!("{} {NO_TESTS}", measure.strong("AutoBuild found no tests here."))
+        }
         Some(Before::Red { tests, failing, .. }) if failing.is_empty() => format!(
-            "**The tests fail before any work, and do not say which.** If the issue is not about that, fix it first: {}.",
-            untrusted::inline(tests, measure.text.min(1_000))
+            "{} If the issue is not about that, fix it first: {}.",
+            measure.strong("The tests fail before any work, and do not say which."),
+            untrusted::inline(tests, measure.room(1_000))
         ),
         Some(Before::NoTests { .. } | Before::Green { .. } | Before::Red { .. }) | None => String::new(),
     }
@@ -306,14 +343,20 @@ pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
             }
         })
     };
-    let model = "**Waiting for the model's API**, which limits or refuses its service for now. The wait uses up no try and no \
+    let model = "which limits or refuses its service for now. The wait uses up no try and no \
                  turn, and nobody has to do anything:";
-    let github = "**Waiting for GitHub**, which could not be reached from here, or failed itself. What was finished is kept. \
+    let github = "which could not be reached from here, or failed itself. What was finished is kept. \
                   It is tried again every few minutes, for a day; that uses up no try and no turn, and nobody has to do \
                   anything:";
     sections(vec![
-        titled(model, &of(WaitsOn::Model)),
-        titled(github, &of(WaitsOn::GitHub)),
+        titled(
+            &format!("{}, {model}", measure.strong("Waiting for the model's API")),
+            &of(WaitsOn::Model),
+        ),
+        titled(
+            &format!("{}, {github}", measure.strong("Waiting for GitHub")),
+            &of(WaitsOn::GitHub),
+        ),
     ])
 }
 
@@ -324,11 +367,11 @@ pub(super) fn hash8(version: &PlanVersion) -> String {
 
 /// Returns why the plan waits, every command in it, and how to approve it.
 pub(super) fn approval(version: &PlanVersion, measure: &Measure) -> String {
-    let how = words::to_comment(&format!(
+    let how = format!(
         "To start it, write `/autobuild approve {}` in a new comment. For another plan, write `/autobuild plan` and say \
          what to change, or give the plan itself in a fenced `yaml` block.",
         hash8(version)
-    ));
+    );
     sections(vec![
         "### This plan waits for approval".to_owned(),
         bullets(&version.waits, 10, reasons::approval),

@@ -1,7 +1,7 @@
 //! Keeps every text under GitHub's limits, whatever the input's size: first outputs get shorter, then the plan's YAML
 //! is left out, then rows are.
 
-use crate::messages::untrusted::{code, fence, inline, shorten};
+use crate::messages::untrusted::{Medium, Room, code, fence, inline, shorten};
 
 /// The most characters of any posted text; GitHub accepts 65,536, and the engine adds a mark.
 pub const MAX_CHARS: usize = 60_000;
@@ -15,6 +15,7 @@ pub(super) struct Measure {
     pub(super) rows: usize,
     /// Whether the plan's YAML is shown.
     pub(super) yaml: Yaml,
+    pub(super) medium: Medium,
 }
 
 /// Whether the plan's YAML is shown.
@@ -41,6 +42,37 @@ impl Measure {
             output,
             rows,
             yaml,
+            medium: Medium::Markdown,
+        }
+    }
+
+    /// The sizes of a text in a terminal, where nobody scrolls far.
+    pub(super) const TERMINAL: Self = Self {
+        medium: Medium::Terminal,
+        ..Self::of(2_000, 8_000, 20, Yaml::LeftOut)
+    };
+
+    /// Returns room for a text of at most `max` characters.
+    pub(super) fn room(&self, max: usize) -> Room {
+        Room {
+            max: self.text.min(max),
+            medium: self.medium,
+        }
+    }
+
+    /// Returns room for a program's output.
+    pub(super) fn output(&self) -> Room {
+        Room {
+            max: self.output,
+            medium: self.medium,
+        }
+    }
+
+    /// Returns text that stands out; a terminal has no means for that within a sentence.
+    pub(super) fn strong(&self, text: &str) -> String {
+        match self.medium {
+            Medium::Markdown => format!("**{text}**"),
+            Medium::Terminal => text.to_owned(),
         }
     }
 }
@@ -54,6 +86,14 @@ pub(super) fn fitting(render: impl Fn(&Measure) -> String) -> String {
         }
     }
     shorten(&last, MAX_CHARS)
+}
+
+/// Renders a text for the place where it is read.
+pub(super) fn rendered(medium: Medium, render: impl Fn(&Measure) -> String) -> String {
+    match medium {
+        Medium::Markdown => fitting(render),
+        Medium::Terminal => render(&Measure::TERMINAL),
+    }
 }
 
 /// Renders the first `most` entries, and a line that counts the others.
@@ -83,8 +123,9 @@ pub(super) fn bullets<T>(entries: &[T], most: usize, render: impl Fn(&T) -> Stri
 }
 
 /// Returns a list of the first `most` texts of others, each of at most `max` characters.
-pub(super) fn listed(texts: &[String], most: usize, max: usize) -> String {
-    bullets(texts, most, |text| inline(text, max))
+pub(super) fn listed(texts: &[String], most: usize, room: impl Into<Room>) -> String {
+    let room = room.into();
+    bullets(texts, most, |text| inline(text, room))
 }
 
 /// Returns a table with this line of titles and a row for each of the first `most` entries; nothing without entries.
@@ -105,11 +146,12 @@ pub(super) fn table<T>(titles: &str, entries: &[T], most: usize, row: impl Fn(&T
 }
 
 /// Returns the first `most` names as code, each of at most `max` characters.
-pub(super) fn codes<T: AsRef<str>>(names: &[T], most: usize, max: usize) -> String {
+pub(super) fn codes<T: AsRef<str>>(names: &[T], most: usize, room: impl Into<Room>) -> String {
+    let room = room.into();
     let shown = first(
         names,
         most,
-        |name| code(name.as_ref(), max),
+        |name| code(name.as_ref(), room),
         |left| format!("and {left} more"),
     );
     shown.join(", ")
@@ -161,7 +203,7 @@ pub(super) fn printed(form: Form, title: &str, output: &str, measure: &Measure) 
     if output.trim().is_empty() {
         return String::new();
     }
-    let output = fence(output, "text", measure.output);
+    let output = fence(output, "text", measure.output());
     match form {
         Form::Folded => folded(title, &output),
         Form::Open => titled(&format!("{title}:"), &output),

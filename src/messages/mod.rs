@@ -49,20 +49,25 @@ mod words;
 mod tests;
 
 pub use annotation::{Annotation, annotated_files, annotations};
-pub use blocked::{bad_settings_in_short, blocked_in_short, blocked_report, feature_blocked};
+pub use blocked::{
+    bad_settings_in_terminal, blocked_in_short, blocked_report, feature_blocked, stopped_feature, stopped_task,
+};
 pub use check::{CheckRun, Conclusion, blocked_check, check_in_words, check_run, wave_check};
 pub use commit::{
     CommitKind, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash, turn_commit,
 };
 pub use facts::{word_evidence, word_report};
 pub use feature_pull::{closed_feature_pull, feature_pull};
+pub use findings::verdict_in_terminal;
 pub use gates::every as every_gate;
 pub use graph::colour as task_colour;
 pub use happened::happened;
 pub use headline::after_blocked;
 pub use inquiry::own_defaults;
 pub use links::Links;
-pub use living::{UnusedFilter, filter_note, living, schema_of_plan, standing};
+pub use living::{
+    UnusedFilter, filter_note, living, notes_in_terminal, schema_of_plan, standing, state_in_terminal, task_in_terminal,
+};
 pub use measure::MAX_CHARS;
 pub use onboarding::{Detected as DetectedSettings, ISSUE_FORM, LABELS, onboarding_pull, proposed_settings};
 pub use plan_file::{
@@ -71,11 +76,12 @@ pub use plan_file::{
 pub use reasons::{machine_note, settings_mistake, step};
 pub use refusal::lacks_criteria;
 pub use refused_host::refused_host;
-pub use reply::reply;
+pub use reply::{reply, reply_in_terminal};
 pub use review::{Inline, Review, ReviewedDiff, fold_inline, review};
 pub use rules::about as about_rule;
 pub use task_pull::{PullText, closed_pull, dismissal, task_pull, waived_of};
 pub use text::clean::clean;
 pub use time_limits::cut_times;
+pub use untrusted::Medium;
 pub use waits::wait;
-pub use words::{cost, count, feature_name, feature_state, task_state, without_commands};
+pub use words::{cost, count, feature_name, feature_state, task_state};

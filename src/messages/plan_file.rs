@@ -110,7 +110,7 @@ fn page(feature: &Feature, task: &Task, measure: &Measure) -> String {
             task.wave,
             task.plan.kind,
             words::tasks(&task.plan.dependencies, 40),
-            words::state(task)
+            words::state(task, untrusted::Medium::Markdown)
         ),
         untrusted::quote(&task.plan.description, measure.text),
         titled("## Acceptance criteria", &criteria(task, measure)),

@@ -27,7 +27,7 @@ fn row(task: &Task, spending: &Spending, links: &Links, measure: &Measure) -> St
         task.plan.kind,
         complexity::task(&task.plan),
         words::tasks(&task.plan.dependencies, 10),
-        words::state(task),
+        words::state(task, untrusted::Medium::Markdown),
         links.pull_or(task.pull, "–"),
         turns(task),
         words::cost(&spending.of(task.id)),

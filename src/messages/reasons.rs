@@ -3,7 +3,7 @@
 use crate::messages::{
     inquiry,
     measure::{Form, Measure, bullets, codes, listed, printed, sections},
-    untrusted::{code, fence, inline},
+    untrusted::{Room, code, fence, inline},
     words::{count, person, size, tasks},
 };
 use domain::{
@@ -20,7 +20,7 @@ use text::mistake::SettingsMistake;
 
 /// Returns why a Task or a Feature is blocked, as one sentence.
 pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
-    let max = measure.text.min(600);
+    let max = measure.room(600);
     match reason {
         BlockReason::OutOfTurns { turns: 1 } => "Its one turn ended with feedback, and it may have no more.".to_owned(),
         BlockReason::OutOfTurns { turns } => format!("All {turns} allowed turns ended with changes requested."),
@@ -91,7 +91,7 @@ pub(super) fn spent(spent: &Spent) -> String {
     }
 }
 
-fn agent_failed(doing: &WorkStep, failure: &AgentFailure, max: usize) -> String {
+fn agent_failed(doing: &WorkStep, failure: &AgentFailure, max: Room) -> String {
     let why = agent(failure, max);
     let who = with_a_capital(who(doing));
     match failure.class() {
@@ -171,11 +171,11 @@ fn named(by: &User) -> String {
 }
 
 pub fn step(kind: &str) -> String {
-    work(&WorkStep::of_kind(kind), 100)
+    work(&WorkStep::of_kind(kind), Room::from(100))
 }
 
 /// Returns the name for people of what was being done.
-fn work(doing: &WorkStep, max: usize) -> String {
+fn work(doing: &WorkStep, max: Room) -> String {
     match doing {
         WorkStep::Plan => "planning".to_owned(),
         WorkStep::PreFlight => "pre-flight".to_owned(),
@@ -196,7 +196,7 @@ fn work(doing: &WorkStep, max: usize) -> String {
     }
 }
 
-fn refused(doing: &str, said: &str, max: usize) -> String {
+fn refused(doing: &str, said: &str, max: Room) -> String {
     format!(
         "GitHub refused a request, and this stopped {doing}. Reason: {}",
         code(said, max)
@@ -205,7 +205,7 @@ fn refused(doing: &str, said: &str, max: usize) -> String {
 
 /// Words a fault. For a failure of the service's own machine it names only the kind, since the details for operators
 /// are in the log.
-fn failed(doing: &WorkStep, fault: &Fault, max: usize) -> String {
+fn failed(doing: &WorkStep, fault: &Fault, max: Room) -> String {
     let doing = work(doing, max);
     match fault {
         Fault::Refused { said } => refused(&doing, said, max),
@@ -316,7 +316,7 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
         }
         (PreFlightFault::NoCommand, _) => "No command was found that runs the tests of the default branch",
     };
-    let what = trimmed(&preflight_cause(what), measure.text.min(2_000));
+    let what = trimmed(&preflight_cause(what), measure.room(2_000));
     let sentence = match fault {
         PreFlightFault::FailingBase => format!("{begin} {what}."),
         PreFlightFault::NotRun
@@ -327,7 +327,7 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
     if output.trim().is_empty() {
         sentence
     } else {
-        format!("{sentence}\n\n{}", fence(output, "text", measure.output))
+        format!("{sentence}\n\n{}", fence(output, "text", measure.output()))
     }
 }
 
@@ -451,7 +451,7 @@ fn tasks_blocked(ids: &[TaskId], measure: &Measure) -> String {
 }
 
 /// Says, within a sentence, how an agent failed.
-fn agent(failure: &AgentFailure, max: usize) -> String {
+fn agent(failure: &AgentFailure, max: Room) -> String {
     match failure {
         AgentFailure::NotFound { program } => format!("its program {} was not found", code(program, max)),
         AgentFailure::Failed { how } => trimmed(how, max),
@@ -496,7 +496,7 @@ fn agent(failure: &AgentFailure, max: usize) -> String {
     }
 }
 
-fn script_spent(spent: &SpentScript, max: usize) -> String {
+fn script_spent(spent: &SpentScript, max: Room) -> String {
     let script = code(&spent.script.to_string_lossy(), max);
     let steps = count(spent.steps, "step");
     let of = spent.task.map_or_else(String::new, |task| format!(" of {task}"));
@@ -539,7 +539,7 @@ pub(super) fn cancelled(why: &CancelledWhy) -> String {
 }
 
 /// Returns another's sentence without its full stop, so that ours can continue.
-fn trimmed(text: &str, max: usize) -> String {
+fn trimmed(text: &str, max: Room) -> String {
     inline(text.trim_end().trim_end_matches('.'), max)
 }
 
@@ -548,7 +548,7 @@ fn unmet(all: &[Unmet]) -> Vec<String> {
 }
 
 fn with_list(sentence: &str, entries: &[String], measure: &Measure) -> String {
-    let list = listed(entries, measure.rows.min(20), measure.text.min(600));
+    let list = listed(entries, measure.rows.min(20), measure.room(600));
     sections(vec![sentence.to_owned(), list])
 }
 

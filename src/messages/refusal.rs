@@ -1,6 +1,6 @@
 //! Words why a command or label is refused, each with what to do instead.
 
-use crate::messages::{links::Links, measure::MEASURES, reasons, untrusted, words};
+use crate::messages::{links::Links, measure::Measure, reasons, untrusted, words};
 use domain::{
     blocked::BlockReason,
     command::{CommandMistake, MAX_TURNS},
@@ -14,9 +14,9 @@ use domain::{
 const TEXT: usize = 600;
 
 /// Returns one short reply: the reason, then the nearest valid form.
-pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Links) -> String {
+pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Links, measure: &Measure) -> String {
     match refusal {
-        Refusal::NotLookedAt { trigger, reason } => not_looked_at(*trigger, reason),
+        Refusal::NotLookedAt { trigger, reason } => not_looked_at(*trigger, reason, measure),
         Refusal::NoPermission { needed, .. } => no_permission(needed),
         Refusal::PermissionUnknown => PERMISSION_UNKNOWN.to_owned(),
         Refusal::Malformed { reason, nearest } => malformed(reason, nearest),
@@ -97,7 +97,7 @@ pub fn lacks_criteria(unbound: &[String]) -> String {
     )
 }
 
-fn not_looked_at(trigger: Trigger, reason: &BlockReason) -> String {
+fn not_looked_at(trigger: Trigger, reason: &BlockReason, measure: &Measure) -> String {
     let (what, again) = match trigger {
         Trigger::Label => (
             "Not started: AutoBuild could not look at the label.",
@@ -116,7 +116,7 @@ fn not_looked_at(trigger: Trigger, reason: &BlockReason) -> String {
             "Once that is fixed, press it again, or give its command in a comment.",
         ),
     };
-    format!("{what} {}\n\n{again}", reasons::blocked(reason, &MEASURES[0]))
+    format!("{what} {}\n\n{again}", reasons::blocked(reason, measure))
 }
 
 fn no_permission(needed: &str) -> String {

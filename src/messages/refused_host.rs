@@ -11,8 +11,8 @@ use domain::{
 
 /// Lists the hosts that programs at work do not reach.
 pub(super) fn refused(spending: &Spending, measure: &Measure) -> String {
-    let title = "**A host was refused.** What is at work asks for it:";
-    titled(title, &bullets(&spending.refused, measure.rows.min(20), refused_host))
+    let title = measure.strong("A host was refused.") + " What is at work asks for it:";
+    titled(&title, &bullets(&spending.refused, measure.rows.min(20), refused_host))
 }
 
 /// Says why a host was not reached, and which setting lets it through.

@@ -3,10 +3,11 @@
 use crate::messages::{
     links::Links,
     living::state_line,
-    measure::{Measure, bullets, fitting, sections, table, titled},
+    measure::{Measure, bullets, fitting, rendered, sections, table, titled},
     progress, reasons,
     refusal::{NO_RUN, refusal},
     untrusted,
+    untrusted::Medium,
 };
 use domain::{command::Command, cost::Spending, effect::Reply, feature::Feature};
 use serde_json::Value;
@@ -17,9 +18,20 @@ pub fn reply(reply: &Reply, feature: Option<&Feature>, spending: &Spending, link
     fitting(|measure| match reply {
         Reply::Help => help(feature, measure),
         Reply::Status => status(feature, spending, links, measure),
-        Reply::Refused(why) => refusal(why, feature, links),
+        Reply::Refused(why) => refusal(why, feature, links, measure),
         Reply::BadSettings(mistakes) => bad_settings(mistakes, measure),
     })
+}
+
+/// Returns, for a terminal, why a command or label was refused; `None` for replies that are pages.
+pub fn reply_in_terminal(reply: &Reply, feature: Option<&Feature>) -> Option<String> {
+    match reply {
+        Reply::Help | Reply::Status => None,
+        Reply::Refused(why) => Some(rendered(Medium::Terminal, |measure| {
+            refusal(why, feature, &Links::NONE, measure)
+        })),
+        Reply::BadSettings(mistakes) => Some(rendered(Medium::Terminal, |measure| bad_settings(mistakes, measure))),
+    }
 }
 
 fn help(feature: Option<&Feature>, measure: &Measure) -> String {
@@ -76,7 +88,7 @@ fn bad_settings(mistakes: &[SettingsMistake], measure: &Measure) -> String {
         "Nothing started: the repository's settings, `.github/autobuild.yml` on the default branch, cannot be used."
             .to_owned(),
         bullets(mistakes, measure.rows.min(60), |mistake| {
-            untrusted::inline(&reasons::settings_mistake(mistake), measure.text.min(600))
+            untrusted::inline(&reasons::settings_mistake(mistake), measure.room(600))
         }),
         "Fix them on the default branch, then give the command or the label again.".to_owned(),
     ])

@@ -111,7 +111,7 @@ impl Told<'_> {
             findings::coach_words(verdict, measure),
             findings::lowered(verdict, measure),
             self.to_mend(verdict, rest, measure),
-            part(&|report| blocked::what_to_do(report, task)),
+            part(&|report| blocked::what_to_do(report, task, measure)),
             ignored::of_turn(turn, measure),
             part(&|report| blocked::recurring(&report.recurring, measure)),
             findings::record(task, turn, measure),

@@ -14,6 +14,44 @@ const PLAIN_BREAK: char = '\u{200B}';
 const TICKS: &str = "✅✔✓☑🗸🗹👍";
 const CROSSES: &str = "❌✖✗✘❎☒🗙🗴🗵🗶🗷👎";
 
+/// The place where a text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Medium {
+    /// GitHub and the dashboard, which render Markdown.
+    Markdown,
+    /// A terminal, which shows every character as it is.
+    Terminal,
+}
+
+/// The space for a text, and the place where it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// The most characters of the result.
+    pub max: usize,
+    pub medium: Medium,
+}
+
+impl From<usize> for Room {
+    fn from(max: usize) -> Self {
+        let medium = Medium::Markdown;
+        Self { max, medium }
+    }
+}
+
+impl Room {
+    /// Returns room for at most `max` characters in the same place.
+    pub fn at_most(self, max: usize) -> Self {
+        Self {
+            max: self.max.min(max),
+            ..self
+        }
+    }
+}
+
+/// The first and last lines of an output that a terminal shows; the cause of a failure is mostly at the end.
+const FIRST_LINES: usize = 2;
+const LAST_LINES: usize = 6;
+
 /// The Markdown that surrounds prose: in a table cell, a pipe ends the cell even inside code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MarkdownBlock {
@@ -22,21 +60,29 @@ enum MarkdownBlock {
 }
 
 /// Returns one line of prose. Pairs of backticks stay code.
-pub fn inline(text: &str, max: usize) -> String {
-    within(&one_line(text, max), max, |line| prose(line, MarkdownBlock::Paragraph))
+pub fn inline(text: &str, room: impl Into<Room>) -> String {
+    let Room { max, medium } = room.into();
+    let line = one_line(text, max);
+    match medium {
+        Medium::Markdown => within(&line, max, |line| prose(line, MarkdownBlock::Paragraph)),
+        Medium::Terminal => shorten(&line, max),
+    }
 }
 
 /// Returns one line of prose for a table cell; a dash if it is empty.
-pub fn cell(text: &str, max: usize) -> String {
+pub fn cell(text: &str, room: impl Into<Room>) -> String {
+    let Room { max, medium } = room.into();
     match one_line(text, max) {
         line if line.is_empty() => "–".to_owned(),
+        line if medium == Medium::Terminal => shorten(&line, max),
         line => within(&line, max, |line| prose(line, MarkdownBlock::TableCell)),
     }
 }
 
 /// Returns one line of prose that ends like a sentence.
-pub fn sentence(text: &str, max: usize) -> String {
-    let text = inline(text, max.saturating_sub(1));
+pub fn sentence(text: &str, room: impl Into<Room>) -> String {
+    let room = room.into();
+    let text = inline(text, room.at_most(room.max.saturating_sub(1)));
     if text.is_empty() || text.ends_with(['.', '!', '?', '…']) {
         text
     } else {
@@ -45,8 +91,13 @@ pub fn sentence(text: &str, max: usize) -> String {
 }
 
 /// Returns a command, path or name as code within a sentence.
-pub fn code(text: &str, max: usize) -> String {
-    within(&one_line(text, max), max, |line| span(line, MarkdownBlock::Paragraph))
+pub fn code(text: &str, room: impl Into<Room>) -> String {
+    let Room { max, medium } = room.into();
+    let line = one_line(text, max);
+    match medium {
+        Medium::Markdown => within(&line, max, |line| span(line, MarkdownBlock::Paragraph)),
+        Medium::Terminal => format!("`{}`", shorten(&line, max.saturating_sub(2))),
+    }
 }
 
 /// Returns a command, path or name as code within a table cell.
@@ -56,8 +107,12 @@ pub fn cell_code(text: &str, max: usize) -> String {
 
 /// Returns prose of several lines as a block quote, without a final line end. The caller must put it on lines of its
 /// own.
-pub fn quote(text: &str, max: usize) -> String {
+pub fn quote(text: &str, room: impl Into<Room>) -> String {
+    let Room { max, medium } = room.into();
     let lines = clean(&bounded(text, max));
+    if medium == Medium::Terminal {
+        return shorten(lines.trim(), max);
+    }
     let render = |text: &str| {
         let quoted = |line: &str| match prose(line.trim(), MarkdownBlock::Paragraph) {
             line if line.is_empty() => ">".to_owned(),
@@ -69,15 +124,31 @@ pub fn quote(text: &str, max: usize) -> String {
     within(lines.trim(), max, render)
 }
 
-/// Returns a fenced block whose fence is longer than any inside, without a final line end. `info` is trusted text.
-pub fn fence(text: &str, info: &str, max: usize) -> String {
+/// Returns a fenced block whose fence is longer than any inside, without a final line end. `info` is trusted text. In a
+/// terminal, these are the first and the last lines, indented.
+pub fn fence(text: &str, info: &str, room: impl Into<Room>) -> String {
+    let Room { max, medium } = room.into();
     let text = clean(&bounded(text, max));
     let text = text.trim_end().trim_start_matches('\n');
+    if medium == Medium::Terminal {
+        return indented(text).join("\n");
+    }
     let render = |text: &str| {
         let lines: Vec<String> = text.split('\n').map(without_mark).collect();
         fence_exact(&lines.join("\n"), info)
     };
     within(text, max, render)
+}
+
+fn indented(text: &str) -> Vec<String> {
+    let lines: Vec<String> = text.lines().map(|line| format!("  {}", line.trim_end())).collect();
+    let left_out = lines.len().saturating_sub(FIRST_LINES + LAST_LINES);
+    if left_out <= 1 {
+        return lines;
+    }
+    let first = lines.iter().take(FIRST_LINES).cloned();
+    let last = lines.iter().skip(FIRST_LINES + left_out).cloned();
+    first.chain([format!("  … {left_out} lines …")]).chain(last).collect()
 }
 
 /// Returns a fenced block with exactly this text, for a machine that reads it back or applies it.

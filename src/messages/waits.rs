@@ -21,7 +21,7 @@ pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
             format!(
                 "{who}, the plan of {name} waits for your approval: read {}.\n\n{}",
                 living(feature, links, "the plan"),
-                words::to_comment(&answers)
+                answers
             )
         }
         Wait::NoPlan => {
@@ -30,7 +30,7 @@ pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
             format!(
                 "{who}, there is no valid plan for {name}: {} says why.\n\n{}",
                 living(feature, links, "the comment on its state"),
-                words::to_comment(answers)
+                answers
             )
         }
         Wait::Merge { task, .. } => format!(

@@ -1,6 +1,10 @@
 //! The words for states, kinds and people that all messages share.
 
-use crate::messages::untrusted;
+use crate::messages::{
+    measure::Measure,
+    untrusted,
+    untrusted::{Medium, Room},
+};
 use domain::{
     budget::{about_dollars, dollars, hours, tokens},
     cost::Cost,
@@ -125,31 +129,6 @@ pub(super) fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// The marks around a part that only matters where people can comment. They are invisible there; elsewhere the part is
-/// left out.
-const COMMANDS: [&str; 2] = ["<!-- commands -->", "<!-- /commands -->"];
-
-pub(super) fn to_comment(part: &str) -> String {
-    let [begin, end] = COMMANDS;
-    format!("{begin}\n\n{part}\n\n{end}")
-}
-
-/// Removes the parts that say what to comment.
-pub fn without_commands(text: &str) -> String {
-    let [begin, end] = COMMANDS;
-    let mut kept = Vec::new();
-    let mut is_left_out = false;
-    for line in text.lines() {
-        match line.trim() {
-            mark if mark == begin => is_left_out = true,
-            mark if mark == end => is_left_out = false,
-            _ if is_left_out => {}
-            _ => kept.push(line),
-        }
-    }
-    kept.join("\n")
-}
-
 /// Returns a Feature's name from the plan, or else the title.
 pub fn feature_name(feature: &Feature) -> &str {
     match &feature.plan {
@@ -160,6 +139,12 @@ pub fn feature_name(feature: &Feature) -> &str {
 
 pub(super) fn task_name(task: &Task) -> String {
     format!("{} {}", task.id, untrusted::inline(&task.plan.name, 200))
+}
+
+/// Returns a task's number and name, for the place where they are read.
+pub(super) fn task_name_in(task: &Task, measure: &Measure) -> String {
+    let name = untrusted::inline(&task.plan.name, measure.room(200));
+    format!("{} {name}", task.id)
 }
 
 pub(super) fn is_blocked(task: &Task) -> &'static str {
@@ -224,15 +209,15 @@ pub(super) fn of_stored(word: &str) -> String {
     }
 }
 
-/// Returns a task's state with its details, for a table cell.
-pub(super) fn state(task: &Task) -> String {
+/// Returns a task's state with its details, for a table cell or a terminal.
+pub(super) fn state(task: &Task, medium: Medium) -> String {
     let word = task_state(task);
     match &task.state {
         State::Pending | State::PreLoop { .. } | State::Blocked { .. } | State::Cancelled => word.to_owned(),
         State::PlayerTurn { turn, .. } | State::CoachTurn { turn, .. } => {
             format!("{word}, turn {turn} of {}", task.limit.max(turn.0))
         }
-        State::Approved { by, merge, .. } => format!("{word} by {}{}", approver(by), merge_wait(merge)),
+        State::Approved { by, merge, .. } => format!("{word} by {}{}", approver(by), merge_wait(merge, medium)),
         State::Completed { by, .. } => match by {
             MergedBy::AutoBuild => word.to_owned(),
             MergedBy::Person(by) => format!("{word}, merged by {}", cell_person(by)),
@@ -255,13 +240,13 @@ fn approver(by: &Approval) -> String {
     }
 }
 
-fn merge_wait(merge: &MergeState) -> String {
+fn merge_wait(merge: &MergeState, medium: Medium) -> String {
     match merge {
         MergeState::Due { .. } => String::new(),
         MergeState::Person => ", waits for a person to merge it".to_owned(),
         MergeState::Refused { rule } => format!(
             ", waits for a person: the merge was refused: {}",
-            untrusted::cell(rule, 300)
+            untrusted::cell(rule, Room { max: 300, medium })
         ),
     }
 }

@@ -25,6 +25,7 @@ statements! {
     HURRY = "UPDATE effect SET run_at = $2 WHERE installation_id = $1 AND state = 'ready' AND run_at > $2";
     ONE = concat!("SELECT ", columns!(), " FROM effect WHERE id = $1");
     OF_FEATURE = concat!("SELECT ", columns!(), " FROM effect WHERE feature_id = $1 ORDER BY seq");
+    OF_KIND = concat!("SELECT ", columns!(), " FROM effect WHERE repo_id = $1 AND kind = $2 AND seq > $3 ORDER BY seq");
     UNFINISHED = concat!("SELECT ", columns!(), " FROM effect WHERE state IN ('ready', 'running') ORDER BY seq");
 }
 
@@ -148,6 +149,12 @@ impl Store {
     /// Returns every effect that a Feature ever asked for, oldest first.
     pub async fn effects_of(&self, feature: &FeatureKey) -> Result<Vec<StoredEffect>, StoreError> {
         let rows = self.db.rows(OF_FEATURE, args![&feature.to_string()]).await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// Returns the effects of one kind in a repository that were stored after the one with this number, oldest first.
+    pub async fn effects_of_kind(&self, repo: RepoId, kind: &str, after: i64) -> Result<Vec<StoredEffect>, StoreError> {
+        let rows = self.db.rows(OF_KIND, args![stored(repo.0)?, kind, after]).await?;
         rows.iter().map(read).collect()
     }
 

@@ -158,7 +158,7 @@ async fn what_a_coach_says_on_a_line_is_shown_and_kept() {
     let said = text(&demo);
     assert_eq!(demo.status.code(), Some(1), "{said}");
     let finding = "It is a heading and no note, and whoever reads it learns nothing from it";
-    let on_line = format!("- notes.md, line 1: must_fix [correctness] {finding}");
+    let on_line = format!("- [correctness] `notes.md`, line 1: {finding}");
     let (before, end) = said.rsplit_once("FEAT-1 is blocked (out of turns).").unwrap();
     assert!(before.contains(&on_line), "{said}");
     assert!(end.contains(finding), "{end}");
@@ -168,8 +168,8 @@ async fn what_a_coach_says_on_a_line_is_shown_and_kept() {
         .map(|(pages, end)| (pages.to_owned(), end.to_owned()))
         .unwrap();
     assert!(
-        pages.contains(finding) && pages.contains("▸ "),
-        "folds are kept: {pages}"
+        pages.contains(finding) && pages.contains("<summary>"),
+        "what is posted is kept word for word: {pages}"
     );
     assert!(end.contains(finding), "{end}");
     let fetched: Vec<&str> = said.lines().filter(|line| line.starts_with("  git -C ")).collect();

@@ -20,7 +20,7 @@ use crate::{
             stop::Stop,
             terminal::{Terminal, Tone},
             traces,
-            transcript::Transcript,
+            transcript::{Following, Transcript},
         },
     },
     config::{KNOWN_AGENTS, LogFormat},
@@ -32,7 +32,6 @@ use page_parts::session::with_key;
 use serde_json::Map;
 use std::{path::PathBuf, process::ExitCode};
 use text::secret::Secrets;
-use tokio::{sync::watch, task::JoinHandle};
 
 /// What `demo` takes.
 #[derive(Debug, Args)]
@@ -109,13 +108,12 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     stage.hold(RepoId(stage.forge.repo_id(&repository)?), &Map::new());
     // From here on, the end of the demo decides which files remain.
     let mut files = DemoFiles::new(folder.keep(), &stage, &repository, &material)?;
-    let transcript = Transcript::open(&stage, &repository, &files.transcript)?;
+    let transcript = Transcript::open(&stage, &repository, &files.transcript).await?;
     let mut transcript = transcript.shown_on(terminal, demo.json, demo.verbose);
     transcript.opening(&stage.engine.sandbox, &stage.dashboard);
     let _leading = demo.open.then(|| open::open(&stage.dashboard));
     transcript.left_out(&material.left_out().await);
-    let seen = transcript.seen();
-    let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));
+    let following = transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing());
     let mut human = Human::new(part(demo, &material));
     let filed = stage.file(&repository, &material.title, &material.body)?;
     stage.label(&filed, LABEL)?;
@@ -126,7 +124,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     };
     let ended = rest.report(&stage, &filed, &approving(demo, &stage, &filed)).await?;
     files.staying = staying(demo, &material, &ended);
-    finish(demo, terminal, (stage, filed), (ended, files), (seen, shown), &mut stop).await
+    finish(demo, terminal, (stage, filed), (ended, files), following, &mut stop).await
 }
 
 /// Returns how long the demo's files remain. The sample is nobody's work: its files remain only with `--once`, for a look
@@ -166,15 +164,14 @@ async fn finish(
     terminal: &Terminal,
     (stage, filed): (Stage, Filed),
     (mut ended, mut files): (Ended, DemoFiles),
-    (mut seen, shown): (watch::Receiver<u64>, JoinHandle<()>),
+    following: Following,
     stop: &mut Stop,
 ) -> anyhow::Result<ExitCode> {
     files.traced = traces::first(&stage, filed.repo).await?;
     let serves = !demo.once && ended.may_go_on();
+    // The events are shown before the result.
+    following.catch_up().await;
     if serves {
-        // The events are shown before the result.
-        let last = stage.forge.events().last().map_or(0, |event| event.seq);
-        let _ = seen.wait_for(|shown| *shown >= last).await;
         terminal.clear();
         files.print(&ended, terminal, demo.json);
         if !demo.json {
@@ -195,7 +192,7 @@ async fn finish(
     }
     let did = traces::gather(&stage, filed.repo).await?;
     stage.close().await?;
-    shown.await?;
+    following.ended().await?;
     if !demo.json {
         traces::append(&files.transcript, &ended.lines(), &did, demo.verbose)?;
     }

@@ -8,7 +8,6 @@ use crate::{
         },
         local_repository::short,
         stage::{
-            excerpt,
             terminal::{Terminal, Tone},
             wrap,
         },
@@ -43,7 +42,7 @@ pub struct Report {
     pub sentence: String,
     /// The error that ended the last attempt to work on it.
     pub error: Option<String>,
-    /// The reason why the work stopped and what a person can do, in Markdown.
+    /// The reason why the work stopped and what a person can do, as text.
     pub why: Vec<String>,
     pub tasks: Vec<Row>,
     pub plan: Option<String>,
@@ -200,8 +199,8 @@ impl Report {
         terminal.line("", "", &format!("{sentence}."), tone);
         for text in &self.why {
             terminal.exact("");
-            for line in excerpt::all(text) {
-                terminal.line("  ", "  ", &line, Tone::Plain);
+            for line in text.lines().filter(|line| !line.is_empty()) {
+                terminal.line("  ", "  ", line, Tone::Plain);
             }
         }
         if !self.tasks.is_empty() {

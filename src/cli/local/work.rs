@@ -17,7 +17,7 @@ use crate::{
             stop::Stop,
             terminal::{Terminal, Tone},
             traces,
-            transcript::Transcript,
+            transcript::{Following, Transcript},
         },
     },
     config::{AgentCommand, RepositorySettings, SETTINGS_FILE},
@@ -40,7 +40,6 @@ use std::{
 };
 use tempfile::NamedTempFile;
 use text::secret::Secrets;
-use tokio::{sync::watch, task::JoinHandle};
 
 /// The time between two looks at orders and Features.
 const LOOK: Duration = Duration::from_millis(200);
@@ -103,7 +102,7 @@ impl Job<'_> {
         }
         stage.close().await?;
         for player in players.into_values() {
-            player.shown.await?;
+            player.following.ended().await?;
         }
         for (number, lines) in did {
             let report = self.orders.report(number)?;
@@ -155,7 +154,7 @@ impl Job<'_> {
             let mine = players.get_mut(&self.number);
             if let Some(mine) = mine.filter(|mine| !told && mine.rested()) {
                 told = true;
-                mine.all_seen(stage).await;
+                mine.following.catch_up().await;
                 self.screen.print(&mine.order, &mine.report);
             }
             let busy = players.values().filter(|player| !player.rested());
@@ -183,7 +182,7 @@ impl Job<'_> {
             }
             if !is_ours {
                 if let Some(player) = players.remove(&order.number) {
-                    player.shown.abort();
+                    player.following.abort();
                 }
                 continue;
             }
@@ -300,8 +299,7 @@ struct Player {
     report: Report,
     filed: Filed,
     human: Human,
-    seen: watch::Receiver<u64>,
-    shown: JoinHandle<()>,
+    following: Following,
 }
 
 impl Player {
@@ -310,7 +308,7 @@ impl Player {
         let source = RepoSource::Commit(&job.repository.own.work_tree, &order.base.sha, ON_FORGE);
         let repository = stage.repository(&order.on_forge(), source).await?;
         let path = job.orders.transcript(order.number);
-        let mut transcript = Transcript::open(stage, &repository, &path)?.without_commands();
+        let mut transcript = Transcript::open(stage, &repository, &path).await?.without_pages();
         let screen = job.screen;
         if order.number == job.number && !screen.quiet {
             transcript = transcript.shown_on(&screen.terminal, screen.json, screen.verbose);
@@ -319,8 +317,7 @@ impl Player {
         }
         let repo = RepoId(stage.forge.repo_id(&repository)?);
         stage.hold(repo, &order.settings);
-        let seen = transcript.seen();
-        let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), Vec::new(), stage.closing()));
+        let following = transcript.follow(stage.forge.subscribe(), Vec::new(), stage.closing());
         let filed = file(stage, &repository, &order).await?;
         if order.number == job.number {
             job.report_status(stage, &filed).await?;
@@ -331,8 +328,7 @@ impl Player {
             order,
             report,
             filed,
-            seen,
-            shown,
+            following,
         })
     }
 
@@ -479,14 +475,6 @@ impl Player {
 
     fn keep(&self, job: &Job<'_>) -> anyhow::Result<()> {
         job.orders.keep_report(self.order.number, &self.report)
-    }
-
-    /// Waits until all events are shown.
-    async fn all_seen(&mut self, stage: &Stage) {
-        let last = stage.forge.events().last().map_or(0, |event| event.seq);
-        let seen = self.seen.wait_for(|shown| *shown >= last);
-        // The wait is limited: events that are still not shown then are skipped.
-        let _ = tokio::time::timeout(Duration::from_secs(2), seen).await;
     }
 }
 

@@ -2,9 +2,9 @@
 //! service beside it, and the output for the person who watches.
 
 mod at_work;
-pub mod excerpt;
 pub mod human;
 pub mod issue;
+mod news;
 mod offers;
 pub mod picture;
 pub mod rest;

@@ -2,17 +2,16 @@
 
 use crate::{
     cli::stage::{
-        Filed, Stage, excerpt,
+        Filed, Stage,
         terminal::{Terminal, Tone},
     },
     messages,
-    messages::clean,
+    messages::{Medium, clean},
 };
 use domain::{
     effect::Reply,
     feature::{Feature, State, event::Event},
 };
-use forge::FeedEvent;
 use std::process::ExitCode;
 use text::mistake::SettingsMistake;
 
@@ -29,7 +28,7 @@ pub enum Rest {
 pub struct Ended {
     pub how: How,
     pub sentence: String,
-    /// The reason why the work stopped and what a person can do, in Markdown.
+    /// The reason why the work stopped and what a person can do, as text.
     pub details: Vec<String>,
     /// The branches of the forge's repository that hold work, the most complete first.
     pub branches: Vec<String>,
@@ -90,18 +89,18 @@ impl Rest {
                 return Ok(match stage.latest(filed).await? {
                     None => short,
                     Some(feature) => Ended {
-                        details: messages::blocked_in_short(&feature),
+                        details: texts(stage, messages::blocked_in_short(&feature, Medium::Terminal)),
                         branches: stage.branches(filed, &feature)?,
                         ..short
                     },
                 });
             }
-            Self::Nothing => return Ok(nothing(stage, filed)),
+            Self::Nothing => return nothing(stage, filed).await,
             Self::At(feature) => feature,
         };
         if let Some(mistakes) = refused_settings(stage, feature).await? {
             return Ok(Ended {
-                details: vec![messages::bad_settings_in_short(feature, &mistakes)],
+                details: texts(stage, vec![messages::bad_settings_in_terminal(feature, &mistakes)]),
                 branches: stage.branches(filed, feature)?,
                 ..Ended::short(How::Otherwise, &format!("{} does not go on", feature.key.shown()))
             });
@@ -110,7 +109,7 @@ impl Rest {
         Ok(Ended {
             how,
             sentence,
-            details: messages::blocked_in_short(feature),
+            details: texts(stage, messages::blocked_in_short(feature, Medium::Terminal)),
             branches: stage.branches(filed, feature)?,
         })
     }
@@ -167,30 +166,24 @@ fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
 }
 
 /// Reports what the service answered on the issue instead of starting.
-fn nothing(stage: &Stage, filed: &Filed) -> Ended {
-    let mut events = stage.forge.events();
-    events.retain(|event| event.repository == filed.repository && event.number == Some(filed.issue.0));
-    let said = answers(&events, &stage.person);
-    let sentence = if !said.is_empty() {
-        "Nothing started, and this is why"
-    } else {
-        "Nothing started, and nothing says why; with --verbose the log is shown, which names the cause"
+async fn nothing(stage: &Stage, filed: &Filed) -> anyhow::Result<Ended> {
+    let replies = stage.engine.replies(filed.repo, 0).await?;
+    // Earlier replies may be outdated.
+    let last = replies.last();
+    let why = last.and_then(|(_, reply, _)| messages::reply_in_terminal(reply, None));
+    let sentence = match why {
+        Some(_) => "Nothing started, and this is why",
+        None => "Nothing started, and nothing says why; with --verbose the log is shown, which names the cause",
     };
-    Ended {
-        details: said,
+    Ok(Ended {
+        details: texts(stage, why.into_iter().collect()),
         ..Ended::short(How::Otherwise, sentence)
-    }
+    })
 }
 
-/// Returns the replies after an issue's last label; earlier replies may be outdated.
-fn answers(on_issue: &[FeedEvent], person: &str) -> Vec<String> {
-    let labelled = on_issue.iter().rposition(|event| event.kind == "issue.labeled");
-    let since = on_issue.iter().skip(labelled.unwrap_or_default());
-    since
-        .filter(|event| event.actor != person && !event.text.is_empty())
-        .filter(|event| event.kind.starts_with("comment."))
-        .map(|event| event.text.clone())
-        .collect()
+/// Masks texts that may quote programs.
+fn texts(stage: &Stage, texts: Vec<String>) -> Vec<String> {
+    texts.iter().map(|text| stage.engine.secrets.mask(text)).collect()
 }
 
 fn waiting(feature: &Feature) -> String {
@@ -247,7 +240,10 @@ impl Ended {
 
     /// Returns the lines of all details, each after a blank line.
     fn why(&self) -> Vec<String> {
-        let detail = |detail: &String| std::iter::once(String::new()).chain(excerpt::all(detail));
+        let detail = |detail: &String| {
+            let lines = detail.lines().filter(|line| !line.is_empty()).map(str::to_owned);
+            std::iter::once(String::new()).chain(lines.collect::<Vec<_>>())
+        };
         self.details.iter().flat_map(detail).collect()
     }
 
@@ -257,31 +253,5 @@ impl Ended {
             How::Otherwise => ExitCode::from(1),
             How::Interrupted => ExitCode::from(130),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{FeedEvent, answers};
-    use serde_json::json;
-
-    #[test]
-    fn only_the_last_label_is_told() {
-        let table = [
-            ("issue.labeled", "ada", "autobuild"),
-            ("comment.created", "autobuild[bot]", "an old mistake"),
-            ("issue.unlabeled", "ada", "autobuild"),
-            ("issue.labeled", "ada", "autobuild"),
-            ("comment.created", "ada", "I mended it"),
-            ("comment.created", "autobuild[bot]", "another mistake"),
-        ];
-        let event = |(kind, actor, text): &(&str, &str, &str)| -> FeedEvent {
-            let fields = json!({"seq": 1, "at": "2026-01-01T00:00:00Z", "actor": actor, "kind": kind, "what": "", "repository": "o/r",
-                                "number": 1, "url": "", "text": text});
-            serde_json::from_value(fields).unwrap()
-        };
-        let events: Vec<FeedEvent> = table.iter().map(event).collect();
-        assert_eq!(answers(&events, "ada"), ["another mistake"]);
-        assert!(answers(&events[..5], "ada").is_empty());
     }
 }

@@ -1,26 +1,24 @@
-//! Shows who did what, as it happens: one paragraph per event; of a comment that is edited repeatedly, only what is new
-//! in it. A file gets the same with the full texts.
+//! Shows what happens, as it happens: who did what on the forge, and what is new in each Feature. A file gets the same,
+//! and with pages also the texts that were posted on them, word for word.
 
 use crate::{
     cli::{
         local_repository::own_file,
         stage::{
-            Stage, at_work, excerpt,
-            excerpt::{Change, Edited, Room},
+            Stage, at_work,
+            news::{Entry, News, Place},
             picture::{Picture, Progress},
             terminal::{Terminal, Tone},
+            wrap,
         },
     },
-    config::RepositorySettings,
     engine::Engine,
-    messages::{clean, without_commands},
+    messages,
+    messages::clean,
     store::Scope,
 };
-use domain::{
-    cost::Spending,
-    ids::{FeatureKey, RepoId},
-};
-use forge::{EventOutcome, FeedEvent};
+use domain::ids::{FeatureKey, RepoId};
+use forge::{EventOutcome, FeedEvent, LineRemark};
 use sandbox::Sandbox;
 use std::{
     collections::{HashMap, HashSet},
@@ -31,7 +29,8 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::{
-    sync::{broadcast, broadcast::error::RecvError, watch},
+    sync::{broadcast, broadcast::error::RecvError, mpsc, oneshot},
+    task::JoinHandle,
     time::MissedTickBehavior,
 };
 use tokio_util::sync::CancellationToken;
@@ -57,6 +56,17 @@ const BEATS_OF_BARS: usize = 8;
 const FIRST_TOLD: i64 = 10;
 const TOLD_EVERY: i64 = 30;
 
+/// The rows of a text that are shown: of one that sends work back or stops it, and of any other. The file holds all.
+const MOST_ROWS_OF_BAD: usize = 24;
+const MOST_ROWS: usize = 12;
+/// The columns of one row in a usual terminal.
+const ROW: usize = 80;
+/// The most columns of one line.
+const WIDTH: usize = 600;
+
+/// The longest wait for a transcript that lags behind.
+const LAG: Duration = Duration::from_secs(2);
+
 /// `true` if a line of a transcript belongs to what somebody said.
 pub fn is_quoted(line: &str) -> bool {
     line.starts_with(GUTTER.trim_end())
@@ -70,6 +80,32 @@ pub fn parts(line: &str) -> (&str, &str, &str) {
     match lead.and_then(|lead| Some((lead, line.strip_prefix(lead)?))) {
         Some((lead, text)) => (lead, lead, text),
         None => ("", AFTER_TIME, line),
+    }
+}
+
+/// A transcript that is being written.
+pub struct Following {
+    catch_up: mpsc::Sender<oneshot::Sender<()>>,
+    task: JoinHandle<()>,
+}
+
+impl Following {
+    /// Waits until everything that happened so far is shown, or for a short time.
+    pub async fn catch_up(&self) {
+        let (done, is_done) = oneshot::channel();
+        if self.catch_up.send(done).await.is_ok() {
+            let _ = tokio::time::timeout(LAG, is_done).await;
+        }
+    }
+
+    /// Waits until the transcript has ended.
+    pub async fn ended(self) -> anyhow::Result<()> {
+        Ok(self.task.await?)
+    }
+
+    /// Ends the transcript at once.
+    pub fn abort(&self) {
+        self.task.abort();
     }
 }
 
@@ -89,18 +125,19 @@ pub struct Transcript {
     started: Instant,
     last: u64,
     addresses: HashSet<String>,
-    edited: HashMap<String, Edited>,
-    hidden: usize,
-    /// `true` if the readers have pages to comment on. Commands and the note about hidden edits make sense only there.
-    has_comments: bool,
-    seen: watch::Sender<u64>,
+    news: HashMap<FeatureKey, News>,
+    /// The number of the last reply that was shown.
+    replied: i64,
+    /// `true` if the readers have pages. What was posted on them is kept only then.
+    has_pages: bool,
 }
 
 impl Transcript {
-    /// Opens a transcript of a repository's events, which is appended to a file.
-    pub fn open(stage: &Stage, repository: &str, file: &Path) -> anyhow::Result<Self> {
+    /// Opens a transcript of a repository's events, which is appended to a file. What the repository's Features are by
+    /// now is no news.
+    pub async fn open(stage: &Stage, repository: &str, file: &Path) -> anyhow::Result<Self> {
         let file = own_file().create(true).append(true).open(file)?;
-        Ok(Self {
+        let mut transcript = Self {
             file,
             terminal: None,
             repository: repository.to_owned(),
@@ -114,17 +151,18 @@ impl Transcript {
             started: Instant::now(),
             last: 0,
             addresses: HashSet::new(),
-            edited: HashMap::new(),
-            hidden: 0,
-            has_comments: true,
-            seen: watch::Sender::new(0),
-        })
+            news: HashMap::new(),
+            replied: 0,
+            has_pages: true,
+        };
+        transcript.take_news().await?;
+        Ok(transcript)
     }
 
-    /// Leaves out the commands that people could comment, and the note about hidden edits.
-    pub fn without_commands(self) -> Self {
+    /// Keeps nothing of what is posted on pages, for readers who have none.
+    pub fn without_pages(self) -> Self {
         Self {
-            has_comments: false,
+            has_pages: false,
             ..self
         }
     }
@@ -171,53 +209,88 @@ impl Transcript {
         self.line(&clean(&line).replace('\n', " "), Tone::Loud);
     }
 
-    /// Returns a receiver of the number of the last event that was shown.
-    pub fn seen(&self) -> watch::Receiver<u64> {
-        self.seen.subscribe()
+    /// Shows every event, including earlier ones, until `closing` is cancelled.
+    pub fn follow(
+        self,
+        news: broadcast::Receiver<FeedEvent>,
+        before: Vec<FeedEvent>,
+        closing: CancellationToken,
+    ) -> Following {
+        let (catch_up, asked) = mpsc::channel(1);
+        let task = tokio::spawn(self.run((news, asked), before, closing));
+        Following { catch_up, task }
     }
 
-    /// Shows every event, including earlier ones, until `closing` is cancelled.
-    pub async fn follow(
+    async fn run(
         mut self,
-        mut news: broadcast::Receiver<FeedEvent>,
+        (mut news, mut asked): (broadcast::Receiver<FeedEvent>, mpsc::Receiver<oneshot::Sender<()>>),
         before: Vec<FeedEvent>,
         closing: CancellationToken,
     ) {
         before.iter().for_each(|event| self.show(event));
+        let mut wakeups = self.engine.store.wakeups();
         let mut beat = tokio::time::interval(BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {
-            let event = tokio::select! {
+            tokio::select! {
                 biased;
-                event = news.recv() => event,
-                () = closing.cancelled() => return self.end(),
-                _ = beat.tick() => {
-                    self.beat().await;
-                    continue;
+                event = news.recv() => match event {
+                    Ok(event) => self.show(&event),
+                    Err(RecvError::Lagged(missed)) => {
+                        self.line(&format!("({missed} events were too fast to be shown)"), Tone::Quiet)
+                    }
+                    Err(RecvError::Closed) => break,
+                },
+                () = closing.cancelled() => break,
+                Some(done) = asked.recv() => {
+                    self.look().await;
+                    let _ = done.send(());
                 }
-            };
-            match event {
-                Ok(event) => self.show(&event),
-                Err(RecvError::Lagged(missed)) => {
-                    self.line(&format!("({missed} events were too fast to be shown)"), Tone::Quiet)
-                }
-                Err(RecvError::Closed) => return self.end(),
+                () = wakeups.next() => self.look().await,
+                _ = beat.tick() => self.beat().await,
             }
         }
-    }
-
-    /// Ends the transcript with the number of hidden edits.
-    fn end(mut self) {
         if let Some(terminal) = &self.terminal {
             terminal.clear();
         }
-        if self.hidden > 0 && !self.json && self.has_comments {
-            let edits = match self.hidden {
-                1 => "1 edit that said nothing new is left out; --verbose shows it".to_owned(),
-                edits => format!("{edits} edits that said nothing new are left out; --verbose shows them"),
-            };
-            self.line(&format!("\n({edits})"), Tone::Quiet);
+    }
+
+    /// Shows what is new in the repository's Features.
+    async fn look(&mut self) {
+        match self.take_news().await {
+            Ok(entries) if !self.json => entries.iter().for_each(|entry| self.entry(entry)),
+            Ok(_) => {}
+            Err(error) => tracing::warn!(
+                error = format!("{error:#}"),
+                "what is new in the Features could not be read"
+            ),
         }
+    }
+
+    async fn take_news(&mut self) -> anyhow::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for row in self.engine.store.features(Scope::Repo(self.repo)).await? {
+            if let Some(view) = self.engine.feature_to_show(&row.key).await? {
+                let news = self.news.entry(row.key).or_default();
+                entries.extend(news.take(&view.feature, &view.spending));
+            }
+        }
+        for (number, reply, feature) in self.engine.replies(self.repo, self.replied).await? {
+            self.replied = number;
+            let feature = match feature {
+                Some(key) => self.engine.feature(&key).await?,
+                None => None,
+            };
+            entries.extend(
+                messages::reply_in_terminal(&reply, feature.as_ref()).map(|below| Entry {
+                    place: Place::Row,
+                    text: "AutoBuild answers".to_owned(),
+                    tone: Tone::Bad,
+                    below,
+                }),
+            );
+        }
+        Ok(entries)
     }
 
     /// Shows the current work: as a picture, or else now and then in a line.
@@ -258,20 +331,14 @@ impl Transcript {
 
     /// Returns the repository's unfinished Feature and its progress.
     async fn progress(&self) -> anyhow::Result<Option<(FeatureKey, Option<Progress>)>> {
-        let store = &self.engine.store;
-        let Some(row) = store.unfinished(Scope::Repo(self.repo)).await?.pop() else {
+        let Some(row) = self.engine.store.unfinished(Scope::Repo(self.repo)).await?.pop() else {
             return Ok(None);
         };
-        let Some(feature) = self.engine.feature(&row.key).await? else {
-            return Ok(None);
-        };
-        let settings: RepositorySettings = serde_json::from_value(feature.settings.clone()).unwrap_or_default();
-        let spending = Spending {
-            by_task: store.costs(&row.key).await?,
-            ..Spending::default()
-        };
-        let limit = settings.budget.of_feature().usd_micros;
-        Ok(Some((row.key, Progress::of(&feature, &spending.in_all(), limit))))
+        let view = self.engine.feature_to_show(&row.key).await?;
+        Ok(view.map(|view| {
+            let progress = Progress::of(&view.feature, &view.spending.in_all(), view.limit);
+            (row.key, progress)
+        }))
     }
 
     fn show(&mut self, event: &FeedEvent) {
@@ -279,82 +346,76 @@ impl Transcript {
             return;
         }
         self.last = event.seq;
-        if event.repository == self.repository {
-            self.print_event(event);
+        if event.repository != self.repository {
+            return;
         }
-        self.seen.send_replace(event.seq);
-    }
-
-    fn print_event(&mut self, event: &FeedEvent) {
         if self.json {
             let line = serde_json::to_string(event).unwrap_or_default();
             self.line(&line, Tone::Plain);
-            return;
-        }
-        let mut event = event.clone();
-        if !self.has_comments && speech(&event) {
-            event.text = without_commands(&event.text);
-            if excerpt::whole(&event.text).is_empty() {
-                return;
-            }
-        }
-        let event = &event;
-        let edit = event.kind == "comment.edited" && !self.verbose;
-        if event.kind.starts_with("comment.") {
-            let change = self.edited.entry(event.url.clone()).or_default().take(&event.text);
-            if edit {
-                self.change(&change);
-                return;
-            }
-        }
-        self.whole(event);
-    }
-
-    /// Shows what is new in an edited comment.
-    fn change(&mut self, change: &Change) {
-        if change.state.is_none() && change.rows.is_empty() && change.notes.is_empty() {
-            self.hidden += 1;
-        }
-        if let Some(state) = &change.state {
-            let state = state.strip_prefix("State: ").unwrap_or(state);
-            let lead = format!("{:6.1}s  ── ", self.seconds());
-            self.line("", Tone::Plain);
-            let tone = state_tone(state).unwrap_or(Tone::Loud);
-            self.behind(&lead, AFTER_TIME, &format!("{state} ──"), tone);
-        }
-        for row in &change.rows {
-            let tone = state_tone(&row.now).unwrap_or(Tone::Quiet);
-            self.timed(&format!("{}: {}", row.name, row.now), tone);
-        }
-        for note in &change.notes {
-            self.timed(note, Tone::Plain);
+        } else if event.kind != "comment.edited" || !is_ours(event) || self.verbose {
+            self.event(event);
         }
     }
 
-    /// Shows one event: who did what where, the address if it is new, and the start of what was said; the file gets all
-    /// of it.
-    fn whole(&mut self, event: &FeedEvent) {
-        let lead = format!("{:6.1}s  ", self.seconds());
+    /// Shows one event of the forge: who did what where, the address if it is new, and what people said. Words of the two
+    /// Apps are left to the pages, since the news of the Feature say the same.
+    fn event(&mut self, event: &FeedEvent) {
+        let lead = self.lead("  ");
         let is_new = (self.verbose || addressed(event)) && self.addresses.insert(event.url.clone());
         let address = is_new.then_some(event.url.as_str());
-        let all = full_quote(event);
-        let shown = if self.verbose {
-            all.clone()
-        } else {
-            shown_at_once(event)
+        let words = words(event);
+        let of_page = speech(event) && is_ours(event);
+        let shown = match (of_page, self.verbose && self.has_pages) {
+            (true, false) => Vec::new(),
+            (_, true) => words.clone(),
+            (false, false) => clipped(words.clone(), MOST_ROWS),
         };
         if let Some(terminal) = &self.terminal {
             for row in paragraph(event, &lead, address, &shown) {
                 terminal.line(row.lead, row.gutter, &row.text, row.tone);
             }
         }
-        for row in paragraph(event, &lead, address, &all) {
+        let kept = if of_page && !self.has_pages { Vec::new() } else { words };
+        for row in paragraph(event, &lead, address, &kept) {
             self.keep(row.lead, &row.text);
         }
     }
 
-    fn seconds(&self) -> f64 {
-        self.started.elapsed().as_secs_f64()
+    /// Shows one piece of news; the file gets all of it.
+    fn entry(&mut self, entry: &Entry) {
+        let text = self.engine.secrets.mask(&entry.text);
+        match entry.place {
+            Place::State => {
+                self.line("", Tone::Plain);
+                let lead = self.lead("  ── ");
+                self.behind(&lead, AFTER_TIME, &format!("{text} ──"), entry.tone);
+            }
+            Place::Row => self.timed(&text, entry.tone),
+        }
+        let below = self.engine.secrets.mask(&entry.below);
+        let lines: Vec<String> = below
+            .lines()
+            .filter(|line| !line.is_empty())
+            .map(str::to_owned)
+            .collect();
+        for line in &lines {
+            self.keep(GUTTER, line);
+        }
+        let rows = match entry.tone {
+            Tone::Bad => MOST_ROWS_OF_BAD,
+            Tone::Plain | Tone::Quiet | Tone::Loud | Tone::Good | Tone::Warning | Tone::Working => MOST_ROWS,
+        };
+        let shown = if self.verbose { lines } else { clipped(lines, rows) };
+        if let Some(terminal) = &self.terminal {
+            for line in shown {
+                terminal.line(GUTTER, GUTTER, &line, Tone::Plain);
+            }
+        }
+    }
+
+    /// Returns the time since the start, before a line.
+    fn lead(&self, after: &str) -> String {
+        format!("{:6.1}s{after}", self.started.elapsed().as_secs_f64())
     }
 
     fn line(&mut self, text: &str, tone: Tone) {
@@ -363,7 +424,7 @@ impl Transcript {
 
     /// Writes a line with the time.
     fn timed(&mut self, text: &str, tone: Tone) {
-        let lead = format!("{:6.1}s   · ", self.seconds());
+        let lead = self.lead("   · ");
         self.behind(&lead, AFTER_TIME, text, tone);
     }
 
@@ -411,35 +472,35 @@ fn paragraph<'a>(event: &FeedEvent, lead: &'a str, address: Option<&str>, said: 
         .collect()
 }
 
-/// Returns the part of what was said that is shown at once; more of it if the event sends work back.
-fn shown_at_once(event: &FeedEvent) -> Vec<String> {
-    let room = match event.outcome {
-        EventOutcome::Bad => Room::SCREEN,
-        EventOutcome::Neutral | EventOutcome::Good => Room::START,
+/// Returns the words of an event, line by line, without characters that control a terminal.
+fn words(event: &FeedEvent) -> Vec<String> {
+    let text = clean(&event.text);
+    let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let remark = |remark: &LineRemark| {
+        let line = remark.line.map_or_else(String::new, |line| format!(", line {line}"));
+        let said = clean(&format!("- {}{line}: {}", remark.path, remark.text));
+        said.lines().map(str::to_owned).collect::<Vec<_>>()
     };
-    let mut said = excerpt::start(&event.text, room);
-    said.extend(excerpt::remarks(&event.remarks));
-    said
+    lines
+        .map(str::to_owned)
+        .chain(event.remarks.iter().flat_map(remark))
+        .collect()
 }
 
-fn full_quote(event: &FeedEvent) -> Vec<String> {
-    let mut said = excerpt::whole(&event.text);
-    said.extend(excerpt::whole_remarks(&event.remarks));
-    said
-}
-
-/// The beginnings of state texts that mean something good or bad, as messages write them.
-const TELLING: [(&str, Tone); 4] = [
-    ("blocked", Tone::Bad),
-    ("failed", Tone::Bad),
-    ("completed", Tone::Good),
-    ("in review", Tone::Good),
-];
-
-/// Returns a state's tone by its first words; `None` if it is neither good nor bad.
-fn state_tone(state: &str) -> Option<Tone> {
-    let telling = TELLING.iter().find(|(words, _)| state.starts_with(words));
-    telling.map(|(_, tone)| *tone)
+/// Returns the first lines, as many as fill this many rows of a usual terminal, and a mark if more follow.
+fn clipped(lines: Vec<String>, rows: usize) -> Vec<String> {
+    let mut used = 0;
+    let mut shown = Vec::new();
+    for line in lines {
+        if used >= rows {
+            shown.push("…".to_owned());
+            break;
+        }
+        let line = wrap::cut_at_word(&line, WIDTH);
+        used += line.chars().count() / ROW + 1;
+        shown.push(line);
+    }
+    shown
 }
 
 fn tone(outcome: EventOutcome) -> Tone {
@@ -455,6 +516,11 @@ fn speech(event: &FeedEvent) -> bool {
     event.kind.starts_with("comment.") || event.kind.starts_with("review.")
 }
 
+/// `true` if an App did it; on the stage, both Apps are ours.
+fn is_ours(event: &FeedEvent) -> bool {
+    event.actor.ends_with("[bot]")
+}
+
 /// `true` if the event's address leads to a conversation, not to a commit, a check or a branch.
 fn addressed(event: &FeedEvent) -> bool {
     !matches!(event.kind.as_str(), "push" | "check_run" | "branch.deleted")
@@ -462,61 +528,52 @@ fn addressed(event: &FeedEvent) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tone, full_quote, paragraph, shown_at_once, state_tone};
+    use super::{Tone, clipped, paragraph, words};
     use forge::{EventOutcome, FeedEvent, LineRemark};
 
-    fn review(text: &str) -> FeedEvent {
-        FeedEvent {
+    #[test]
+    fn a_review_of_a_person_says_why() {
+        let event = FeedEvent {
             seq: 1,
             at: serde_json::from_str("\"2026-01-01T00:00:00Z\"").unwrap(),
-            actor: "coach".to_owned(),
+            actor: "mona".to_owned(),
             kind: "review.submitted".to_owned(),
             what: "requested changes on".to_owned(),
             repository: "acme/shop".to_owned(),
             number: Some(2),
             url: "http://f/2".to_owned(),
-            text: text.to_owned(),
+            text: "It greets\u{1b}[2J\n\nnobody".to_owned(),
             outcome: EventOutcome::Bad,
             remarks: vec![LineRemark {
                 path: "hello.txt".to_owned(),
                 line: Some(1),
-                text: "**must_fix** [correctness] it greets nobody".to_owned(),
+                text: "say a name".to_owned(),
             }],
-        }
-    }
-
-    #[test]
-    fn a_review_that_sends_work_back_says_why() {
-        let event = review(
-            "### Changes requested\n\n1\n\n2\n\n3\n\n4\n\n5\n\n- [test] tests failed\n\n<details>\n<summary>Gates</summary>\n\n| a | b |\n\n</details>",
-        );
-        let shown = shown_at_once(&event);
-        assert!(shown.contains(&"- [test] tests failed".to_owned()), "{shown:?}");
-        let remark = "- hello.txt, line 1: must_fix [correctness] it greets nobody";
-        assert_eq!(shown.last().unwrap(), remark);
-        let kept = full_quote(&event).join("\n");
-        assert!(
-            kept.contains("▸ Gates\n| a | b |") && kept.contains("it greets nobody"),
-            "{kept}"
-        );
-        let rows = paragraph(&event, "0.1s ", Some("http://f/2"), &shown);
-        let texts: Vec<&str> = rows.iter().take(3).map(|row| row.text.as_str()).collect();
+        };
+        let rows = paragraph(&event, "0.1s ", Some("http://f/2"), &words(&event));
+        let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
         assert_eq!(
             texts,
             [
-                "coach                requested changes on #2",
+                "mona                 requested changes on #2",
                 "http://f/2",
-                "Changes requested"
+                "It greets",
+                "nobody",
+                "- hello.txt, line 1: say a name"
             ]
         );
         assert_eq!(rows[0].tone, Tone::Bad);
     }
 
     #[test]
-    fn a_state_that_means_something_has_a_colour() {
-        assert_eq!(state_tone("blocked. It needs a person to go on."), Some(Tone::Bad));
-        assert_eq!(state_tone("blocked"), Some(Tone::Bad));
-        assert_eq!(state_tone("in review. #7 waits"), Some(Tone::Good));
-        assert_eq!(state_tone("checks run, turn 1 of 2"), None);
+    fn a_long_text_is_clipped_after_whole_lines() {
+        let lines = |count: usize, line: &str| vec![line.to_owned(); count];
+        assert_eq!(clipped(lines(3, "a"), 3), lines(3, "a"));
+        assert_eq!(clipped(lines(4, "a"), 3).concat(), "aaa…");
+        assert_eq!(
+            clipped(lines(4, &"x".repeat(200)), 4).len(),
+            3,
+            "a long line fills several rows"
+        );
     }
 }

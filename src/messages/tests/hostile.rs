@@ -225,7 +225,7 @@ fn seen(markdown: &str) -> SeenTexts {
 }
 
 const OURS: [&str; 11] = [
-    "<!-- commands -->",
+    "<!-- mark -->",
     "<!-- /commands -->",
     "<details>",
     "</details>",
@@ -480,11 +480,15 @@ fn eight_times_the_text_is_eight_times_the_work() {
         read,
         own: &acted_on,
     };
+    let terminal = untrusted::Room {
+        max: usize::MAX,
+        medium: untrusted::Medium::Terminal,
+    };
     assert_linear(&[
         reader("inline", &|text| drop(untrusted::inline(text, usize::MAX))),
         reader("quote", &|text| drop(untrusted::quote(text, usize::MAX))),
         reader("fence", &|text| drop(untrusted::fence(text, "", usize::MAX))),
         reader("plain", &|text| drop(untrusted::plain(text, usize::MAX))),
-        reader("without commands", &|text| drop(messages::without_commands(text))),
+        reader("terminal", &|text| drop(untrusted::fence(text, "", terminal))),
     ]);
 }

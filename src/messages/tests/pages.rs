@@ -3,7 +3,7 @@
 use super::{snapshot, world};
 use crate::{
     messages,
-    messages::{MAX_CHARS, tests::world::decent},
+    messages::{MAX_CHARS, Medium, tests::world::decent},
 };
 use domain::{
     at_work::{AgentState, AtWork, RunActivity},
@@ -372,7 +372,10 @@ fn blocked_reports() {
         None
     );
     assert_eq!(messages::feature_blocked(&feature, Cost::default(), &links), None);
-    assert_eq!(messages::blocked_in_short(&feature), Vec::<String>::new());
+    assert_eq!(
+        messages::blocked_in_short(&feature, Medium::Markdown),
+        Vec::<String>::new()
+    );
     feature.state = State::Blocked {
         reason: BlockReason::WaveGateRed {
             failures: vec![world::red_tests("cargo test")],
@@ -404,7 +407,7 @@ fn inquiries() {
     let mut pages = vec![
         messages::blocked_report(&feature, task, Cost::default(), &links).unwrap(),
         messages::blocked_check(&feature, task).unwrap().title,
-        messages::blocked_in_short(&feature).join("\n\n"),
+        messages::blocked_in_short(&feature, Medium::Markdown).join("\n\n"),
         messages::task_pull(&feature, task).body,
     ];
     let living = living(&feature);
@@ -428,7 +431,7 @@ fn blocked_in_short() {
         },
         phase: Phase::Tasks,
     };
-    let out_of_turns = messages::blocked_in_short(&feature);
+    let out_of_turns = messages::blocked_in_short(&feature, Medium::Markdown);
     feature.tasks[1].state = task::State::Blocked {
         reason: BlockReason::AgentFailed {
             doing: Step::Play,
@@ -438,12 +441,55 @@ fn blocked_in_short() {
             printed: "claude: no such model".to_owned(),
         },
     };
-    let failed = messages::blocked_in_short(&feature);
+    let failed = messages::blocked_in_short(&feature, Medium::Markdown);
     assert!(
         failed[0].contains("What the agent printed last:\n\n```text\nclaude: no such model\n```"),
         "{failed:?}"
     );
     snapshot!("blocked_in_short", out_of_turns.join("\n\n"));
+    let in_terminal = messages::blocked_in_short(&feature, Medium::Terminal).concat();
+    assert!(
+        in_terminal.contains("What the agent printed last:\n\n  claude: no such model\n"),
+        "{in_terminal}"
+    );
+}
+
+/// A terminal shows every character, so a text for it has neither marks nor links of Markdown, whatever others wrote.
+#[test]
+fn texts_for_a_terminal_hold_no_markdown() {
+    let hostile = |_: &str| "a_b <b> [x](http://evil) **no** @everyone \u{1b}[2J".to_owned();
+    let mut feature = world::busy(&hostile);
+    feature.tasks[1].state = task::State::Blocked {
+        reason: BlockReason::NoChangeTwice,
+    };
+    let judged = feature.tasks[1]
+        .turns
+        .iter()
+        .find(|turn| turn.verdict.is_some())
+        .unwrap();
+    let verdict = judged.verdict.as_ref().unwrap();
+    let mut texts = vec![
+        messages::state_in_terminal(&feature),
+        messages::task_in_terminal(&feature.tasks[1]),
+        messages::verdict_in_terminal(&feature.tasks[1], judged, verdict),
+        messages::stopped_task(&feature, &feature.tasks[1]).unwrap(),
+    ];
+    texts.extend(messages::notes_in_terminal(&feature, &Spending::default()));
+    for text in &texts {
+        for mark in [
+            "&lt;",
+            "&#",
+            "\\_",
+            "\u{1b}",
+            "\u{200b}",
+            "](http://f",
+            "<details>",
+            "**must_fix**",
+        ] {
+            assert!(!text.contains(mark), "{mark:?}: {text}");
+        }
+    }
+    assert!(texts[2].contains("a_b <b> [x](http://evil)"), "{}", texts[2]);
 }
 
 /// The terminal must give the same advice as the comment on the issue, which depends on the Gates' results.
@@ -465,7 +511,7 @@ fn a_red_wave_gate_gets_the_same_advice_in_the_terminal_and_on_the_issue() {
         lines.map(str::to_owned).collect()
     };
     let on_issue = messages::feature_blocked(&feature, Cost::default(), &world::links()).unwrap();
-    let in_terminal = messages::blocked_in_short(&feature).concat();
+    let in_terminal = messages::blocked_in_short(&feature, Medium::Markdown).concat();
     assert!(advice(&on_issue).len() > 1, "{on_issue}");
     assert_eq!(advice(&in_terminal), advice(&on_issue));
 }
@@ -504,7 +550,7 @@ fn what_red_tests_without_names_printed_is_part_of_the_block() {
     };
     let said = |feature: &Feature| {
         let report = messages::blocked_report(feature, &feature.tasks[1], Cost::default(), &links).unwrap();
-        (report, messages::blocked_in_short(feature).concat())
+        (report, messages::blocked_in_short(feature, Medium::Markdown).concat())
     };
     let (report, short) = said(&feature);
     assert!(

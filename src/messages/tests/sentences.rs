@@ -3,7 +3,7 @@
 use super::{snapshot, world, world::decent};
 use crate::{
     messages,
-    messages::{CommitKind, reasons, words},
+    messages::{CommitKind, Medium, reasons, words},
 };
 use domain::{
     blocked::{AgentFailure, BlockReason, Defect, Fault, RepositoryFault, SpentScript, WorkStep},
@@ -461,14 +461,14 @@ fn every_state_of_a_task() {
     task.emitted = Emission(0);
     let said = states.into_iter().map(|state| {
         let task = task::Task { state, ..task.clone() };
-        (name(&task.state), words::state(&task))
+        (name(&task.state), words::state(&task, Medium::Markdown))
     });
     let resumed = task::Task {
         state: task::State::Pending,
         emitted: Emission(1),
         ..task.clone()
     };
-    let resumed = ("Pending, resumed".to_owned(), words::state(&resumed));
+    let resumed = ("Pending, resumed".to_owned(), words::state(&resumed, Medium::Markdown));
     assert_eq!(words::of_stored("resumed"), resumed.1);
     snapshot!("task_states", entries(said.chain([resumed])));
 }

@@ -3,7 +3,7 @@
 use crate::{
     engine::view::{FeatureView, WorkView},
     messages,
-    messages::{Links, count},
+    messages::{Links, Medium, count},
     store::{EffectState, RunState, StoredEffect, StoredRun},
     web::dashboard::{
         graph,
@@ -51,7 +51,7 @@ impl FeaturePage<'_> {
             div { (markdown::render(&self.masked(&messages::standing(feature, spending, &links)))) }
             (self.facts())
             (graph::waves(self.secrets, feature))
-            @for report in messages::blocked_in_short(feature) {
+            @for report in messages::blocked_in_short(feature, Medium::Markdown) {
                 section.box.changes_requested { div.body { (markdown::render(&self.masked(&report))) (self.way_on()) } }
             }
             @if !feature.tasks.is_empty() { h2 { "Tasks" } }
