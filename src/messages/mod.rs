@@ -1,4 +1,4 @@
-//! Every sentence that AutoBuild says on GitHub, as Markdown made from values of `domain`.
+//! Every sentence that AutoBuild says on GitHub, and of a Feature in a terminal, made from values of `domain`.
 //!
 //! Pure: nothing here waits, reads a clock or posts. Text from issues, agents, tools and people goes through
 //! `untrusted` before it becomes part of a sentence, and no result exceeds GitHub's limits, whatever the input.
