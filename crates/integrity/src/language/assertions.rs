@@ -10,48 +10,55 @@ use crate::{
     },
     words::is_one_of,
 };
+use serde::Deserialize;
 
 /// The way to make an assertion fail.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct FailureTemplate {
     /// The replacement; `{}` stands for the assertion itself.
-    pub text: &'static str,
+    pub text: String,
     /// The code that is replaced.
     pub replaces: ReplacedCode,
     /// The kinds of nodes between an assertion around a block and its whole statement, between blanks.
-    pub around: &'static str,
+    pub around: String,
 }
 
 /// The code that a failure replaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ReplacedCode {
     /// The statement that consists of the assertion; an assertion within another statement cannot be replaced.
+    #[default]
     Statement,
     /// The assertion itself.
     Itself,
 }
 
 /// A language's words for comparisons, with blanks between them.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ComparisonWords {
     /// Words that compare with one value.
-    pub equals: &'static str,
+    pub equals: String,
     /// Words that only ask whether something exists, or which type it has.
-    pub weak: &'static str,
+    pub weak: String,
     /// Words that join two alternatives.
-    pub or: &'static str,
+    pub or: String,
     /// Words between a value and what stands for it if there is none.
-    pub falls_back: &'static str,
+    pub falls_back: String,
     /// Values that count as true.
-    pub truths: &'static str,
+    pub truths: String,
     /// Values that count as false.
-    pub falsities: &'static str,
+    pub falsities: String,
     /// Functions and methods that give a value another shape, in which more values are equal.
-    pub reshapes: &'static str,
+    pub reshapes: String,
     /// Methods that compare two values.
-    pub methods: &'static str,
+    pub methods: String,
 }
 
 pub(super) fn check(at: At<'_>, found: &QueryMatch<'_>, body: At<'_>, vocabulary: &Vocabulary) -> Check {
-    let strength = reached(&vocabulary.flow, at, body, strength(at, found, body, vocabulary));
+    let strength = reached(&vocabulary.words.flow, at, body, strength(at, found, body, vocabulary));
     let mut words = at.words();
     let condition = found.first(Capture::AssertionCondition);
     words.extend(
@@ -73,14 +80,17 @@ pub(super) fn check(at: At<'_>, found: &QueryMatch<'_>, body: At<'_>, vocabulary
 }
 
 fn failing(at: At<'_>, found: &QueryMatch<'_>, vocabulary: &Vocabulary) -> Option<Failing> {
-    let made = &vocabulary.made_to_fail;
+    let made = &vocabulary.words.made_to_fail;
     let place = match made.replaces {
         ReplacedCode::Itself => Some(at),
-        ReplacedCode::Statement if at.is_one_of(vocabulary.statements) => Some(at),
+        ReplacedCode::Statement if at.is_one_of(&vocabulary.words.statements) => Some(at),
         ReplacedCode::Statement => {
-            let is_around = |outer: &At<'_>| outer.is_one_of(made.around);
+            let is_around = |outer: &At<'_>| outer.is_one_of(&made.around);
             let around = at.ancestors().take_while(is_around).last();
-            around.or_else(|| at.parent().filter(|outer| outer.is_one_of(vocabulary.statements)))
+            around.or_else(|| {
+                at.parent()
+                    .filter(|outer| outer.is_one_of(&vocabulary.words.statements))
+            })
         }
     }?;
     // An assertion of a constant, such as `assert false`, marks code that must not be reached, so it must not be
@@ -182,7 +192,7 @@ fn sides(tokens: At<'_>) -> Vec<Side> {
 /// `true` if the assertion's name compares with one value.
 fn is_equality(at: At<'_>, vocabulary: &Vocabulary) -> bool {
     let mut begin = at.words().into_iter().take(3);
-    begin.any(|word| is_one_of(vocabulary.comparison.equals, &word))
+    begin.any(|word| is_one_of(&vocabulary.words.comparison.equals, &word))
 }
 
 /// Rates the equality of two values.
@@ -204,12 +214,12 @@ fn equality(left: &Side, right: &Side, body: At<'_>, vocabulary: &Vocabulary) ->
     if is_reshaped(left, right, vocabulary) {
         return Strength::Reshaped;
     }
-    if let Some([_, otherwise]) = left.split_at(vocabulary.comparison.falls_back)
+    if let Some([_, otherwise]) = left.split_at(&vocabulary.words.comparison.falls_back)
         && plain(&otherwise) == plain(right)
     {
         return Strength::Weak;
     }
-    if is(right, vocabulary.comparison.truths) {
+    if is(right, &vocabulary.words.comparison.truths) {
         return condition(left, body, vocabulary);
     }
     match left.words.first().map(String::as_str) {
@@ -222,7 +232,7 @@ fn equality(left: &Side, right: &Side, body: At<'_>, vocabulary: &Vocabulary) ->
 fn is_reshaped(left: &Side, right: &Side, vocabulary: &Vocabulary) -> bool {
     let ends = |side: &Side| [side.words.first().cloned(), side.words.last().cloned()];
     let mut both = ends(left).into_iter().zip(ends(right));
-    both.any(|pair| matches!(pair, (Some(one), Some(other)) if one == other && is_one_of(vocabulary.comparison.reshapes, &one)))
+    both.any(|pair| matches!(pair, (Some(one), Some(other)) if one == other && is_one_of(&vocabulary.words.comparison.reshapes, &one)))
 }
 
 fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
@@ -232,27 +242,27 @@ fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
             in_text = !in_text;
             return true;
         }
-        let comparison = &vocabulary.comparison;
+        let comparison = &vocabulary.words.comparison;
         let plain = word.replace('_', "");
         in_text
             || plain.starts_with(|c: char| c.is_ascii_digit())
             || word.starts_with(['"', '\''])
-            || is_one_of(comparison.truths, word)
-            || is_one_of(comparison.falsities, word)
+            || is_one_of(&comparison.truths, word)
+            || is_one_of(&comparison.falsities, word)
             || word.chars().all(|c| !c.is_alphanumeric() && c != '_')
     };
     !side.words.is_empty() && side.words.iter().all(constant)
 }
 
 fn condition(side: &Side, body: At<'_>, vocabulary: &Vocabulary) -> Strength {
-    let comparison = &vocabulary.comparison;
+    let comparison = &vocabulary.words.comparison;
     let words = side.words.as_slice();
     let has = |list: &str| words.iter().any(|word| is_one_of(list, word));
     if is_constant(side, vocabulary) {
-        let is_false = matches!(words, [only] if is_one_of(comparison.falsities, only));
+        let is_false = matches!(words, [only] if is_one_of(&comparison.falsities, only));
         return if is_false { Strength::Strong } else { Strength::Trivial };
     }
-    if let Some([one, other]) = side.split_at(comparison.or) {
+    if let Some([one, other]) = side.split_at(&comparison.or) {
         return condition(&one, body, vocabulary).min(condition(&other, body, vocabulary));
     }
     if let Some([left, right]) = side.split_at("== === is") {
@@ -265,7 +275,7 @@ fn condition(side: &Side, body: At<'_>, vocabulary: &Vocabulary) -> Strength {
     }
     let orders = has("< > <= >=") && !words.iter().any(|word| word.ends_with("abs")) && !has("::");
     let is_name = |word: &String| word == "." || word.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if orders || has("!= !==") || has(comparison.weak) || !side.calls && words.iter().all(is_name) {
+    if orders || has("!= !==") || has(&comparison.weak) || !side.calls && words.iter().all(is_name) {
         return Strength::Weak;
     }
     Strength::Strong

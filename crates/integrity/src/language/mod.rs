@@ -20,7 +20,7 @@ pub mod test_parts;
 mod vocabulary;
 
 pub use role::{Role, file_name, folders, in_support_folder, in_test_folder};
-pub use vocabulary::{Grammar, Installed, Vocabulary};
+pub use vocabulary::{Grammar, Installed, Vocabulary, Words};
 
 use std::collections::BTreeSet;
 
@@ -69,7 +69,7 @@ pub fn words_of_code(path: &str, text: &str) -> Option<Vec<String>> {
     parsed(path, text, |vocabulary, _, source, _| {
         let is_text = |at: &syntax::At<'_>| {
             let parts: Vec<syntax::At<'_>> = at.children().collect();
-            at.is_one_of(vocabulary.statements) && matches!(parts.as_slice(), [only] if only.is_one_of("string"))
+            at.is_one_of(&vocabulary.words.statements) && matches!(parts.as_slice(), [only] if only.is_one_of("string"))
         };
         let texts = source.root.below().filter(is_text).map(syntax::At::index).collect();
         source.root.words_without(&texts)
@@ -119,7 +119,22 @@ fn grammar_of(path: &str) -> Option<(&'static Vocabulary, &'static Grammar)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALL, capture};
+    use super::{ALL, Words, capture};
+
+    #[test]
+    fn the_words_of_every_language_are_read() {
+        for vocabulary in ALL {
+            let table = format!("src/language/{}/words.toml", vocabulary.name.to_lowercase());
+            let read: Result<Words, _> = toml::from_str(&std::fs::read_to_string(table).unwrap());
+            let read = read.unwrap_or_else(|error| panic!("{}: {error}", vocabulary.name));
+            assert_eq!(read.literals, vocabulary.words.literals);
+            assert!(
+                !read.literals.is_empty() && !read.flow.functions.is_empty(),
+                "{}",
+                vocabulary.name
+            );
+        }
+    }
 
     #[test]
     fn every_query_fits_its_grammar_and_captures_what_is_known() {

@@ -469,7 +469,7 @@ impl<'a> Reader<'a> {
     fn whole_test(&self, test: At<'a>, found: &QueryMatch<'a>) -> Range<usize> {
         let outer = test
             .parent()
-            .filter(|outer| outer.is_one_of(self.vocabulary.statements));
+            .filter(|outer| outer.is_one_of(&self.vocabulary.words.statements));
         let parts = found.all(Capture::TestRows).chain(found.all(Capture::TestBody));
         let own = outer.unwrap_or(test).range();
         let range = parts
@@ -490,14 +490,14 @@ impl<'a> Reader<'a> {
     /// Returns the condition under which the test returns before its first assertion.
     fn returns_early(&self, body: At<'a>) -> Option<String> {
         let (first, _) = self.assertions.iter().find(|(at, _)| body.holds(*at))?;
-        let flow = &self.vocabulary.flow;
-        let leaves = |at: &At<'_>| at.is_one_of(flow.returns) && !at.text().contains("Err(");
+        let flow = &self.vocabulary.words.flow;
+        let leaves = |at: &At<'_>| at.is_one_of(&flow.returns) && !at.text().contains("Err(");
         let inner = |statement: At<'a>| {
             let mut below = statement.below();
-            below.find(|at| at.is_one_of(flow.conditions) && at.below().any(|part| leaves(&part)))
+            below.find(|at| at.is_one_of(&flow.conditions) && at.below().any(|part| leaves(&part)))
         };
         let before = body.children().take_while(|at| !at.holds(*first));
-        let leaving = before.filter(|at| !at.below().any(|part| part.is_one_of(flow.functions)));
+        let leaving = before.filter(|at| !at.below().any(|part| part.is_one_of(&flow.functions)));
         let condition = leaving.filter_map(inner).next()?;
         Some(condition.field("condition").unwrap_or(condition).phrase())
     }
@@ -535,14 +535,14 @@ impl<'a> Reader<'a> {
     fn answer(&self, function: At<'a>, value: Option<At<'_>>) -> Answer {
         let is_constant = |value: At<'_>| {
             let text = value.text();
-            if !text.is_empty() && self.vocabulary.empties.split(", ").any(|empty| empty == text) {
+            if !text.is_empty() && self.vocabulary.words.empties.split(", ").any(|empty| empty == text) {
                 return true;
             }
             let is_leaf = |at: &At<'_>| at.children().next().is_none() && at.is_named();
             let mut leaves = value.below().filter(is_leaf);
             // Names of types, and of enum variants without fields.
             let is_type = |leaf: At<'_>| leaf.text().starts_with(char::is_uppercase);
-            leaves.all(|leaf| leaf.is_one_of(self.vocabulary.literals) || is_type(leaf))
+            leaves.all(|leaf| leaf.is_one_of(&self.vocabulary.words.literals) || is_type(leaf))
         };
         let of_others = self.abstracts.iter().any(|outer| outer.holds(function));
         if of_others || !value.is_some_and(is_constant) {
@@ -662,12 +662,12 @@ impl<'a> Reader<'a> {
         let leaves = value
             .below()
             .filter(|at| at.is_named() && at.children().next().is_none());
-        let comparison = &self.vocabulary.comparison;
+        let comparison = &self.vocabulary.words.comparison;
         let mut literals = Vec::new();
         for leaf in leaves {
             let text = leaf.text().trim_matches(['"', '\'', '`']);
-            match leaf.is_one_of(self.vocabulary.literals) {
-                true if is_one_of(comparison.truths, text) || is_one_of(comparison.falsities, text) => {}
+            match leaf.is_one_of(&self.vocabulary.words.literals) {
+                true if is_one_of(&comparison.truths, text) || is_one_of(&comparison.falsities, text) => {}
                 true if text.contains(char::is_alphanumeric) => literals.push(text.to_owned()),
                 true => {}
                 false if text.starts_with(char::is_uppercase) => {}
@@ -690,7 +690,7 @@ fn content(body: At<'_>) -> Vec<String> {
 
 /// Drops tests that a later one of the same name hides, if the language has the last definition win.
 fn keep_last(outline: &mut Outline, vocabulary: &Vocabulary) {
-    if !vocabulary.last_test_wins {
+    if !vocabulary.words.last_test_wins {
         return;
     }
     let tests = std::mem::take(&mut outline.tests);

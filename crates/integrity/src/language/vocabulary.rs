@@ -1,7 +1,11 @@
 //! The description of one language: kinds of syntax nodes, words, settings, roles of paths.
 
 use crate::language::{assertions, bodies, capture, outline, reachability, return_values, role::Role, test_parts};
-use std::{collections::BTreeSet, sync::OnceLock};
+use serde::Deserialize;
+use std::{
+    collections::BTreeSet,
+    sync::{LazyLock, OnceLock},
+};
 
 /// The description of one language.
 pub struct Vocabulary {
@@ -17,16 +21,24 @@ pub struct Vocabulary {
     pub executable_code: for<'a> fn(&outline::Source<'a>) -> bodies::ExecutableCode,
     /// Makes the functions of these names in a parsed file return something else.
     pub return_values: for<'a> fn(&outline::Source<'a>, &BTreeSet<String>) -> Option<return_values::ReturnValueChanges>,
+    /// Its words.
+    pub words: LazyLock<Words>,
+}
+
+/// The words of one language: kinds of syntax nodes, names, and parts of lines.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Words {
     /// Beginnings of values in settings that are paths of the repository.
-    pub local: &'static [&'static str],
+    pub local: Vec<String>,
     /// Names in settings below which imports are led elsewhere, between blanks.
-    pub redirects: &'static str,
+    pub redirects: String,
     /// Parts of a line that writes a file.
-    pub writes: &'static [&'static str],
+    pub writes: Vec<String>,
     /// Parts of a line that reads a variable of the environment.
-    pub environment: &'static [&'static str],
+    pub environment: Vec<String>,
     /// Parts of a line that imports a module.
-    pub imports: &'static [&'static str],
+    pub imports: Vec<String>,
     /// The language's control flow.
     pub flow: reachability::Flow,
     /// The language's words for comparisons.
@@ -34,25 +46,33 @@ pub struct Vocabulary {
     /// The way to make an assertion fail.
     pub made_to_fail: assertions::FailureTemplate,
     /// The kinds of nodes that are literals, between blanks.
-    pub literals: &'static str,
+    pub literals: String,
     /// Empty values, as they are written, with commas between them.
-    pub empties: &'static str,
+    pub empties: String,
     /// The kinds of nodes that are expression statements or assertion statements, between blanks.
-    pub statements: &'static str,
+    pub statements: String,
     /// Whether a test hides an earlier one of the same name. If not, both run, or the code does not compile.
     pub last_test_wins: bool,
     /// The folder of installed packages.
     pub installed: Option<Installed>,
 }
 
+impl Words {
+    pub(super) fn read(table: &str) -> Self {
+        toml::from_str(table).unwrap_or_default()
+    }
+}
+
 /// Where a language's tools look for installed packages.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Installed {
     /// The folder's name.
-    pub folder: &'static str,
+    pub folder: String,
     /// The file beside the folder that lists what is installed into it.
-    pub manifest: &'static str,
+    pub manifest: String,
     /// The file inside the folder without which it is a folder like any other.
-    pub index: Option<&'static str>,
+    pub index: Option<String>,
 }
 
 impl Installed {
@@ -74,6 +94,7 @@ impl Installed {
             .is_some_and(|first| first.starts_with(&folder));
         let is_used = self
             .index
+            .as_ref()
             .is_none_or(|index| head.contains(&format!("{folder}{index}")));
         base.contains(&format!("{around}{}", self.manifest)) && is_used && !is_committed
     }

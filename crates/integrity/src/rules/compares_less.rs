@@ -35,7 +35,7 @@ fn equalities(file: &ChangedFile<'_>) -> Vec<Violation> {
     let Some(language) = language::of(file.path) else {
         return Vec::new();
     };
-    let comparison = &language.comparison;
+    let comparison = &language.words.comparison;
     let compares_less = |function: &&Function| {
         let classes = file
             .after
@@ -45,10 +45,10 @@ fn equalities(file: &ChangedFile<'_>) -> Vec<Violation> {
         let fields: BTreeSet<&String> = classes.flat_map(|class| &class.fields).collect();
         let compared = fields.iter().filter(|field| function.words.contains(field)).count();
         let value = function.value.as_deref();
-        let always_holds = value.is_some_and(|value| is_one_of(comparison.truths, value));
+        let always_holds = value.is_some_and(|value| is_one_of(&comparison.truths, value));
         // One that names no field compares something that is made of them.
         let leaves_out = compared > 0 && compared < fields.len();
-        is_one_of(comparison.methods, &function.name) && (always_holds || leaves_out)
+        is_one_of(&comparison.methods, &function.name) && (always_holds || leaves_out)
     };
     let new = new_functions(file).filter(compares_less);
     new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone())))

@@ -35,7 +35,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 
 /// Returns the first new line that reads a variable of the environment which tests name, and the task does not.
 fn switched_on(file: &ChangedFile<'_>, is_of_tests: impl Fn(&str) -> bool) -> Option<Violation> {
-    let reads = language::of(file.path)?.environment;
+    let reads = &language::of(file.path)?.words.environment;
     let (_, after) = file.texts();
     let mut new = file.new_lines(&after).into_iter();
     let (number, line) = new.find(|(_, line)| {

@@ -41,7 +41,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 /// Returns the line by which a name that a test file imported before now means something else: the file defines it, or it
 /// comes from a new file of tests.
 fn imported_before(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
-    let imports = language::of(file.path)?.imports;
+    let imports = &language::of(file.path)?.words.imports;
     let is_import = |line: &str| imports.iter().any(|part| line.contains(part));
     let (before, after) = file.texts();
     let kept: BTreeSet<&str> = after.lines().map(str::trim).collect();
@@ -83,7 +83,7 @@ fn names(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// `true` if a word belongs to the language's way to import.
-fn is_of_import(word: &str, imports: &[&str]) -> bool {
+fn is_of_import(word: &str, imports: &[String]) -> bool {
     imports.iter().any(|part| part.contains(word))
 }
 
@@ -102,7 +102,7 @@ fn redirected(file: &ChangedFile<'_>) -> Vec<Violation> {
         let parts: Vec<&str> = new.name.split('.').collect();
         let is_redirect = ALL
             .iter()
-            .any(|language| parts.iter().any(|part| is_one_of(language.redirects, part)));
+            .any(|language| parts.iter().any(|part| is_one_of(&language.words.redirects, part)));
         let name = new.name.strip_suffix(".path").unwrap_or(&new.name);
         let was_elsewhere = || {
             let of_dependency = |old: &&Setting| old.name.starts_with(name) && name.contains("ependenc");
@@ -124,7 +124,11 @@ fn redirected(file: &ChangedFile<'_>) -> Vec<Violation> {
 
 /// `true` if a setting's value is written as a path.
 fn leads_to_path(setting: &Setting) -> bool {
-    let mut starts = ALL.iter().flat_map(|language| language.local).chain(&["./", "/"]);
+    let mut starts = ALL
+        .iter()
+        .flat_map(|language| &language.words.local)
+        .map(String::as_str)
+        .chain(["./", "/"]);
     let is_path = |value: &String| starts.any(|start| value.starts_with(start));
     setting.name.ends_with(".path")
         || setting.name.ends_with(".directory")

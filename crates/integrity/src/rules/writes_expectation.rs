@@ -33,7 +33,7 @@ fn in_one(file: &ChangedFile<'_>, stored: &[&str]) -> Option<Violation> {
     let names_stored = stored.iter().any(|name| after.contains(name));
     // A test may write into a temporary folder of its own.
     let is_temporary = |line: &str| ["tmp", "temp"].iter().any(|word| line.to_lowercase().contains(word));
-    let writes = |line: &str| language.writes.iter().any(|word| line.contains(word)) && !is_temporary(line);
+    let writes = |line: &str| language.words.writes.iter().any(|word| line.contains(word)) && !is_temporary(line);
     let new = file.new_lines(&after);
     let (number, line) = new.iter().find(|(_, line)| writes(line)).filter(|_| names_stored)?;
     Some(at_line(file.path, *number, line))

@@ -84,7 +84,9 @@ pub(super) fn shared_file(path: &str) -> Option<&'static SharedFile> {
 /// `true` if a file stands where a test tool, or an installed package, would be looked for, and the base has nothing
 /// there.
 pub(crate) fn is_shadow(path: &str, (base, head): (&BTreeSet<String>, &BTreeSet<String>)) -> bool {
-    let mut installed = language::ALL.iter().filter_map(|language| language.installed.as_ref());
+    let mut installed = language::ALL
+        .iter()
+        .filter_map(|language| language.words.installed.as_ref());
     if installed.any(|installed| installed.is_replaced_by(path, (base, head))) || make::is_shadow(path, base) {
         return true;
     }

@@ -5,14 +5,13 @@ mod return_values;
 
 use crate::{
     language::{
-        assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
-        reachability::Flow,
         role::{Role, file_name, folders, in_support_folder, in_test_folder},
         syntax::At,
-        vocabulary::{Grammar, Installed, Vocabulary, grammar},
+        vocabulary::{Grammar, Vocabulary, Words, grammar},
     },
     words::is_one_of,
 };
+use std::sync::LazyLock;
 
 /// The vocabulary of JavaScript and TypeScript.
 pub static JAVASCRIPT: Vocabulary = Vocabulary {
@@ -22,50 +21,8 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
     role,
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
-    local: &["file:", "link:", "portal:", "<rootDir>"],
-    redirects: "moduleNameMapper alias paths imports overrides resolutions",
-    writes: &["writeFile", "createWriteStream", "appendFile", "copyFile", "Bun.write"],
-    environment: &["process.env", "Deno.env", "Bun.env"],
-    imports: &["import ", "require(", "from "],
-    flow: Flow {
-        conditions: "if_statement while_statement",
-        arms: "switch_case switch_default ternary_expression",
-        functions: "function_declaration function_expression arrow_function generator_function_declaration",
-        returns: "return_statement",
-        leaves: "return_statement throw_statement break_statement continue_statement",
-        perhaps: "",
-        never: &["false", "0", "null", "undefined", "!1", "!true", "''", "\"\""],
-        empty: &["[]"],
-    },
-    comparison: ComparisonWords {
-        equals: "",
-        weak: "isArray isInteger isFinite instanceof !!",
-        or: "|| ??",
-        falls_back: "|| ??",
-        truths: "true",
-        falsities: "false null undefined 0",
-        reshapes: "sort length size toLowerCase toUpperCase toString trim",
-        methods: "asymmetricMatch equals isEqual",
-    },
-    made_to_fail: FailureTemplate {
-        text: "void (() => { throw new Error('made to fail'); })()",
-        replaces: ReplacedCode::Itself,
-        around: "",
-    },
-    literals: LITERALS,
-    empties: "new Map(), new Set(), this",
-    statements: "expression_statement",
-    last_test_wins: false,
-    installed: Some(Installed {
-        folder: "node_modules",
-        manifest: "package.json",
-        index: None,
-    }),
+    words: LazyLock::new(|| Words::read(include_str!("words.toml"))),
 };
-
-const LITERALS: &str = "
-    number string_fragment string true false null undefined array object property_identifier escape_sequence
-";
 
 static GRAMMARS: [Grammar; 3] = [
     grammar!(

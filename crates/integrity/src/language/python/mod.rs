@@ -6,14 +6,13 @@ mod test_parts;
 
 use crate::{
     language::{
-        assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
-        reachability::Flow,
         role::{Role, file_name, in_test_folder},
         syntax::At,
-        vocabulary::{Grammar, Vocabulary, grammar},
+        vocabulary::{Grammar, Vocabulary, Words, grammar},
     },
     words::is_one_of,
 };
+use std::sync::LazyLock;
 
 /// The vocabulary of Python.
 pub static PYTHON: Vocabulary = Vocabulary {
@@ -23,56 +22,8 @@ pub static PYTHON: Vocabulary = Vocabulary {
     role,
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
-    local: &[],
-    redirects: "",
-    writes: &[
-        "write_text(",
-        "write_bytes(",
-        "\"w",
-        "'w",
-        ".dump(",
-        "copyfile(",
-        "savetxt(",
-        "to_csv(",
-        "to_json(",
-    ],
-    environment: &["environ", "getenv("],
-    imports: &["import "],
-    flow: Flow {
-        conditions: "if_statement while_statement elif_clause",
-        arms: "case_clause conditional_expression",
-        functions: "function_definition lambda",
-        returns: "return_statement",
-        leaves: "return_statement raise_statement break_statement continue_statement",
-        perhaps: "",
-        never: &["False", "0", "None", "\"\"", "''", "[]", "not True"],
-        empty: &["[]", "()", "{}", "range(0)", "\"\""],
-    },
-    comparison: ComparisonWords {
-        equals: "assertEqual assertIs assertListEqual assertDictEqual",
-        weak: "isinstance hasattr callable issubclass bool",
-        or: "or",
-        falls_back: "or",
-        truths: "True",
-        falsities: "False None 0",
-        reshapes: "sorted set frozenset len str repr type sort lower upper strip",
-        methods: "__eq__ __ne__",
-    },
-    made_to_fail: FailureTemplate {
-        text: "raise AssertionError('made to fail')",
-        replaces: ReplacedCode::Statement,
-        around: "as_pattern with_item with_clause with_statement",
-    },
-    literals: LITERALS,
-    empties: "dict(), list(), set(), Decimal(0)",
-    statements: "expression_statement assert_statement",
-    last_test_wins: true,
-    installed: None,
+    words: LazyLock::new(|| Words::read(include_str!("words.toml"))),
 };
-
-const LITERALS: &str = "
-    integer float true false none string_start string_content string_end list tuple dictionary ellipsis
-";
 
 static GRAMMARS: [Grammar; 2] = [
     grammar!(["py"], tree_sitter_python::LANGUAGE),

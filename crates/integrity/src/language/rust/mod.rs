@@ -7,15 +7,14 @@ mod test_parts;
 
 use crate::{
     language::{
-        assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
         outline::Source,
-        reachability::Flow,
         role::{Role, file_name, folders, in_support_folder},
         syntax::At,
-        vocabulary::{Grammar, Vocabulary, grammar},
+        vocabulary::{Grammar, Vocabulary, Words, grammar},
     },
     words::is_one_of,
 };
+use std::sync::LazyLock;
 
 /// The vocabulary of Rust.
 pub static RUST: Vocabulary = Vocabulary {
@@ -25,45 +24,8 @@ pub static RUST: Vocabulary = Vocabulary {
     role,
     executable_code: bodies::executable_code,
     return_values: return_values::change_return_values,
-    local: &[],
-    redirects: "patch replace source",
-    writes: &["fs::write", "File::create", "fs::copy", "OpenOptions"],
-    environment: &["env::var"],
-    imports: &["use ", "mod "],
-    flow: Flow {
-        conditions: "if_expression while_expression let_declaration match_expression",
-        arms: "",
-        functions: "function_item closure_expression async_block",
-        returns: "return_expression",
-        leaves: "return_expression break_expression continue_expression",
-        perhaps: "map and_then map_err inspect inspect_err is_some_and is_ok_and",
-        never: &["false", "!true", "cfg!(any())", "false && true", "0 > 0"],
-        empty: &["[]", "0..0", "&[]", "vec![]", "Vec::new()", "std::iter::empty()"],
-    },
-    comparison: ComparisonWords {
-        equals: "assert_eq debug_assert_eq prop_assert_eq",
-        weak: "is_ok is_some is_err is_finite is_normal is_nan .. ..=",
-        or: "||",
-        falls_back: "unwrap_or",
-        truths: "true",
-        falsities: "false",
-        reshapes: "len count sort to_lowercase to_uppercase trim",
-        methods: "eq",
-    },
-    made_to_fail: FailureTemplate {
-        text: "if true { panic!(\"made to fail\") } else { {} }",
-        replaces: ReplacedCode::Statement,
-        around: "",
-    },
-    literals: LITERALS,
-    empties: "None, (), Ok(()), Ok(0), Ok(0.0), Ok(None), Ok(Vec::new()), Ok(vec![]), \
-                  Vec::new(), vec![], String::new(), Default::default(), std::iter::empty()",
-    statements: "expression_statement macro_invocation",
-    last_test_wins: false,
-    installed: None,
+    words: LazyLock::new(|| Words::read(include_str!("words.toml"))),
 };
-
-const LITERALS: &str = "integer_literal float_literal boolean_literal char_literal string_content unit_expression";
 
 static GRAMMARS: [Grammar; 1] = [grammar!(["rs"], tree_sitter_rust::LANGUAGE)];
 
