@@ -42,6 +42,7 @@ pub fn judge(kind: TaskType, clone: &Clone, commit: &str) -> Outcome<Verdict> {
             task: &task,
             protected: &settings.protected(),
             known_secrets: &Secrets::default(),
+            coverage: None,
             results: &[],
             max_file_bytes: MAX_FILE_BYTES,
         })

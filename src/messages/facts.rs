@@ -267,7 +267,6 @@ fn shown(what: &Detail) -> String {
         Detail::InTest { test, code } => format!("{code} in `{test}`"),
         Detail::Function(name) => format!("the function `{name}`"),
         Detail::Size { is, most } => format!("{is} bytes, and {most} are the most"),
-        Detail::MeasuringFile(path) => format!("`{path}`, by which coverage is measured"),
         Detail::Restored(path) => format!("`{path}`"),
         Detail::InstallScript(script) => format!("`{script}`"),
         Detail::Uncovered(ranges) => lines(ranges),

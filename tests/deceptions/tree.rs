@@ -107,6 +107,7 @@ pub fn read(before: &Tree, after: &Tree, task: &PlannedTask, settings: &Reposito
         task,
         protected: &settings.protected(),
         known_secrets: &Secrets::default(),
+        coverage: None,
         results: &[],
         max_file_bytes: 10 << 20,
     })

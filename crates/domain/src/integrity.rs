@@ -171,8 +171,6 @@ pub enum Detail {
         /// The largest that is allowed.
         most: u64,
     },
-    /// A file by which coverage is measured.
-    MeasuringFile(String),
     /// A file that set-up rewrote and that was restored before the tests ran.
     Restored(String),
     /// A script that runs when packages are installed.

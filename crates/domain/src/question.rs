@@ -47,7 +47,6 @@ impl Question {
             Detail::Nothing
             | Detail::Code(_)
             | Detail::Size { .. }
-            | Detail::MeasuringFile(_)
             | Detail::Restored(_)
             | Detail::InstallScript(_)
             | Detail::Uncovered(_)

@@ -2,7 +2,7 @@
 
 use domain::plan::PlannedTask;
 use std::collections::BTreeSet;
-use text::secret::Secrets;
+use text::{secret::Secrets, shell_command::ShellCommand};
 
 /// One task's change.
 pub struct Change<'a> {
@@ -18,6 +18,8 @@ pub struct Change<'a> {
     pub protected: &'a [String],
     /// The service's own secrets.
     pub known_secrets: &'a Secrets,
+    /// The command that measures coverage.
+    pub coverage: Option<&'a ShellCommand>,
     /// The files that the settings name as output of the test run: the report and the coverage file.
     pub results: &'a [String],
     /// The largest file that a change may add, in bytes.

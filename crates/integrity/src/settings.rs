@@ -1,7 +1,6 @@
 //! Reads settings files of several formats into one list of names and values.
 
 use crate::language::{file_name, outline::Setting};
-use std::collections::HashMap;
 
 /// The deepest nesting and the most values; files beyond these are of no use to people.
 const DEEPEST: usize = 12;
@@ -19,7 +18,7 @@ pub(crate) fn flatten(path: &str, text: &str) -> Vec<Setting> {
     let extension = name.rsplit('.').next().unwrap_or_default();
     let mut settings = Vec::new();
     if let Some(value) = value {
-        walk("", &value, &Lines::of(text), 0, &mut settings);
+        walk("", &value, 0, &mut settings);
     } else if !is_toml && !matches!(extension, "js" | "cjs" | "mjs" | "ts" | "cts" | "mts") {
         settings = by_lines(text);
     }
@@ -27,13 +26,13 @@ pub(crate) fn flatten(path: &str, text: &str) -> Vec<Setting> {
     settings
 }
 
-fn walk(name: &str, value: &serde_json::Value, lines: &Lines<'_>, depth: usize, settings: &mut Vec<Setting>) {
+fn walk(name: &str, value: &serde_json::Value, depth: usize, settings: &mut Vec<Setting>) {
     use serde_json::Value;
     if depth > DEEPEST || settings.len() > MOST {
         return;
     }
     let mut walk_below = |key: &str, value: &Value| {
-        walk(&below(name, key), value, lines, depth.saturating_add(1), settings);
+        walk(&below(name, key), value, depth.saturating_add(1), settings);
     };
     let values: Vec<String> = match value {
         Value::Object(map) => return map.iter().for_each(|(key, value)| walk_below(key, value)),
@@ -49,7 +48,6 @@ fn walk(name: &str, value: &serde_json::Value, lines: &Lines<'_>, depth: usize, 
         other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => vec![plain(other)],
     };
     settings.push(Setting {
-        line: lines.line_of(name, &values),
         name: name.to_owned(),
         values,
     });
@@ -67,57 +65,11 @@ fn plain(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The number of bytes around `:` or `=` that are read, since a line may be as long as the file.
-const NEAR: usize = 200;
-
-/// The first line for each key before `:` or `=`, and for each pair of key and value.
-#[derive(Default)]
-struct Lines<'t> {
-    of_keys: HashMap<&'t str, u32>,
-    of_both: HashMap<(&'t str, &'t str), u32>,
-}
-
-impl<'t> Lines<'t> {
-    fn of(text: &'t str) -> Self {
-        let mut lines = Self::default();
-        for (number, line) in (1_u32..).zip(text.lines()) {
-            for (at, _) in line.match_indices([':', '=']) {
-                let from = line.ceil_char_boundary(at.saturating_sub(NEAR));
-                let to = line.floor_char_boundary(at.saturating_add(NEAR));
-                let key = key_before(line.get(from..at).unwrap_or_default());
-                let value = line.get(at.saturating_add(1)..to).unwrap_or_default();
-                let value = value.trim_matches([' ', '\t', ',', '"', '\'']);
-                lines.of_keys.entry(key).or_insert(number);
-                lines.of_both.entry((key, value)).or_insert(number);
-            }
-        }
-        lines
-    }
-
-    /// Returns the line of a value: one with its key and value, else one with its key.
-    fn line_of(&self, name: &str, values: &[String]) -> u32 {
-        let key = name.rsplit('.').next().unwrap_or(name);
-        let value = values.last().map_or("", String::as_str);
-        let both = self.of_both.get(&(key, value));
-        both.or_else(|| self.of_keys.get(key)).copied().unwrap_or(1)
-    }
-}
-
-/// Returns the last part of the key that ends before `:` or `=`: a quoted key, or one word.
-fn key_before(start: &str) -> &str {
-    let start = start.trim_end();
-    let key = match start.strip_suffix(['"', '\'']) {
-        Some(inside) => inside.rsplit(['"', '\'']).next(),
-        None => start.rsplit([' ', '\t', '{', ',']).next(),
-    };
-    key.and_then(|key| key.rsplit('.').next()).unwrap_or_default()
-}
-
 /// Reads `[section]`, `key = value` or `key: value`, and indented continuation lines.
 fn by_lines(text: &str) -> Vec<Setting> {
     let mut section = String::new();
     let mut settings: Vec<Setting> = Vec::new();
-    for (number, line) in (1_u32..).zip(text.lines()) {
+    for line in text.lines() {
         let plain = line.trim();
         if plain.is_empty() || plain.starts_with(['#', ';']) {
             continue;
@@ -134,7 +86,6 @@ fn by_lines(text: &str) -> Vec<Setting> {
                 settings.push(Setting {
                     name: below(&section, key.trim()),
                     values: value.into_iter().map(str::to_owned).collect(),
-                    line: number,
                 });
             }
             (None, Some(last)) => {
@@ -154,7 +105,7 @@ mod tests {
     fn shown(path: &str, text: &str) -> Vec<String> {
         flatten(path, text)
             .into_iter()
-            .map(|setting| format!("{}={}@{}", setting.name, setting.values.join("|"), setting.line))
+            .map(|setting| format!("{}={}", setting.name, setting.values.join("|")))
             .collect()
     }
 
@@ -165,15 +116,15 @@ mod tests {
                 "pyproject.toml",
                 "[tool.x]\na = [\"b\", \"c\"]\n[[test]]\nname = \"t\"\nharness = false\n"
             ),
-            ["test.t.harness=false@5", "test.t.name=t@4", "tool.x.a=b|c@2"]
+            ["test.t.harness=false", "test.t.name=t", "tool.x.a=b|c"]
         );
         assert_eq!(
             shown("package.json", "{\n \"scripts\": {\n  \"test\": \"jest\"\n }\n}"),
-            ["scripts.test=jest@3"]
+            ["scripts.test=jest"]
         );
         assert_eq!(
             shown("tox.ini", "[pytest]\naddopts =\n  -q\n  -x\n"),
-            ["pytest.addopts=-q|-x@2"]
+            ["pytest.addopts=-q|-x"]
         );
         assert_eq!(shown("pyproject.toml", "= ["), Vec::<String>::new());
     }

@@ -20,7 +20,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
-use text::shell_command::ShellCommand;
 
 /// The lines around a finding that its question shows.
 const LINES_BEFORE: usize = 3;
@@ -78,7 +77,7 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
     let (change, task) = (Arc::clone(run.change), run.subject.task.clone());
     let settings = run.subject.settings;
     let (protected, secrets) = (settings.protected(), run.context.secrets.clone());
-    let coverage = &settings.coverage;
+    let coverage = settings.coverage.clone();
     let results: Vec<String> = settings.test_report.iter().chain(&coverage.file).cloned().collect();
     let looking = blocking(move || {
         inspect(&Looked {
@@ -88,15 +87,12 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
             task: &task,
             protected: &protected,
             known_secrets: &secrets,
+            coverage: coverage.command.as_ref(),
             results: &results,
             max_file_bytes: TakeOutLimits::default().file_bytes,
         })
     });
-    let mut findings = looking
-        .await
-        .map_err(|error| host("looking at a change")(error.into()))?;
-    findings.extend(measured_otherwise(run.change, coverage.command.as_ref()));
-    Ok(findings)
+    looking.await.map_err(|error| host("looking at a change")(error.into()))
 }
 
 /// Returns items for new scripts that run when packages are installed, since they may alter the packages that tests
@@ -111,23 +107,6 @@ fn install_hooks(files: &[FileChange]) -> Vec<Issue> {
             .then(|| gate_result::should_fix("integrity", what, Some((file.path.clone(), 1))))
     });
     new.collect()
-}
-
-/// Returns findings for files that the coverage command names and the change rewrites.
-fn measured_otherwise(change: &Change, command: Option<&ShellCommand>) -> Vec<IntegrityFinding> {
-    let command = command.map(ShellCommand::mentioned).unwrap_or_default();
-    let named = change.files.iter().filter(|file| {
-        let is_named = command.iter().any(|word| word.trim_start_matches("./") == file.path);
-        is_named && file.before.bytes().is_some()
-    });
-    let found = |file: &FileChange| IntegrityFinding {
-        rule: Rule::CoverageWeakened,
-        path: file.path.clone(),
-        line: Some(1),
-        what: Detail::MeasuringFile(file.path.clone()),
-        by: Author::Player,
-    };
-    named.map(found).collect()
 }
 
 /// Lines by file.
@@ -262,6 +241,7 @@ mod tests {
                 task: &task,
                 protected: &protected,
                 known_secrets: &secrets,
+                coverage: None,
                 results: &[],
                 max_file_bytes: 1024,
             };

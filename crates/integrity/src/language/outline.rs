@@ -52,8 +52,6 @@ pub struct Setting {
     pub name: String,
     /// Its value, or the values of its list.
     pub values: Vec<String>,
-    /// The line of the setting; 1 if the format does not show it.
-    pub line: u32,
 }
 
 /// A test.

@@ -29,6 +29,5 @@ fn setting(at: At<'_>) -> Option<Setting> {
     Some(Setting {
         name: names.join("."),
         values,
-        line: at.line(),
     })
 }

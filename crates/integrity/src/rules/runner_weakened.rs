@@ -12,6 +12,7 @@ use crate::{
 };
 use domain::{integrity::Rule, plan::Check};
 use std::collections::BTreeSet;
+use text::shell_command::ShellCommand;
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::RunnerWeakened,
@@ -27,22 +28,29 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     };
     let mut found = at_marks(reading, Fact::Runner, Purpose::Tests);
     found.extend(reading.files.iter().filter_map(|file| in_one(&repository, file)));
-    found.extend(reading.files.iter().filter_map(|file| of_criterion(reading, file)));
+    found.extend(reading.files.iter().filter_map(|file| of_command(reading, file)));
     found
 }
 
-/// Returns the first changed line of a script that a criterion's command runs, unless the task is about the script.
-fn of_criterion(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
+/// Returns the first changed line of a file that the command of a criterion, or of coverage, names, unless the task is about
+/// the file.
+fn of_command(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
     let task = reading.change.task;
     let names = |command: &str| {
         let mut words = command.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '(' | ')'));
         words.any(|word| word.trim_start_matches("./") == file.path)
     };
-    let mut criteria = task.acceptance_criteria.iter();
-    let is_run = criteria.any(|criterion| matches!(&criterion.check, Check::Command(command) if names(command)));
+    let of_criteria = task
+        .acceptance_criteria
+        .iter()
+        .filter_map(|criterion| match &criterion.check {
+            Check::Command(command) => Some(command.as_str()),
+            Check::Test(_) | Check::File(_) | Check::Human => None,
+        });
+    let mut commands = of_criteria.chain(reading.change.coverage.map(ShellCommand::text));
     let is_old = file.file.before != Version::Absent;
     let is_other = !task.files.iter().any(|path| path == file.path);
-    (is_run && is_old && is_other).then(|| at_first_change(file.file))
+    (is_old && is_other && commands.any(names)).then(|| at_first_change(file.file))
 }
 
 /// Returns the first changed line of a file whose part for tests changed in more than its dependencies.

@@ -9,11 +9,12 @@ use crate::{
         ALL, Role,
         capture::Fact,
         file_name,
-        outline::{Purpose, Setting},
+        outline::{Outline, Purpose, Setting},
     },
     rules::rule::{ANYWHERE, ReadingRule, Violation, at, at_line, at_marks},
     settings::flatten,
     side::is_shadow,
+    snapshots::first_changed_line,
     words::is_one_of,
 };
 use domain::integrity::{Detail, Rule};
@@ -90,10 +91,8 @@ fn is_of_import(word: &str, imports: &[String]) -> bool {
 /// Finds settings by which an import leads to a path of the repository, and did not before.
 fn redirected(file: &ChangedFile<'_>) -> Vec<Violation> {
     let (before, after) = file.texts();
-    let mut old = flatten(file.path, &before);
-    old.extend(file.before.settings.iter().cloned());
-    let mut new = flatten(file.path, &after);
-    new.extend(file.after.settings.iter().cloned());
+    let all = |text: &str, outline: &Outline| [flatten(file.path, text), outline.settings.clone()].concat();
+    let (old, new) = (all(&before, &file.before), all(&after, &file.after));
     let is_new = |new: &&Setting| {
         !old.iter()
             .any(|old| (&old.name, &old.values) == (&new.name, &new.values))
@@ -110,15 +109,11 @@ fn redirected(file: &ChangedFile<'_>) -> Vec<Violation> {
         };
         leads_to_path(new) && (is_redirect || was_elsewhere())
     };
+    let line = first_changed_line(file.file).unwrap_or(1);
+    let written = |setting: &Setting| format!("{} = {}", setting.name, setting.values.join(" "));
     let found = new.iter().filter(is_new).filter(leads_here);
     found
-        .map(|setting| {
-            at_line(
-                file.path,
-                setting.line,
-                &format!("{} = {}", setting.name, setting.values.join(" ")),
-            )
-        })
+        .map(|setting| at_line(file.path, line, &written(setting)))
         .collect()
 }
 

@@ -63,6 +63,7 @@ pub(crate) fn findings(example: Example) -> Vec<IntegrityFinding> {
         task: &task(),
         protected: &["AGENTS.md".to_owned()],
         known_secrets: &Secrets::default(),
+        coverage: None,
         results: &["results.xml".to_owned()],
         max_file_bytes: 100_000,
     })
@@ -122,6 +123,7 @@ fn go_is_read_as_the_others_are() {
             task: &task(),
             protected: &[],
             known_secrets: &Secrets::default(),
+            coverage: None,
             results: &[],
             max_file_bytes: 100_000,
         });
