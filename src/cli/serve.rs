@@ -477,6 +477,7 @@ fn blueprint(
     let mut engine = EngineSettings::service(assemble::worker_name(), settings.data_dir.clone(), assemble::clock);
     engine.telemetry = assemble::telemetry(collector, &engine.worker, secrets.clone(), &settings.network.uplink)?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
+    engine.replay = settings.replay;
     engine.budget = settings.budget;
     let [setup, test] = settings.longest;
     engine.longest = Deadlines { setup, test };

@@ -35,6 +35,8 @@ pub struct ServerSettings {
     pub oauth: Option<OAuthClient>,
     /// The address at which GitHub and browsers reach the service, if it is set.
     pub public_url: Option<Url>,
+    /// The time between two replays of GitHub's log of deliveries; `None` if it is not replayed.
+    pub replay: Option<Duration>,
     /// The least time between writes to GitHub per installation.
     pub write_spacing: Duration,
     /// The longest times that a repository may give its set-up and its tests.

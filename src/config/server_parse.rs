@@ -14,6 +14,9 @@ use secrecy::SecretString;
 use std::{collections::BTreeMap, fmt, net::SocketAddr, path::PathBuf, time::Duration};
 use tracing_subscriber::EnvFilter;
 
+/// GitHub keeps its log of deliveries for 3 days; a replay each hour loses nothing.
+const MAX_REPLAY_SECONDS: u64 = 3_600;
+
 const MAX_SPACING_MS: u64 = 60_000;
 /// The shortest administrator's token, in characters.
 const LEAST_TOKEN: usize = 20;
@@ -48,6 +51,7 @@ impl Parser {
         let database_url = self.database_url(data_dir.as_ref());
         let (app, coach_app, oauth) = (self.app(), self.coach_app(), self.oauth());
         let write_spacing = self.parse("WRITE_SPACING_MS", spacing);
+        let replay = self.parse("REPLAY_SECONDS", replay);
         let longest = self.longest();
         let admin_token = self.parse("ADMIN_TOKEN", admin_token);
         let log = self.parse("LOG", log_filter);
@@ -74,6 +78,7 @@ impl Parser {
             oauth,
             public_url,
             budget,
+            replay: replay.unwrap_or(Some(Duration::from_secs(180))),
             write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
             longest,
             network,
@@ -264,6 +269,16 @@ fn spacing(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("must be a whole number of milliseconds from 0 to {MAX_SPACING_MS}"))
 }
 
+fn replay(text: &str) -> Result<Option<Duration>, String> {
+    let seconds = text
+        .parse::<u64>()
+        .ok()
+        .filter(|seconds| *seconds <= MAX_REPLAY_SECONDS);
+    seconds
+        .map(|seconds| (seconds > 0).then(|| Duration::from_secs(seconds)))
+        .ok_or_else(|| format!("must be a whole number of seconds from 0 to {MAX_REPLAY_SECONDS}"))
+}
+
 /// Refuses a short token: whoever guesses it has access to everything.
 fn admin_token(text: &str) -> Result<SecretString, String> {
     if text.chars().count() < LEAST_TOKEN {
@@ -337,6 +352,7 @@ mod tests {
         assert_eq!(settings.github.api.as_str(), "https://api.github.com/");
         assert_eq!(settings.github.web.as_str(), "https://github.com/");
         assert_eq!(settings.write_spacing.as_millis(), 1_000);
+        assert_eq!(settings.replay.map(|pause| pause.as_secs()), Some(180));
         assert!(settings.app.is_none() && settings.coach_app.is_none());
         assert!(settings.models.anthropic.url.is_none() && settings.models.anthropic.key.is_none());
     }
@@ -433,6 +449,7 @@ mod tests {
                 ("AUTOBUILD_SANDBOX_CPU", "4"),
                 ("AUTOBUILD_LOG", "a=b=c"),
                 ("AUTOBUILD_WRITE_SPACING_MS", "-1"),
+                ("AUTOBUILD_REPLAY_SECONDS", "1 hour"),
                 ("AUTOBUILD_NETWORK_ALLOW", "pypi.org 10.0.0.1"),
                 ("AUTOBUILD_NETWORK_PINNED", "npm.corp"),
             ],

@@ -93,6 +93,8 @@ pub static VARIABLES: &[Variable] = variables! {
     "NETWORK_PROXY_CREDENTIALS": Secret, Nothing, "`user:password` for that proxy.";
     "NETWORK_NO_PROXY": Plain, Nothing, "Hosts that are reached without it, as in `NO_PROXY`.";
     "NETWORK_CA": Secret, Nothing, "More certificate authorities to trust, in PEM form.";
+    "REPLAY_SECONDS": Plain, Value("180"),
+        "Seconds between two readings of GitHub's log of deliveries; what never arrived comes from there. 0 turns it off.";
     "WRITE_SPACING_MS": Plain, Value("1000"), "Milliseconds between two writes to GitHub, for each installation.";
     "BUDGET_USD_PER_MONTH": Plain, Value("0"),
         "US dollars for each calendar month (UTC). In all budgets, 0 means no limit.";

@@ -8,6 +8,7 @@
 pub mod apply;
 pub mod coach_installations;
 pub mod data_folder;
+pub mod deliveries;
 pub mod figures;
 mod in_flight;
 pub mod ingest;
@@ -19,6 +20,7 @@ pub mod own_thread;
 mod perform;
 mod persist;
 pub mod queue;
+pub mod replay;
 pub mod repository;
 pub mod repository_settings;
 pub mod roster;

@@ -34,6 +34,8 @@ pub struct EngineSettings {
     pub renew: Duration,
     /// How often effects with an ended lease are taken back.
     pub reap: Duration,
+    /// How often the log of deliveries is replayed; `None` if it is not.
+    pub replay: Option<Duration>,
     /// How long agents may continue after the process is asked to stop.
     pub grace: Duration,
     /// How long a failed effect waits before it is tried again.
@@ -180,6 +182,7 @@ impl EngineSettings {
             lease: Duration::from_secs(60),
             renew: Duration::from_secs(15),
             reap: Duration::from_secs(5),
+            replay: Some(Duration::from_secs(180)),
             grace: Duration::from_secs(30),
             backoff: Backoff {
                 first: Duration::from_secs(10),

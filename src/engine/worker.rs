@@ -30,6 +30,7 @@ impl Engine {
             tracing::error!(%error, "what is known of settings could not be put in doubt");
         }
         let upkeep = AbortOnDropHandle::new(tokio::spawn(self.clone().always_keep_up(stop.clone())));
+        let replays = AbortOnDropHandle::new(tokio::spawn(self.clone().always_replay(stop.clone())));
         let agents = CancellationToken::new();
         let mut jobs = InFlight::default();
         let mut wakeups = self.store.wakeups();
@@ -45,7 +46,7 @@ impl Engine {
             }
         }
         self.drain(jobs, agents).await;
-        drop(upkeep);
+        drop((upkeep, replays));
     }
 
     async fn ended(&self, ended: Ended) {

@@ -4,7 +4,7 @@ use super::{
     app,
     app::{Identity, MAX_PAGES, PER_PAGE, endless, has_more},
     error::GithubError,
-    http::{Call, Credential},
+    http::{Call, Credential, segment},
     model::{Actor, time},
 };
 use crate::github::client::Client;
@@ -50,6 +50,30 @@ fn login<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D:
     Actor::deserialize(deserializer).map(|actor| actor.user.login)
 }
 
+/// A delivery with the request that GitHub sent.
+#[derive(Deserialize)]
+struct SentDelivery {
+    request: SentRequest,
+}
+
+#[derive(Deserialize)]
+struct SentRequest {
+    payload: serde_json::Value,
+}
+
+/// The most pages of the log of deliveries that are read: 100,000 entries.
+const MOST_LOG_PAGES: usize = 1_000;
+
+/// Returns the place at which the next page of a list begins; `None` on the last page.
+fn next_cursor(headers: &http::HeaderMap) -> Option<String> {
+    let links = headers.get(http::header::LINK)?.to_str().ok()?;
+    let next = links.split(',').find(|link| link.contains("rel=\"next\""))?;
+    let address = next.split_once('<')?.1.split_once('>')?.0;
+    let address = url::Url::parse(address).ok()?;
+    let mut query = address.query_pairs();
+    query.find_map(|(name, value)| (name == "cursor").then(|| value.into_owned()))
+}
+
 #[derive(Deserialize)]
 struct HookConfig {
     url: Option<String>,
@@ -81,6 +105,34 @@ impl Client {
     pub async fn hook_deliveries(&self, most: usize) -> Result<Vec<HookDelivery>, GithubError> {
         let path = format!("/app/hook/deliveries?per_page={most}");
         self.wire().send(&Credential::App, &Call::get(&path)).await?.json()
+    }
+
+    /// Returns the App's log of deliveries, newest first, back to the time that `since` gives for its newest entry.
+    pub async fn delivery_log(&self, since: impl Fn(Millis) -> Millis) -> Result<Vec<HookDelivery>, GithubError> {
+        let mut log: Vec<HookDelivery> = Vec::new();
+        let mut path = format!("/app/hook/deliveries?per_page={PER_PAGE}");
+        for _ in 0..MOST_LOG_PAGES {
+            let reply = self.wire().send(&Credential::App, &Call::get(&path)).await?;
+            let page: Vec<HookDelivery> = reply.json()?;
+            let oldest = page.iter().filter_map(|entry| entry.delivered_at).min();
+            log.extend(page);
+            let newest = log.iter().filter_map(|entry| entry.delivered_at).max();
+            let is_whole = oldest.zip(newest).is_none_or(|(oldest, newest)| oldest < since(newest));
+            let Some(cursor) = next_cursor(&reply.headers).filter(|_| !is_whole) else {
+                return Ok(log);
+            };
+            path = format!("/app/hook/deliveries?per_page={PER_PAGE}&cursor={}", segment(&cursor));
+        }
+        tracing::warn!("GitHub's log of deliveries is longer than {MOST_LOG_PAGES} pages; its oldest part is not read");
+        Ok(log)
+    }
+
+    /// Returns the payload of a delivery of the log.
+    pub async fn delivery_body(&self, id: u64) -> Result<Vec<u8>, GithubError> {
+        let path = format!("/app/hook/deliveries/{id}");
+        let reply = self.wire().send(&Credential::App, &Call::get(&path)).await?;
+        let sent: SentDelivery = reply.json()?;
+        Ok(sent.request.payload.to_string().into_bytes())
     }
 
     /// Asks GitHub to send a delivery again.

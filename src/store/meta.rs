@@ -11,6 +11,9 @@ statements! {
     GET = "SELECT v FROM meta WHERE k = $1";
     SET_ONCE = "INSERT INTO meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO NOTHING";
     SET = "INSERT INTO meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v";
+    // A turn that is over may be taken by one process.
+    TAKE_TURN = "INSERT INTO meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v \
+                 WHERE CAST(meta.v AS BIGINT) <= $3";
     SPEND = "INSERT INTO spent (name, until) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
     FORGET_SPENT = "DELETE FROM spent WHERE until <= $1";
     IS_SPENT = "SELECT name FROM spent WHERE name = $1";
@@ -44,6 +47,12 @@ impl Store {
     pub async fn meta_once(&self, key: &str, value: &str) -> Result<String, StoreError> {
         self.db.run(SET_ONCE, args![key, value]).await?;
         Ok(self.meta(key).await?.unwrap_or_else(|| value.to_owned()))
+    }
+
+    /// Takes the turn `name` until a time, for work that one process of all does; `false` if another one has it now.
+    pub async fn take_turn(&self, name: &str, now: Millis, until: Millis) -> Result<bool, StoreError> {
+        let taken = self.db.run(TAKE_TURN, args![name, &until.0.to_string(), now.0]).await?;
+        Ok(taken > 0)
     }
 
     /// Checks with a real write and commit that the database can be written.

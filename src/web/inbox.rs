@@ -1,12 +1,15 @@
 //! The webhook inbox: it checks a delivery's signature, size and use, stores it, and only then acknowledges it.
 
 use crate::{
-    engine::{Engine, ingest::Ingest},
+    engine::{
+        Engine,
+        deliveries::{DeliveryFailure, DeliveryOutcome, DeliveryRequest},
+    },
     github::{
         OAuthApp,
-        webhook::{Admission, DeliveryHeaders, HeaderError, OwnApps, Signature, SignatureError, admit, verify},
+        webhook::{DeliveryHeaders, HeaderError, Signature, SignatureError, verify},
     },
-    store::{NewDelivery, Source, Store},
+    store::{Source, Store},
     web::{
         bodies::{BODY_PATIENCE, Bodies, Held, Unread},
         dashboard::readings::OpenPages,
@@ -191,41 +194,19 @@ pub(super) async fn webhook(State(inbox): State<Arc<Inbox>>, request: Request) -
 
 /// Stores a signed delivery, if it is of use.
 async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> (StatusCode, String) {
-    let coach = inbox.engine.coach.as_ref();
-    let own = OwnApps::of(
-        &std::iter::once(&inbox.engine.autobuild)
-            .chain(coach)
-            .collect::<Vec<_>>(),
-    );
-    let summary = match admit(&headers.event, &body, &own) {
-        Ok(Admission::Keep(summary)) => summary,
-        Ok(Admission::Drop(..)) => return (StatusCode::ACCEPTED, "not needed\n".to_owned()),
-        Err(error) => return (StatusCode::BAD_REQUEST, format!("{error}\n")),
-    };
-    let Ok(payload) = String::from_utf8(body) else {
-        return (StatusCode::BAD_REQUEST, "the body is not UTF-8\n".to_owned());
-    };
-    let app = inbox.engine.autobuild.app_id();
-    let now = inbox.engine.now();
-    let delivery = NewDelivery {
-        app,
-        id: headers.delivery.clone(),
-        event: headers.event,
-        installation: summary.installation,
-        repo: summary.repo,
-        payload,
-        received_at: now,
+    let DeliveryHeaders { event, delivery, .. } = headers;
+    let request = DeliveryRequest {
+        id: delivery.clone(),
+        event,
+        body,
         source: Source::Webhook,
     };
-    let ingest = Ingest {
-        app,
-        delivery: headers.delivery,
-    };
-    let effect = ingest.effect(summary.installation, summary.repo, now);
-    match inbox.engine.store.accept_delivery(delivery, Some(effect)).await {
-        Ok(_) => (StatusCode::ACCEPTED, "stored\n".to_owned()),
-        Err(error) => {
-            tracing::error!(%error, delivery = %ingest.delivery, "delivery {} could not be stored", ingest.delivery);
+    match inbox.engine.accept(request).await {
+        Ok(DeliveryOutcome::Stored(_)) => (StatusCode::ACCEPTED, "stored\n".to_owned()),
+        Ok(DeliveryOutcome::NotNeeded) => (StatusCode::ACCEPTED, "not needed\n".to_owned()),
+        Err(DeliveryFailure::Payload(error)) => (StatusCode::BAD_REQUEST, format!("{error}\n")),
+        Err(DeliveryFailure::Store(error)) => {
+            tracing::error!(%error, %delivery, "delivery {delivery} could not be stored");
             let said = "the delivery could not be stored; send it again\n";
             (StatusCode::SERVICE_UNAVAILABLE, said.to_owned())
         }

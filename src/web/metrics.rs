@@ -1,7 +1,8 @@
 //! `GET /metrics`: cost and outcome of agents' runs, for Prometheus. It needs the administrator's token.
 
 use crate::{
-    store::{ProviderTrouble, RunTotal, Store, StoreError, Tally},
+    engine::Engine,
+    store::{ProviderTrouble, RunTotal, StoreError, Tally},
     web::inbox::Inbox,
 };
 use axum::{
@@ -33,10 +34,11 @@ struct Figures {
     totals: Vec<RunTotal>,
     troubles: Vec<ProviderTrouble>,
     tally: Tally,
+    fetched: u64,
 }
 
 /// Every metric.
-pub static FAMILIES: [Family; 9] = [
+pub static FAMILIES: [Family; 10] = [
     Family {
         name: "autobuild_agent_runs_total",
         kind: "counter",
@@ -91,6 +93,12 @@ pub static FAMILIES: [Family; 9] = [
         about: "Failures in a row of a model API that does not answer now.",
         lines: |figures| figures.troubles.iter().map(failures).collect(),
     },
+    Family {
+        name: "autobuild_deliveries_fetched_total",
+        kind: "counter",
+        about: "Deliveries that never arrived and were fetched from GitHub's log.",
+        lines: |figures| vec![("source=\"replay\"".to_owned(), figures.fetched.to_string())],
+    },
 ];
 
 /// `GET /metrics`.
@@ -99,7 +107,7 @@ pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap)
         let how = "show AUTOBUILD_ADMIN_TOKEN as a bearer token\n";
         return (StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer")], how).into_response();
     }
-    match gather(inbox.store(), inbox.now()).await {
+    match gather(inbox.engine(), inbox.now()).await {
         Ok(text) => ([(CONTENT_TYPE, FORMAT)], text).into_response(),
         Err(error) => {
             tracing::warn!(%error, "the figures could not be read");
@@ -116,11 +124,13 @@ pub(super) fn is_by_token(inbox: &Inbox, headers: &HeaderMap) -> Option<bool> {
     Some(admin.is_token(shown))
 }
 
-async fn gather(store: &Store, now: Millis) -> Result<String, StoreError> {
+async fn gather(engine: &Engine, now: Millis) -> Result<String, StoreError> {
+    let store = &engine.store;
     Ok(page(&Figures {
         totals: store.run_totals().await?,
         troubles: store.troubled_providers().await?,
         tally: store.tally(None, now).await?,
+        fetched: engine.replay_status().await?.fetched,
     }))
 }
 
@@ -235,6 +245,7 @@ mod tests {
             totals: vec![total("ok", "a\"b\nc"), total("running", "")],
             troubles: Vec::new(),
             tally: Tally::default(),
+            fetched: 2,
         });
         let labels = r#"{role="player",agent="claude",model="a\"bc",outcome="ok"}"#;
         for line in [
@@ -242,6 +253,7 @@ mod tests {
             format!("autobuild_agent_cost_usd_total{labels} 1.250000"),
             format!("autobuild_agent_seconds_total{labels} 61.005"),
             "autobuild_agent_runs_open{source=\"ledger\"} 2".to_owned(),
+            "autobuild_deliveries_fetched_total{source=\"replay\"} 2".to_owned(),
         ] {
             assert!(page.lines().any(|found| found == line), "{line}\n{page}");
         }

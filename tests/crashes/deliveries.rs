@@ -75,6 +75,45 @@ async fn what_is_said_while_the_service_drains_is_stored_and_heard_at_the_next_s
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_said_while_the_service_was_down_is_fetched_at_the_next_start() {
+    let story = Story::caught();
+    let mut world = World::new(&story).await;
+    world.forge.retry_deliveries(true);
+    world.start();
+    story.moves[0].play(&world).await;
+    let running = tokio::time::timeout(WATCHDOG, world.rest_or_started()).await.unwrap();
+    assert!(running.is_some(), "something runs that is waited for");
+    world.forge.deliveries_idle().await;
+    world.kill().await;
+    world.forge.retry_deliveries(false);
+    let cancel = Move::Comment(MONA, ISSUE, "/autobuild cancel");
+    cancel.play(&world).await;
+    world.forge.deliveries_idle().await;
+
+    world.replay();
+    world.start();
+    let is_cancelled = async {
+        while !world
+            .forge
+            .look(REPO, "issues/1/comments")
+            .await
+            .unwrap()
+            .to_string()
+            .contains("cancelled")
+        {
+            tokio::task::yield_now().await;
+        }
+    };
+    let heard = tokio::time::timeout(WATCHDOG, is_cancelled).await;
+    assert!(heard.is_ok(), "{}", world.log());
+    assert!(
+        world.log().contains("never arrived, fetched from GitHub: 1"),
+        "{}",
+        world.log()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn deliveries_that_come_twice_count_once() {
     let story = Story::completed();
     let calm = calm(&story).await;

@@ -82,6 +82,11 @@ impl World {
         self.service = Some(service.envs(self.variables.iter().cloned()).spawn().unwrap());
     }
 
+    /// From the next start on, the service reads the log of deliveries when it starts, and after that once an hour.
+    pub fn replay(&mut self) {
+        self.variables.push(("AUTOBUILD_REPLAY_SECONDS", "3600".to_owned()));
+    }
+
     /// SIGKILL, and waits until the process is gone.
     pub async fn kill(&mut self) {
         self.look_away().await;

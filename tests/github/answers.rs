@@ -265,3 +265,30 @@ fn webhook_actions_that_octocrab_cannot_read_are_normal() {
         assert_eq!(parse(event, payload.as_bytes()), Ok(Inbound::Ignored));
     }
 }
+
+#[tokio::test]
+async fn the_log_of_deliveries_is_read_back_to_a_time_and_no_further() {
+    let world = World::installed().await;
+    let entry = |id: u64, at: &str| json!({"id": id, "guid": id.to_string(), "event": "push", "delivered_at": at});
+    let times = ["2026-01-03T00:00:00Z", "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"];
+    for (at, cursor) in [(0, None), (1, Some("v1_b")), (2, Some("v1_c"))] {
+        let next = format!(
+            "<{}/app/hook/deliveries?cursor=v1_{}>; rel=\"next\"",
+            world.server.uri(),
+            ["b", "c", "d"][at]
+        );
+        let reply = ResponseTemplate::new(200)
+            .insert_header("link", next.as_str())
+            .set_body_json(json!([entry(9 - u64::try_from(at).unwrap(), times[at])]));
+        let page = Mock::given(method("GET")).and(path("/app/hook/deliveries"));
+        let page = match cursor {
+            Some(cursor) => page.and(query_param("cursor", cursor)),
+            None => page.and(wiremock::matchers::query_param_is_missing("cursor")),
+        };
+        page.respond_with(reply).mount(&world.server).await;
+    }
+    let two_hours = |newest: domain::ids::Millis| newest.plus(-2 * 3_600_000);
+    let log = world.client.delivery_log(two_hours).await.unwrap();
+    let ids: Vec<u64> = log.iter().map(|entry| entry.id).collect();
+    assert_eq!(ids, [9, 8], "the page that begins before the time is the last");
+}

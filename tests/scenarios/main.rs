@@ -33,6 +33,7 @@ mod pre_loop;
 mod preflight;
 mod progress;
 mod records;
+mod replay;
 mod repository;
 mod rerun;
 mod rights;

@@ -10,6 +10,7 @@ on_both! {
     features_are_listed_by_whose_they_are
     facts_are_kept_and_replaced
     what_is_spent_counts_once_until_it_is_forgotten
+    a_turn_belongs_to_one_process_until_it_is_over
 }
 
 const REPO: RepoId = RepoId(500);
@@ -128,4 +129,21 @@ async fn facts_are_kept_and_replaced(db: Database) {
     assert_eq!(store.meta("cursor").await.unwrap().as_deref(), Some("2"));
     store.check_writable().await.unwrap();
     store.check_writable().await.unwrap();
+}
+
+async fn a_turn_belongs_to_one_process_until_it_is_over(db: Database) {
+    let (store, at) = (db.open().await, Millis);
+    for (now, until, expected) in [
+        (1_000, 2_000, true),
+        (1_500, 9_000, false),
+        (2_000, 3_000, true),
+        (2_999, 9_000, false),
+    ] {
+        assert_eq!(
+            store.take_turn("replay", at(now), at(until)).await.unwrap(),
+            expected,
+            "at {now}"
+        );
+    }
+    assert!(store.take_turn("other", at(2_500), at(9_000)).await.unwrap());
 }

@@ -111,7 +111,7 @@ impl Stream {
             Reading::Gone => self.last(GONE),
             Reading::Overview(..)
             | Reading::Feature(..)
-            | Reading::Queue(_)
+            | Reading::Queue(..)
             | Reading::Spending(_)
             | Reading::Unreadable => {
                 let inbox = Arc::clone(&self.inbox);

@@ -334,7 +334,7 @@ fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
             work,
         }
         .page(),
-        Reading::Queue(queue) => queue::content(secrets, token, queue),
+        Reading::Queue(queue, replay) => queue::content(secrets, token, queue, replay),
         Reading::Spending(figures) => spending::content(figures),
         Reading::Gone => no_such_page(),
         Reading::Unreadable => html! {
@@ -354,7 +354,7 @@ fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
 fn answer(inbox: &Inbox, viewer: &Viewer, (title, live): (&str, &str), reading: &Reading) -> Response {
     let (bar, content) = (bar(inbox, Some(viewer)), content(inbox, viewer, reading));
     let (status, title, live) = match reading {
-        Reading::Overview(..) | Reading::Feature(..) | Reading::Queue(_) | Reading::Spending(_) => {
+        Reading::Overview(..) | Reading::Feature(..) | Reading::Queue(..) | Reading::Spending(_) => {
             (StatusCode::OK, title, Some(live))
         }
         Reading::Gone => (StatusCode::NOT_FOUND, "Not found", None),

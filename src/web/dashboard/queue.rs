@@ -1,7 +1,10 @@
 //! The queue's page: why each step waits, for what and until when; and the failed steps.
 
 use crate::{
-    engine::queue::{Queue, Why, can_be_tried_again, why},
+    engine::{
+        queue::{Queue, Why, can_be_tried_again, why},
+        replay::ReplayStatus,
+    },
     messages::count,
     store::{HeldBy, QueuedEffect, StoredEffect},
     web::dashboard::parts::{age, date, feature_address},
@@ -10,7 +13,7 @@ use domain::ids::{FeatureKey, Millis, TaskId};
 use maud::{Markup, html};
 use text::secret::Secrets;
 
-pub(super) fn content(secrets: &Secrets, token: Option<&str>, queue: &Queue) -> Markup {
+pub(super) fn content(secrets: &Secrets, token: Option<&str>, queue: &Queue, replay: &ReplayStatus) -> Markup {
     let about = |step: &QueuedEffect| subject(step.feature, &step.subject);
     html! {
         h1 { "Queue" }
@@ -35,6 +38,27 @@ pub(super) fn content(secrets: &Secrets, token: Option<&str>, queue: &Queue) -> 
         h2 { "Failed steps" }
         @if queue.failed.is_empty() { p { "No step has failed." } }
         @for step in &queue.failed { (failed(secrets, token, step, StepPlace::InTheQueue)) }
+        h2 { "Deliveries" }
+        (deliveries(replay))
+    }
+}
+
+/// Returns when GitHub's log of deliveries was read last, and what was missing.
+fn deliveries(replay: &ReplayStatus) -> Markup {
+    html! {
+        @match replay.ended_at {
+            None => p { "GitHub's log of deliveries has not been read yet." },
+            Some(at) => p {
+                "GitHub's log of deliveries was read at " (date(at)) ". "
+                @match replay.fetched {
+                    0 => { "Every delivery had arrived." },
+                    fetched => {
+                        "So far, " (count(fetched, "delivery")) " that never arrived came from it."
+                        @if !replay.newest_arrived { " The newest one did not arrive by itself either." }
+                    }
+                }
+            },
+        }
     }
 }
 

@@ -253,7 +253,7 @@ pub(super) async fn instead(inbox: &Arc<Inbox>, viewer: &Viewer, reading: &Readi
             }
         }
         // These are about the whole service, or about a Feature whose repository is unknown.
-        Reading::Queue(_) | Reading::Spending(_) | Reading::Unreadable => Some(Reading::Gone),
+        Reading::Queue(..) | Reading::Spending(_) | Reading::Unreadable => Some(Reading::Gone),
         Reading::Gone | Reading::NoDatabase | Reading::Undecided => None,
     }
 }

@@ -6,6 +6,7 @@ use crate::{
         figures::{Counted, Figures},
         own_thread::on_own_thread,
         queue::Queue,
+        replay::ReplayStatus,
         view::{FeatureView, Overview, SeenFeatures, ViewError, WorkView},
     },
     web::{
@@ -55,7 +56,7 @@ pub(super) enum Extent {
 pub(super) enum Reading {
     Overview(Overview, Extent),
     Feature(Box<FeatureView>, WorkView),
-    Queue(Queue),
+    Queue(Queue, ReplayStatus),
     Spending(Figures),
     /// There is no such Feature.
     Gone,
@@ -206,7 +207,10 @@ impl From<&ViewError> for Reading {
 async fn try_read(engine: &Engine, pages: &OpenPages, page: Page) -> Result<Reading, ViewError> {
     Ok(match page {
         Page::Overview => Reading::Overview(engine.overview(&pages.features).await?, Extent::Everything),
-        Page::Queue => Reading::Queue(Queue::of(&engine.store, engine.now()).await?),
+        Page::Queue => Reading::Queue(
+            Queue::of(&engine.store, engine.now()).await?,
+            engine.replay_status().await?,
+        ),
         Page::Spending => Reading::Spending(engine.figures(&pages.counted).await?),
         Page::Feature(key) => match engine.feature_to_show(&key).await? {
             Some(view) => Reading::Feature(Box::new(view), engine.work_to_show(&key).await?),
@@ -227,7 +231,7 @@ fn learn_names(inbox: &Arc<Inbox>, reading: &Reading) {
             let spent = figures.spent.iter();
             spent.map(|spent| (spent.installation, spent.repo)).collect()
         }
-        Reading::Queue(_) | Reading::Gone | Reading::Unreadable | Reading::NoDatabase | Reading::Undecided => return,
+        Reading::Queue(..) | Reading::Gone | Reading::Unreadable | Reading::NoDatabase | Reading::Undecided => return,
     };
     let due = inbox.pages.names.due(shown, inbox.now());
     if due.is_empty() {

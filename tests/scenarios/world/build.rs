@@ -368,6 +368,7 @@ impl Setup {
             secrets: self.secrets(main, coach),
             settings: EngineSettings {
                 write_spacing_ms: self.write_spacing_ms,
+                replay: None,
                 grace: Duration::from_millis(200),
                 backoff: self.backoff,
                 read_pauses: [Duration::from_millis(1); 2],

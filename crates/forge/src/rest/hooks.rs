@@ -13,6 +13,7 @@ use serde_json::{Value, json as object};
 pub(super) fn answer(call: &Call, parts: &[&str]) -> Routed {
     Ok(Some(match (call.method.as_str(), parts) {
         ("GET", ["app", "hook", "deliveries"]) => list(call)?,
+        ("GET", ["app", "hook", "deliveries", id]) => sent(call, number(id)?)?,
         ("POST", ["app", "hook", "deliveries", id, "attempts"]) => again(call, number(id)?)?,
         ("GET", ["app", "hook", "config"]) => config(call)?,
         _ => return Ok(None),
@@ -42,14 +43,38 @@ fn row(delivery: &Delivery) -> Value {
     })
 }
 
-/// Lists the newest deliveries, newest first.
+/// Lists deliveries, newest first. Pages begin at a cursor, which is the id of the last entry before.
 fn list(call: &Call) -> Answered {
     let app = app(call)?;
     let size = call.page_size();
+    let before = call.asked_number("cursor").unwrap_or(u64::MAX);
     call.site.read(|state| {
-        let newest = state.deliveries.values().rev();
-        let own = newest.filter(|one| one.app == app && one.outcome != Outcome::Due);
-        Ok(Answer::ok(Value::Array(own.take(size).map(row).collect())))
+        let newest = state.deliveries.range(..before).rev();
+        let own = newest.filter(|(_, one)| one.app == app && one.outcome != Outcome::Due);
+        let mut page: Vec<&Delivery> = own.map(|(_, one)| one).take(size.saturating_add(1)).collect();
+        let has_more = page.len() > size;
+        page.truncate(size);
+        let cursor = page.last().filter(|_| has_more).map(|one| one.id);
+        let next = |cursor: u64| {
+            let base = &call.site.base;
+            format!("<{base}/api/v3/app/hook/deliveries?per_page={size}&cursor={cursor}>; rel=\"next\"")
+        };
+        Ok(Answer {
+            link: cursor.map(next),
+            ..Answer::ok(page.into_iter().map(row).collect())
+        })
+    })
+}
+
+/// Answers with one delivery and what was sent.
+fn sent(call: &Call, id: u64) -> Answered {
+    let app = app(call)?;
+    call.site.read(|state| {
+        let delivery = state.deliveries.get(&id).filter(|one| one.app == app).found()?;
+        let payload: Value = serde_json::from_str(&delivery.payload).unwrap_or_default();
+        let mut shown = row(delivery);
+        json::put(&mut shown, "request", object!({"headers": {}, "payload": payload}));
+        Ok(Answer::ok(shown))
     })
 }
 

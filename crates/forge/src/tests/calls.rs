@@ -4,10 +4,10 @@ use super::world::*;
 use octocrab::{models, params};
 use serde_json::json;
 
-#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 const LAST_EDIT: &str = "query($login: String!, $repo: String!, $issue: Int!) { \
     repository(owner: $login, name: $repo) { issue(number: $issue) { lastEditedAt editor { login } } } }";
 
+#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 #[tokio::test]
 async fn octocrab_reads_every_answer_of_a_story_from_issue_to_merge() {
     let world = World::new().await;

@@ -85,6 +85,36 @@ async fn what_was_not_acknowledged_is_redelivered_with_the_same_guid() {
 }
 
 #[tokio::test]
+async fn the_log_is_read_page_by_page_and_shows_what_was_sent() {
+    let world = World::new().await;
+    for title in ["One", "Two"] {
+        world
+            .forge
+            .as_user("ann")
+            .unwrap()
+            .open_issue(REPO, title, "", &[])
+            .unwrap();
+    }
+    world.forge.deliveries_idle().await;
+    let app = world.app(&world.worker);
+    let page = |cursor: u64| format!("/app/hook/deliveries?per_page=2&cursor={cursor}");
+    let first: Vec<Value> = app.get(page(u64::MAX), None::<&()>).await.unwrap();
+    let last = first.last().unwrap()["id"].as_u64().unwrap();
+    let rest: Vec<Value> = app.get(page(last), None::<&()>).await.unwrap();
+    let actions: Vec<&str> = first
+        .iter()
+        .chain(&rest)
+        .map(|one| one["action"].as_str().unwrap())
+        .collect();
+    assert_eq!((actions, first.len()), (vec!["opened", "opened", "created"], 2));
+    let sent: Value = app
+        .get(format!("/app/hook/deliveries/{last}"), None::<&()>)
+        .await
+        .unwrap();
+    assert_eq!(sent["request"]["payload"]["issue"]["title"], "One");
+}
+
+#[tokio::test]
 async fn deliveries_can_be_lost_doubled_and_reordered_by_order() {
     let world = World::new().await;
     let ann = world.forge.as_user("ann").unwrap();

@@ -1,0 +1,67 @@
+//! Admits deliveries: what is needed is stored together with the effect that processes it, whichever way it came.
+
+use crate::{
+    engine::{Engine, ingest::Ingest},
+    github::webhook::{Admission, OwnApps, WebhookError, admit},
+    store::{Accepted, NewDelivery, Source, StoreError},
+};
+
+/// A delivery as GitHub sent it, or as its log shows it.
+pub struct DeliveryRequest {
+    /// The id of the event, which all attempts to deliver it share.
+    pub id: String,
+    /// The name of the event, such as `issues`.
+    pub event: String,
+    pub body: Vec<u8>,
+    pub source: Source,
+}
+
+/// Whether a delivery was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryOutcome {
+    /// It would survive a power cut.
+    Stored(Accepted),
+    /// AutoBuild does not act on it.
+    NotNeeded,
+}
+
+/// Why a delivery was not stored.
+#[derive(Debug, thiserror::Error)]
+pub enum DeliveryFailure {
+    /// The sender's fault: another attempt with the same body fails as well.
+    #[error(transparent)]
+    Payload(#[from] WebhookError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Engine {
+    /// Stores a delivery if it is needed.
+    pub async fn accept(&self, request: DeliveryRequest) -> Result<DeliveryOutcome, DeliveryFailure> {
+        let clients: Vec<_> = std::iter::once(&self.autobuild).chain(self.coach.as_ref()).collect();
+        let summary = match admit(&request.event, &request.body, &OwnApps::of(&clients))? {
+            Admission::Keep(summary) => summary,
+            Admission::Drop(..) => return Ok(DeliveryOutcome::NotNeeded),
+        };
+        let payload = String::from_utf8(request.body).map_err(|_| WebhookError::NotUtf8)?;
+        let (app, now) = (self.autobuild.app_id(), self.now());
+        let ingest = Ingest {
+            app,
+            delivery: request.id.clone(),
+        };
+        let effect = ingest.effect(summary.installation, summary.repo, now);
+        let delivery = NewDelivery {
+            app,
+            id: request.id,
+            event: request.event,
+            installation: summary.installation,
+            repo: summary.repo,
+            payload,
+            received_at: now,
+            source: request.source,
+        };
+        Ok(DeliveryOutcome::Stored(
+            self.store.accept_delivery(delivery, Some(effect)).await?,
+        ))
+    }
+}

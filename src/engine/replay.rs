@@ -1,0 +1,269 @@
+//! Reads GitHub's log of the App's deliveries, and applies what never arrived. GitHub sends each delivery once; it repeats
+//! none by itself, and its log ends after 3 days.
+
+use crate::{
+    engine::{
+        Engine,
+        deliveries::{DeliveryFailure, DeliveryOutcome, DeliveryRequest},
+    },
+    github::{GithubError, HookDelivery},
+    store::{Accepted, Source, StoreError},
+};
+use domain::ids::Millis;
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
+
+/// How far a walk goes back beyond the newest entry of the last one, in milliseconds: entries may appear late.
+const OVERLAP_MS: i64 = 10 * 60_000;
+
+/// How far a walk goes back at most, in milliseconds. GitHub Enterprise Server keeps more.
+const LONGEST_MS: i64 = 3 * 24 * 3_600_000;
+
+/// The pause between two walks while no delivery arrives by itself.
+const WITHOUT_DELIVERIES: Duration = Duration::from_secs(20);
+
+/// The last walk through the log, and all that the walks fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplayStatus {
+    /// GitHub's time of the newest entry that was seen.
+    pub newest: Option<Millis>,
+    /// The time at which the walk ended; `None` before the first.
+    pub ended_at: Option<Millis>,
+    /// The number of deliveries that were fetched, since the database exists.
+    pub fetched: u64,
+    /// Whether GitHub's newest attempt reached the service.
+    pub newest_arrived: bool,
+}
+
+impl ReplayStatus {
+    /// Returns the pause before the next walk. Where deliveries do not arrive, such as behind NAT, the log is the only way.
+    fn pause(&self, usual: Duration) -> Duration {
+        match self.ended_at {
+            Some(_) if !self.newest_arrived => usual.min(WITHOUT_DELIVERIES),
+            Some(_) | None => usual,
+        }
+    }
+}
+
+/// Why a walk ended early. The next one begins where this one did.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayFailure {
+    #[error(transparent)]
+    Github(#[from] GithubError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Engine {
+    /// Replays the log at once, and then regularly until `stop`. Of all replicas, one does it each time.
+    pub(super) async fn always_replay(self: Arc<Self>, stop: CancellationToken) {
+        let Some(pause) = self.settings.replay else { return };
+        while !stop.is_cancelled() {
+            // A panic ends one walk, and not all later ones.
+            let walk = AbortOnDropHandle::new(tokio::spawn(self.clone().replay_and_log()));
+            tokio::select! {
+                () = stop.cancelled() => return,
+                ended = walk => if let Err(error) = ended {
+                    tracing::error!(%error, "the replay of GitHub's deliveries ended in the middle");
+                },
+            }
+            let status = self.replay_status().await.unwrap_or_default();
+            if !self.next_turn(status.pause(pause), &stop).await {
+                return;
+            }
+        }
+    }
+
+    /// Waits until it is this process's turn to replay; `false` if `stop` came first.
+    async fn next_turn(&self, pause: Duration, stop: &CancellationToken) -> bool {
+        let pause_ms = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return false,
+                () = tokio::time::sleep(pause) => {}
+            }
+            let now = self.now();
+            match self.store.take_turn("replay/turn", now, now.plus(pause_ms)).await {
+                Ok(true) => return true,
+                Ok(false) => {}
+                Err(error) => tracing::warn!(%error, "the turn to replay deliveries could not be taken"),
+            }
+        }
+    }
+
+    async fn replay_and_log(self: Arc<Self>) {
+        match self.replay().await {
+            Ok(0) => {}
+            Ok(fetched) => tracing::info!(fetched, "deliveries that never arrived, fetched from GitHub: {fetched}"),
+            // An Enterprise Server before 3.17 has no such log.
+            Err(ReplayFailure::Github(GithubError::NotFound)) => tracing::debug!("GitHub keeps no log of deliveries"),
+            Err(error) => tracing::warn!(%error, "GitHub's log of deliveries could not be replayed: {error}"),
+        }
+    }
+
+    /// Fetches and stores the deliveries that never arrived, the oldest first, and returns how many they were. A delivery
+    /// that arrived twice counts once.
+    pub async fn replay(&self) -> Result<usize, ReplayFailure> {
+        let last = self.replay_status().await?;
+        let log = self.autobuild.delivery_log(|newest| since(last.newest, newest)).await?;
+        let mut fetched = 0;
+        for entry in missed(&log) {
+            if self.store_missed(entry).await? {
+                fetched += 1;
+            }
+        }
+        let newest = log.iter().max_by_key(|entry| entry.id);
+        let status = ReplayStatus {
+            newest_arrived: newest.map_or(last.newest_arrived, is_acknowledged),
+            newest: log.iter().filter_map(|entry| entry.delivered_at).max().or(last.newest),
+            ended_at: Some(self.now()),
+            fetched: last.fetched.saturating_add(u64::try_from(fetched).unwrap_or(u64::MAX)),
+        };
+        let text = serde_json::to_string(&status).unwrap_or_default();
+        self.store.set_meta(&self.replay_key(), &text).await?;
+        Ok(fetched)
+    }
+
+    /// Returns the last walk; a status that cannot be read counts as none, which costs a longer walk.
+    pub async fn replay_status(&self) -> Result<ReplayStatus, StoreError> {
+        let text = self.store.meta(&self.replay_key()).await?;
+        Ok(text
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default())
+    }
+
+    fn replay_key(&self) -> String {
+        format!("replay/{}", self.autobuild.app_id())
+    }
+
+    /// Stores one delivery of the log; `false` if it was stored before or is not needed.
+    async fn store_missed(&self, entry: &HookDelivery) -> Result<bool, ReplayFailure> {
+        // It was stored, and the acknowledgement was lost.
+        if self
+            .store
+            .delivery(self.autobuild.app_id(), &entry.guid)
+            .await?
+            .is_some()
+        {
+            return Ok(false);
+        }
+        let body = match self.autobuild.delivery_body(entry.id).await {
+            Ok(body) => body,
+            // GitHub forgot it while we read the log.
+            Err(GithubError::NotFound) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        let request = DeliveryRequest {
+            id: entry.guid.clone(),
+            event: entry.event.clone(),
+            body,
+            source: Source::Replay,
+        };
+        match self.accept(request).await {
+            Ok(DeliveryOutcome::Stored(Accepted::New)) => Ok(true),
+            Ok(DeliveryOutcome::Stored(Accepted::Known | Accepted::Again) | DeliveryOutcome::NotNeeded) => Ok(false),
+            Err(DeliveryFailure::Payload(error)) => {
+                tracing::warn!(%error, delivery = %entry.guid, "delivery {} is not readable", entry.guid);
+                Ok(false)
+            }
+            Err(DeliveryFailure::Store(error)) => Err(error.into()),
+        }
+    }
+}
+
+/// Returns the time back to which the log is read, after a walk whose newest entry was `last`.
+fn since(last: Option<Millis>, newest: Millis) -> Millis {
+    let longest = newest.plus(-LONGEST_MS);
+    last.map_or(longest, |last| last.plus(-OVERLAP_MS).max(longest))
+}
+
+/// Returns the newest entry of each event of which no attempt was acknowledged, the oldest event first. A 2xx is believed:
+/// the delivery was stored, or dropped on purpose.
+fn missed(log: &[HookDelivery]) -> Vec<&HookDelivery> {
+    let mut events: BTreeMap<&str, Vec<&HookDelivery>> = BTreeMap::new();
+    for entry in log {
+        events.entry(&entry.guid).or_default().push(entry);
+    }
+    let is_open = |attempts: &Vec<&HookDelivery>| !attempts.iter().any(|entry| is_acknowledged(entry));
+    let open = events.into_values().filter(is_open);
+    let mut open: Vec<(u64, &HookDelivery)> = open
+        .filter_map(|attempts| {
+            let first = attempts.iter().map(|entry| entry.id).min()?;
+            let newest = attempts.into_iter().max_by_key(|entry| entry.id)?;
+            Some((first, newest))
+        })
+        .collect();
+    open.sort_by_key(|(first, _)| *first);
+    open.into_iter().map(|(_, entry)| entry).collect()
+}
+
+fn is_acknowledged(entry: &HookDelivery) -> bool {
+    (200..300).contains(&entry.status_code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST_MS, OVERLAP_MS, ReplayStatus, missed, since};
+    use crate::github::HookDelivery;
+    use domain::ids::Millis;
+    use std::time::Duration;
+
+    fn entry(id: u64, guid: &str, status_code: u16) -> HookDelivery {
+        HookDelivery {
+            id,
+            guid: guid.to_owned(),
+            event: "issues".to_owned(),
+            delivered_at: None,
+            status: String::new(),
+            status_code,
+        }
+    }
+
+    #[test]
+    fn an_event_is_missed_if_no_attempt_was_acknowledged() {
+        let log = [
+            entry(9, "d", 503),
+            entry(8, "c", 0),
+            entry(7, "b", 202),
+            entry(6, "b", 0),
+            entry(5, "c", 500),
+            entry(4, "a", 200),
+            entry(3, "a", 404),
+        ];
+        let ids: Vec<u64> = missed(&log).iter().map(|entry| entry.id).collect();
+        assert_eq!(ids, [8, 9], "the newest attempt of each, the older event first");
+    }
+
+    #[test]
+    fn the_log_is_read_more_often_while_no_delivery_arrives() {
+        let seconds = Duration::from_secs;
+        let table = [
+            (None, false, 180, 180),
+            (Some(Millis(1)), true, 180, 180),
+            (Some(Millis(1)), false, 180, 20),
+            (Some(Millis(1)), false, 5, 5),
+        ];
+        for (ended_at, newest_arrived, usual, expected) in table {
+            let status = ReplayStatus {
+                ended_at,
+                newest_arrived,
+                ..ReplayStatus::default()
+            };
+            assert_eq!(status.pause(seconds(usual)), seconds(expected), "{status:?}");
+        }
+    }
+
+    #[test]
+    fn a_walk_goes_back_to_the_last_one_and_a_little_further() {
+        let newest = Millis(10 * LONGEST_MS);
+        let table = [
+            (None, newest.plus(-LONGEST_MS)),
+            (Some(newest), newest.plus(-OVERLAP_MS)),
+            (Some(Millis(0)), newest.plus(-LONGEST_MS)),
+        ];
+        for (last, expected) in table {
+            assert_eq!(since(last, newest), expected, "{last:?}");
+        }
+    }
+}

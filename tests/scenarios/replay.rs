@@ -1,0 +1,115 @@
+//! What GitHub told while nobody listened is fetched from its log of deliveries.
+
+use crate::world::{ADMIN, ISSUE, Plan, REPO, Setup, WRITER, World};
+use forge::{Fault, FaultOrder, Mishap};
+
+/// From now on no delivery arrives.
+fn down(world: &World) -> FaultOrder {
+    world.forge.order(Fault::on_delivery("*", Mishap::LoseRequest).always())
+}
+
+/// Deliveries arrive again, and the log is replayed; gives how many deliveries were fetched.
+async fn up(world: &World, fault: &FaultOrder) -> usize {
+    world.settle().await;
+    fault.withdraw();
+    let fetched = world.engine.replay().await.unwrap();
+    world.settle().await;
+    fetched
+}
+
+/// A Feature of one task whose pull request waits for a person.
+async fn in_review() -> World {
+    let world = World::new().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    world
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_label_and_a_command_that_were_missed_start_and_go_on_with_the_work_once() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    let fault = down(&world);
+    world.start().await;
+    assert!(world.feature_of(ISSUE).await.is_none());
+    world.script.plans(&Plan::one());
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!(world.state().await, "awaiting_approval");
+
+    world.script.succeeds(1);
+    let fault = down(&world);
+    world.say(WRITER, ISSUE, "/autobuild approve").await;
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(
+        world.engine.replay().await.unwrap(),
+        0,
+        "what is stored is not fetched again"
+    );
+    let status = world.engine.replay_status().await.unwrap();
+    assert_eq!(status.fetched, 2);
+    assert!(status.newest.is_some() && status.ended_at.is_some());
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_merge_of_the_feature_that_was_missed_completes_it() {
+    let world = in_review().await;
+    let fault = down(&world);
+    let pull = world.feature_pull().await;
+    world.by(ADMIN).merge(REPO, pull, "merge").await.unwrap();
+    assert!(up(&world, &fault).await > 0);
+    assert_eq!(world.state().await, "completed");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_closed_issue_that_was_missed_cancels_its_feature() {
+    let world = in_review().await;
+    let fault = down(&world);
+    world.by(WRITER).close(REPO, ISSUE).unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!(world.state().await, "cancelled");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_that_was_missed_is_judged_and_a_merge_that_was_missed_counts() {
+    let world = Setup::new().settings("merge: human").build().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    assert_eq!(world.tasks().await, ["approved"]);
+    world.script.approves(1);
+    let fault = down(&world);
+    let (branch, pull) = (world.branch(1).await, world.pull(1).await);
+    let files = [("hello/more.txt", Some("hello\n"))];
+    world.by(WRITER).push(REPO, &branch, "Say more", &files).await.unwrap();
+    assert!(up(&world, &fault).await > 0);
+    assert_eq!(world.tasks().await, ["approved"]);
+    assert_eq!(world.feature().await.tasks[0].turns.len(), 2, "the push was judged");
+
+    let fault = down(&world);
+    world.by(WRITER).merge(REPO, pull, "squash").await.unwrap();
+    assert!(up(&world, &fault).await > 0);
+    assert_eq!(
+        (world.tasks().await, world.state().await),
+        (vec!["completed".to_owned()], "in_review".to_owned())
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_suspension_whose_end_was_missed_is_over() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    world.forge.suspend(world.installation).unwrap();
+    world.settle().await;
+    let fault = down(&world);
+    world.forge.unsuspend(world.installation).unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    world.script.succeeds(1);
+    world.say(WRITER, ISSUE, "/autobuild approve").await;
+    assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}
