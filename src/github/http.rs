@@ -2,6 +2,11 @@
 //!
 //! Requests use only paths, never absolute URLs, so credentials go to GitHub alone. A read is retried here twice, a write
 //! never.
+//!
+//! octocrab signs the App's token; the rest is written here, for these reasons (version 0.54): it sends a failed POST again,
+//! up to three times; it asks for the next page of another server than github.com without credentials; it turns a moved
+//! POST into a GET; it sends GraphQL of an Enterprise Server to a wrong path; eight first calls mint eight tokens; it neither
+//! limits an answer nor knows the limit that comes without a header; and its models refuse a payload for one new action.
 
 use super::{
     app::App,
