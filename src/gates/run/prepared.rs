@@ -31,7 +31,7 @@ use git::Mirror;
 use runners::{
     shell::programs,
     test_index::bare,
-    test_line::{Invocation, Named, Selection},
+    test_line::{Invocation, Selection},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -314,8 +314,11 @@ impl<'a> Prepared<'a> {
         selection: &Selection,
         limit: Duration,
     ) -> Result<Evidence, GateError> {
+        let paths = commands::paths(self.mirror, self.commit).await?;
         if let Selection::Named(named) = selection
-            && let Some(line) = self.selecting(named).await?
+            && !named.names.is_empty()
+            && !self.cannot_select.load(Ordering::Relaxed)
+            && let Some(line) = self.chosen.test_line.selecting(self.additions(), named, &paths)
         {
             let what = (What::Tests(&line), limit);
             let found = self.line_with(commit, overlay, expected, what).await?;
@@ -330,15 +333,6 @@ impl<'a> Prepared<'a> {
         let line = self.invocation();
         let what = (What::Tests(&line), limit);
         self.line_with(commit, overlay, expected, what).await
-    }
-
-    /// Returns the line that runs only these tests, if the runner can select them.
-    async fn selecting(&self, wanted: &Named) -> Result<Option<Invocation>, GateError> {
-        if wanted.names.is_empty() || self.cannot_select.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        let paths = commands::paths(self.mirror, self.commit).await?;
-        Ok(self.chosen.test_line.selecting(self.additions(), wanted, &paths))
     }
 
     /// `true` if the result is that of the selected tests: each has its own result, whatever its parameters are this

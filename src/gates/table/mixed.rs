@@ -23,7 +23,7 @@ use integrity::{
     side::{Repository, Side, with_single_tests_of, without_tests_at},
 };
 use runners::{
-    test_index::{self, TestIndex},
+    test_index::{self, TestIndex, TestSite},
     test_line::Selection,
 };
 use std::{
@@ -250,56 +250,57 @@ pub(crate) struct MixedRun {
     results: BTreeMap<String, TestResult>,
     /// The worst result of the rows of each parametrised test.
     families: BTreeMap<String, TestResult>,
+    naming: Naming,
     /// Files that do not fit as they are. In the place of those without a text are those of the code's version.
     fitted: Fitted,
 }
 
 impl MixedRun {
-    /// Runs these tests. Of a file that does not fit the code, single tests run; what fits in no way is left out and then
+    /// Runs these tests, or all if none are named. Of a file that does not fit the code, single tests run; what fits in no way is left out and then
     /// not comparable.
     pub(crate) async fn new(
         run: &Run<'_>,
         form: Form,
         side: &TestSide<'_>,
-        (selection, time): (&Selection, &mut MixedTime),
+        (names, naming): (Option<&BTreeSet<String>>, Naming),
+        time: &mut MixedTime,
     ) -> Result<Self, GateError> {
         let (subject, prepared, change) = (run.subject, run.prepared, run.change);
         let (commit, index, expected, limit) = match form {
             Form::Old => (subject.head, &change.before, Expected::Green, prepared.longest()),
             Form::New => (subject.fork, &change.after, Expected::Red, prepared.patience_on_base()),
         };
+        let names = names.filter(|_| naming == Naming::Named);
+        let selection = names.map_or(Selection::All, |names| {
+            Selection::of(names.iter().cloned().collect(), index)
+        });
         let mut fitted = Fitted::new();
         let mut builds = 0_usize;
         loop {
             let overlay = side.overlay(run, form, &fitted).await?;
             let begun = Instant::now();
-            let evidence = match time.absence(run.prepared.chosen.test.as_ref()) {
+            let evidence = match time.absence(prepared.chosen.test.as_ref()) {
                 Some(absence) => Evidence::Absent(absence),
                 None => {
                     let limit = limit.min(time.left);
                     let of = (commit, &overlay);
-                    run.prepared.tests_with(of, expected, selection, limit).await?
+                    prepared.tests_with(of, expected, &selection, limit).await?
                 }
             };
             time.spend(begun.elapsed());
             builds = builds.saturating_add(1);
-            let mixed = Self::of(evidence);
-            if builds == MOST_BUILDS || !mixed.refit(form, side, (selection, index), &mut fitted) {
-                return Ok(mixed.fitted(index, fitted));
+            let mut mixed = Self::of(evidence, naming);
+            if builds == MOST_BUILDS || !mixed.refit(form, side, (&selection, index), &mut fitted) {
+                // The results of files that were left out are those of the other version's tests.
+                let is_out = |site: &&TestSite| matches!(fitted.get(&site.path), Some(None));
+                mixed.results.retain(|name, _| {
+                    let sites = index.find(name);
+                    sites.is_empty() || !sites.iter().all(is_out)
+                });
+                mixed.families = families(&mixed.results);
+                return Ok(Self { fitted, ..mixed });
             }
         }
-    }
-
-    /// Forgets the results of files that were left out: they are those of the other version's tests.
-    fn fitted(mut self, index: &TestIndex, fitted: Fitted) -> Self {
-        let is_laid = |name: &str| {
-            let sites = index.find(name);
-            sites.is_empty() || sites.iter().any(|site| !matches!(fitted.get(&site.path), Some(None)))
-        };
-        self.results.retain(|name, _| is_laid(name));
-        self.families = families(&self.results);
-        self.fitted = fitted;
-        self
     }
 
     /// Fits the files from which no test has a result. Returns `true` if another build may show more.
@@ -331,7 +332,7 @@ impl MixedRun {
         has_changed && laid.iter().any(is_left)
     }
 
-    fn of(evidence: Evidence) -> Self {
+    fn of(evidence: Evidence, naming: Naming) -> Self {
         let results = match &evidence {
             Evidence::Passed(finding) | Evidence::Failed(finding) => {
                 let mut results = finding.names.as_ref().map(by_name).unwrap_or_default();
@@ -353,6 +354,7 @@ impl MixedRun {
             evidence,
             families: families(&results),
             results,
+            naming,
             fitted: Fitted::new(),
         }
     }
@@ -368,8 +370,8 @@ impl MixedRun {
 
     /// Returns the result of a test: by its name, else of a test that differs from it only in its parameters, or of the
     /// whole suite if the runner names no tests.
-    pub(crate) fn result(&self, name: &str, naming: Naming) -> TestResult {
-        if naming == Naming::Unnamed {
+    pub(crate) fn result(&self, name: &str) -> TestResult {
+        if self.naming == Naming::Unnamed {
             return self.result_of_all();
         }
         let family = || self.families.get(test_index::bare(name)).copied();
@@ -469,7 +471,7 @@ mod tests {
             unfit: owned(&["tests/t.py::c"]),
             ..Finding::default()
         };
-        let run = MixedRun::of(Evidence::Failed(finding));
+        let run = MixedRun::of(Evidence::Failed(finding), Naming::Named);
         let table = [
             ("a", TestResult::Passed),
             ("b", TestResult::Failed),
@@ -479,17 +481,18 @@ mod tests {
             ("x::p[3]", TestResult::Failed),
         ];
         for (name, expected) in table {
-            assert_eq!(run.result(name, Naming::Named), expected, "{name}");
+            assert_eq!(run.result(name), expected, "{name}");
         }
-        let stopped = MixedRun::of(Evidence::Absent(Absence::TimedOut {
+        let stopped = Evidence::Absent(Absence::TimedOut {
             command: "t".to_owned(),
             seconds: 1,
             in_test: Some("slow".to_owned()),
             failed: owned(&["b"]),
-        }));
-        assert_eq!(stopped.result("slow", Naming::Named), TestResult::Failed);
-        assert_eq!(stopped.result("b", Naming::Named), TestResult::Failed);
-        assert_eq!(stopped.result("a", Naming::Named), TestResult::NotComparable);
+        });
+        let stopped = MixedRun::of(stopped, Naming::Named);
+        assert_eq!(stopped.result("slow"), TestResult::Failed);
+        assert_eq!(stopped.result("b"), TestResult::Failed);
+        assert_eq!(stopped.result("a"), TestResult::NotComparable);
     }
 
     #[test]
@@ -503,8 +506,8 @@ mod tests {
             matches!(absence, Some(Absence::TimedOut { seconds: 60, .. })),
             "{absence:?}"
         );
-        let run = MixedRun::of(Evidence::Absent(absence.unwrap()));
-        assert_eq!(run.result("a", Naming::Named), TestResult::NotComparable);
+        let run = MixedRun::of(Evidence::Absent(absence.unwrap()), Naming::Named);
+        assert_eq!(run.result("a"), TestResult::NotComparable);
     }
 
     #[test]

@@ -63,32 +63,28 @@ fn result(change: &Change, table: &Table<'_>, weight: Weight, required: &[&Row])
         counted: counted.into_iter().collect(),
         tests: required.iter().map(|row| row.name().to_owned()).collect(),
     };
-    GateResult {
-        items: required.iter().map(|row| item(change, table, row)).collect(),
-        ..gate_result::failed(GATE, weight, fact)
-    }
-}
-
-fn item(change: &Change, table: &Table<'_>, row: &Row) -> Issue {
+    let place = |row: &Row| row.site.clone().map(|(path, line)| (path, Some(line)));
     // What keeps an untouched test from running is a setting, if one changed.
     let line = |path: &str| change.file(path).and_then(first_changed_line);
     let setting = || table.side.shared().first().map(|path| ((*path).to_owned(), line(path)));
-    let at = match row.outcome() {
-        TestOutcome::Lost => setting().or_else(|| place(row)),
-        _ => place(row),
+    let item = |row: &&Row| {
+        let at = match row.outcome() {
+            TestOutcome::Lost => setting().or_else(|| place(row)),
+            _ => place(row),
+        };
+        let (file, line) = at.unzip();
+        Issue {
+            file,
+            line: line.flatten(),
+            outcome: Some(row.outcome()),
+            what: Some(Detail::Test(row.name().to_owned())),
+            ..Issue::must_fix("test", row.outcome().word())
+        }
     };
-    let (file, line) = at.unzip();
-    Issue {
-        file,
-        line: line.flatten(),
-        outcome: Some(row.outcome()),
-        what: Some(Detail::Test(row.name().to_owned())),
-        ..Issue::must_fix("test", row.outcome().word())
+    GateResult {
+        items: required.iter().map(item).collect(),
+        ..gate_result::failed(GATE, weight, fact)
     }
-}
-
-fn place(row: &Row) -> Option<(String, Option<u32>)> {
-    row.site.clone().map(|(path, line)| (path, Some(line)))
 }
 
 /// Asks about a test. If its text is the same, what changed is a file that tests share, so that is shown and named.

@@ -19,7 +19,6 @@ use domain::{
     test_outcome::{FourResults, MixedResult, Reason, TestOutcome, TestResult, Witness},
 };
 use integrity::language;
-use runners::{test_index::TestIndex, test_line::Selection};
 use std::collections::{BTreeMap, BTreeSet};
 use text::shell_command::ShellCommand;
 
@@ -124,8 +123,7 @@ impl<'a> Table<'a> {
         if wanted.as_ref().is_some_and(BTreeSet::is_empty) {
             return Ok(());
         }
-        let selection = self.select(wanted.as_ref(), &run.change.before);
-        let mixed = MixedRun::new(run, Form::Old, &self.side, (&selection, time)).await?;
+        let mixed = MixedRun::new(run, Form::Old, &self.side, (wanted.as_ref(), self.naming), time).await?;
         for row in &mut self.rows {
             row.take_old(&mixed, wanted.as_ref(), self.naming);
         }
@@ -156,21 +154,12 @@ impl<'a> Table<'a> {
             return Ok(());
         }
         let some = (!asks_for_witness || !shared).then_some(&wanted);
-        let selection = self.select(some, &run.change.after);
-        let mixed = MixedRun::new(run, Form::New, &self.side, (&selection, time)).await?;
+        let mixed = MixedRun::new(run, Form::New, &self.side, (some, self.naming), time).await?;
         for row in &mut self.rows {
-            row.take_new(&mixed, &wanted, self.naming);
+            row.take_new(&mixed, &wanted);
         }
         self.new = Some(mixed);
         Ok(())
-    }
-
-    /// Selects these tests, if the runner names any; else all.
-    fn select(&self, names: Option<&BTreeSet<String>>, tests: &TestIndex) -> Selection {
-        match names.filter(|_| self.naming == Naming::Named) {
-            None => Selection::All,
-            Some(names) => Selection::of(names.iter().cloned().collect(), tests),
-        }
     }
 
     /// Leaves out files that a runner counted as one test each and that have no test: helpers that it loaded.
@@ -209,11 +198,10 @@ impl<'a> Table<'a> {
             if names.is_empty() {
                 return Ok(());
             }
-            let selection = self.select(Some(&names), &run.change.before);
-            let again = MixedRun::new(run, Form::Old, &self.side, (&selection, time)).await?;
+            let again = MixedRun::new(run, Form::Old, &self.side, (Some(&names), self.naming), time).await?;
             for row in &mut self.rows {
                 let found = row.pair.base.as_ref().filter(|name| names.contains(*name));
-                let found = found.map(|name| again.result(name, self.naming));
+                let found = found.map(|name| again.result(name));
                 if found.is_some_and(|found| found != TestResult::Failed) {
                     row.results.old = MixedResult::Ran(TestResult::NotComparable);
                 }
@@ -292,7 +280,7 @@ impl Row {
         if self.text == Text::Same && !is_there && naming == Naming::Named {
             return;
         }
-        let result = mixed.result(name, naming);
+        let result = mixed.result(name);
         // With the same text and nothing to compare, the old form is the new one.
         if self.text == Text::Same && result == TestResult::NotComparable {
             return;
@@ -300,9 +288,9 @@ impl Row {
         self.results.old = MixedResult::Ran(result);
     }
 
-    fn take_new(&mut self, mixed: &MixedRun, wanted: &BTreeSet<String>, naming: Naming) {
+    fn take_new(&mut self, mixed: &MixedRun, wanted: &BTreeSet<String>) {
         if let Some(name) = self.pair.head.as_ref().filter(|name| wanted.contains(*name)) {
-            self.results.new = MixedResult::Ran(mixed.result(name, naming));
+            self.results.new = MixedResult::Ran(mixed.result(name));
         }
     }
 }

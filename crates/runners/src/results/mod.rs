@@ -63,10 +63,17 @@ pub(crate) static RUNNERS: &[&Runner] = &[
 /// Reads both output streams of a finished command, free of colours.
 pub fn read(stdout: &str, stderr: &str) -> Read {
     let text = format!("{stdout}\n{stderr}");
-    let mut tallies: Vec<Tally> = RUNNERS.iter().filter_map(|runner| by(runner, &text)).collect();
+    let by = |runner: &Runner| {
+        let mut tally = (runner.read?)(&text)?;
+        if let Some(layout) = &runner.failures {
+            failures::find(&text, layout, |test, line| tally.because(test, line));
+        }
+        Some(tally)
+    };
+    let mut tallies: Vec<Tally> = RUNNERS.iter().filter_map(|runner| by(runner)).collect();
     // Other runners print lines of the Test Anything Protocol among their own, so it is only tried last.
     if tallies.is_empty() {
-        tallies.extend(by(&tap::PLAIN, &text));
+        tallies.extend(by(&tap::PLAIN));
     }
     match Tally::sum_of(tallies) {
         Some(sum) => sum.read(),
@@ -77,15 +84,6 @@ pub fn read(stdout: &str, stderr: &str) -> Read {
             texts: Vec::new(),
         },
     }
-}
-
-/// Reads output of this runner; `None` if it is not this runner's.
-fn by(runner: &Runner, text: &str) -> Option<Tally> {
-    let mut tally = (runner.read?)(text)?;
-    if let Some(layout) = &runner.failures {
-        failures::find(text, layout, |test, line| tally.because(test, line));
-    }
-    Some(tally)
 }
 
 /// Returns the test in which a run was stopped, if the runner says so.
