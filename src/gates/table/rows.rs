@@ -125,7 +125,18 @@ impl<'a> Table<'a> {
         }
         let mixed = MixedRun::new(run, Form::Old, &self.side, (wanted.as_ref(), self.naming), time).await?;
         for row in &mut self.rows {
-            row.take_old(&mixed, wanted.as_ref(), self.naming);
+            let is_wanted = |name: &&String| wanted.as_ref().is_none_or(|wanted| wanted.contains(*name));
+            let Some(name) = row.pair.base.as_ref().filter(is_wanted) else {
+                continue;
+            };
+            // A test that is there with the same text and is not reported was lost, whatever its old form does.
+            let is_there = matches!(row.results.after, TestResult::Passed | TestResult::Failed);
+            let is_lost = !is_there && self.naming == Naming::Named;
+            let result = mixed.result(name);
+            // With the same text and nothing to compare, the old form is the new one.
+            if row.text == Text::Changed || !is_lost && result != TestResult::NotComparable {
+                row.results.old = MixedResult::Ran(result);
+            }
         }
         self.old = Some(mixed);
         Ok(())
@@ -156,7 +167,9 @@ impl<'a> Table<'a> {
         let some = (!asks_for_witness || !shared).then_some(&wanted);
         let mixed = MixedRun::new(run, Form::New, &self.side, (some, self.naming), time).await?;
         for row in &mut self.rows {
-            row.take_new(&mixed, &wanted);
+            if let Some(name) = row.pair.head.as_ref().filter(|name| wanted.contains(*name)) {
+                row.results.new = MixedResult::Ran(mixed.result(name));
+            }
         }
         self.new = Some(mixed);
         Ok(())
@@ -268,30 +281,6 @@ impl Row {
     pub(crate) fn name(&self) -> &str {
         let name = self.pair.head.as_deref().or(self.pair.base.as_deref());
         name.unwrap_or_default()
-    }
-
-    fn take_old(&mut self, mixed: &MixedRun, wanted: Option<&BTreeSet<String>>, naming: Naming) {
-        let Some(name) = self.pair.base.as_ref() else { return };
-        if wanted.is_some_and(|wanted| !wanted.contains(name)) {
-            return;
-        }
-        // A test that is there with the same text and is not reported was lost, whatever its old form does.
-        let is_there = matches!(self.results.after, TestResult::Passed | TestResult::Failed);
-        if self.text == Text::Same && !is_there && naming == Naming::Named {
-            return;
-        }
-        let result = mixed.result(name);
-        // With the same text and nothing to compare, the old form is the new one.
-        if self.text == Text::Same && result == TestResult::NotComparable {
-            return;
-        }
-        self.results.old = MixedResult::Ran(result);
-    }
-
-    fn take_new(&mut self, mixed: &MixedRun, wanted: &BTreeSet<String>) {
-        if let Some(name) = self.pair.head.as_ref().filter(|name| wanted.contains(*name)) {
-            self.results.new = MixedResult::Ran(mixed.result(name));
-        }
     }
 }
 

@@ -152,7 +152,26 @@ impl Tally {
                 skipped: self.skipped,
             }
         };
-        let mut names = distinct(self.tests);
+        // Each test gets a unique name: the second of a name becomes `name ⟨2⟩`, and so on, in the runner's order. No
+        // runner writes such brackets.
+        let mut seen: HashMap<String, u32> = HashMap::new();
+        let mut names = TestNames::default();
+        for (name, outcome) in self.tests {
+            let times = seen.entry(name.clone()).or_insert(0);
+            *times = times.saturating_add(1);
+            let name = match *times {
+                1 => name,
+                times => format!("{name} ⟨{times}⟩"),
+            };
+            let list = match outcome {
+                Outcome::Passed => &mut names.passed,
+                Outcome::Failed => &mut names.failed,
+                Outcome::Skipped => &mut names.skipped,
+            };
+            if list.len() < TestNames::MOST {
+                list.push(name);
+            }
+        }
         // Mentioned failures that are not in the list, such as a file that could not be loaded, also count.
         for name in self.mentioned {
             if !names.failed.contains(&name) {
@@ -179,28 +198,4 @@ pub(super) fn joined<'a>(groups: impl Iterator<Item = &'a str> + Clone, separato
         return title.to_owned();
     }
     groups.chain([title]).collect::<Vec<_>>().join(separator)
-}
-
-/// Gives each test a unique name: the second test of a name becomes `name ⟨2⟩`, and so on, in the runner's order. No
-/// runner writes such brackets.
-fn distinct(tests: Vec<(String, Outcome)>) -> TestNames {
-    let mut seen: HashMap<String, u32> = HashMap::new();
-    let mut names = TestNames::default();
-    for (name, outcome) in tests {
-        let times = seen.entry(name.clone()).or_insert(0);
-        *times = times.saturating_add(1);
-        let name = match *times {
-            1 => name,
-            times => format!("{name} ⟨{times}⟩"),
-        };
-        let list = match outcome {
-            Outcome::Passed => &mut names.passed,
-            Outcome::Failed => &mut names.failed,
-            Outcome::Skipped => &mut names.skipped,
-        };
-        if list.len() < TestNames::MOST {
-            list.push(name);
-        }
-    }
-    names
 }
