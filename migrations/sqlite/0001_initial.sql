@@ -238,3 +238,11 @@ CREATE TABLE spent (
     name  TEXT    NOT NULL PRIMARY KEY,
     until INTEGER NOT NULL  -- from then on they would not count anyway
 ) STRICT;
+
+-- What a person orders in a repository of their own, and how far it is. Only the database beside such a repository has
+-- rows.
+CREATE TABLE local_order (
+    number INTEGER NOT NULL PRIMARY KEY CHECK (number > 0),
+    wanted TEXT    NOT NULL,  -- JSON
+    report TEXT               -- JSON; NULL before anybody worked on it
+) STRICT;

@@ -50,10 +50,17 @@ impl LocalRepository {
             .into_iter()
             .try_for_each(make_own)?;
         let database = self.folder.join(DATABASE);
-        let opened = own_file().create(true).append(true).open(&database);
         let path = database.display();
         let failed = || format!("{path} cannot be opened: it must be a file that you can write, or missing");
-        opened.map(drop).with_context(failed)
+        // A file that exists is not opened: closing it would drop the locks of SQLite in this process.
+        match std::fs::symlink_metadata(&database) {
+            Ok(found) if found.is_file() => Ok(()),
+            Ok(_) => anyhow::bail!(failed()),
+            Err(_) => {
+                let made = own_file().create_new(true).append(true).open(&database);
+                made.map(drop).with_context(failed)
+            }
+        }
     }
 
     /// `true` if work has begun here; a run that could not begin leaves an empty file.

@@ -21,6 +21,7 @@ mod feature;
 mod find;
 mod hold;
 mod inbox;
+mod local_order;
 mod lockfile;
 mod meta;
 mod migrate;
@@ -50,6 +51,7 @@ pub use event::{NewEvent, StoredEvent};
 pub use feature::{FeatureRow, StoredFeature};
 pub use find::{FoundFeature, ListedFeature, Scope};
 pub use hold::{Fenced, Finish, Hold, Lease, Outcome};
+pub use local_order::StoredOrder;
 pub use meta::Spent;
 pub use migrate::{MIGRATIONS, Migration};
 pub use open::{FoundDatabase, OpenOptions};
@@ -75,6 +77,7 @@ pub fn statements() -> Vec<&'static str> {
         feature::STATEMENTS,
         find::STATEMENTS,
         hold::STATEMENTS,
+        local_order::STATEMENTS,
         meta::STATEMENTS,
         migrate::STATEMENTS,
         progress::STATEMENTS,

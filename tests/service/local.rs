@@ -154,13 +154,6 @@ async fn why_it_could_not_be_worked_on_is_still_known_later() {
         (&true.into(), &serde_json::Value::Null),
         "{done}"
     );
-    fs::write(folder.join("features/1.order.json"), "{").unwrap();
-    let damaged = own.autobuild("", &["status"]).output().await.unwrap();
-    let said = whole(&damaged);
-    assert!(
-        damaged.status.code() == Some(2) && said.contains("1.order.json is damaged: move it away"),
-        "{said}"
-    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -180,9 +173,7 @@ async fn a_damaged_file_is_named_in_one_line_with_what_to_do() {
             "head -c 5000",
             "restore it from a backup, or move it away",
         ),
-        ("autobuild.db", "folder", "or missing"),
-        ("features/1.order.json", "folder", "move it away"),
-        ("features/1.report.json", "head -c 20", "move it away"),
+        ("autobuild.db", "folder", "move it away"),
         ("lock", "folder", "or missing"),
     ] {
         let at = format!("{kept}/{file}");
@@ -200,28 +191,6 @@ async fn a_damaged_file_is_named_in_one_line_with_what_to_do() {
             assert!(said.contains(part), "{file} {damage}: {part}: {said}");
         }
         assert_eq!(said.trim().lines().count(), 1, "{file} {damage}: {said}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_report_of_another_shape_is_no_feature_that_was_not_begun() {
-    let own = Own::new(None).await;
-    assert!(own.run(&[]).await.status.success());
-    let report = own.repository.join(".git/autobuild/features/1.report.json");
-    for (written, found) in [
-        ("[]", "it holds a list, and an object"),
-        ("{}", "it holds an empty object"),
-        ("\"done\"", "it holds a text"),
-        ("{\"state\": \"begun\"}", "unknown variant `begun`"),
-        ("{\"rests\": \"yes\"}", "expected a boolean"),
-    ] {
-        fs::write(&report, written).unwrap();
-        let status = own.autobuild("", &["status"]).output().await.unwrap();
-        let said = whole(&status);
-        assert_eq!(status.status.code(), Some(2), "{written}: {said}");
-        for part in ["1.report.json is damaged: move it away", found] {
-            assert!(said.contains(part), "{written}: {part}: {said}");
-        }
     }
 }
 
@@ -275,15 +244,7 @@ async fn links_are_not_followed_and_nobody_else_reads_anything() {
     for entry in ["", "features", "forge"] {
         assert_eq!(mode(&folder.join(entry)), 0o700, "{entry}");
     }
-    for entry in [
-        "port",
-        "lock",
-        "autobuild.db",
-        "features/1.txt",
-        "features/1.order.json",
-        "features/1.report.json",
-        "forge/forge.json",
-    ] {
+    for entry in ["port", "lock", "autobuild.db", "features/1.txt", "forge/forge.json"] {
         assert_eq!(mode(&folder.join(entry)), 0o600, "{entry}");
     }
     assert_eq!(mode(&own.folder.path().join(".cache/autobuild")), 0o700);
@@ -320,11 +281,15 @@ async fn an_agent_beside_the_issue_is_found_again_from_another_folder() {
     let words = ["run", "../issue.md", "--agent", "command:../agent.sh --fast"];
     let output = own.autobuild("", &words).output().await.unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", whole(&output));
-    let order = fs::read_to_string(own.repository.join(".git/autobuild/features/1.order.json")).unwrap();
-    let order: serde_json::Value = serde_json::from_str(&order).unwrap();
-    let agent = order["agent"].as_str().unwrap();
-    let whole = own.folder.path().canonicalize().unwrap().join("agent.sh");
-    assert_eq!(agent, format!("command:'{}' --fast", whole.display()));
+    let again = own
+        .autobuild("sub", &["resume", "FEAT-1", "--json"])
+        .output()
+        .await
+        .unwrap();
+    assert_eq!(again.status.code(), Some(1), "{}", whole(&again));
+    let last: serde_json::Value = serde_json::from_str(text(&again).lines().last().unwrap()).unwrap();
+    let why = last["why"].to_string();
+    assert!(why.contains("exit code 1") && !why.contains("not found"), "{last}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -406,14 +371,16 @@ async fn what_is_discarded_is_said_in_one_line() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_could_not_begin_left_nothing_to_read() {
+async fn what_could_not_begin_has_no_runs_to_read() {
     let own = Own::new(None).await;
     own.agents("[");
     assert_eq!(own.run(&[]).await.status.code(), Some(2));
-    for words in [&["effects"][..], &["trace", "TASK-001"]] {
+    for (words, expected) in [
+        (&["effects"][..], "No step failed, and none waits"),
+        (&["trace", "TASK-001"], "no agent has run here yet"),
+    ] {
         let output = own.autobuild("", words).output().await.unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("nothing has run here"), "{words:?}: {said}");
+        assert!(whole(&output).contains(expected), "{words:?}: {output:?}");
     }
 }
 

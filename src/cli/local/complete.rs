@@ -45,14 +45,14 @@ pub async fn complete(complete: Complete) -> ExitCode {
 
 async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
     let mut session = Session::open("complete", &complete.who).await?;
-    let NamedOrder { mut order, task } = session.find(&complete.what, complete.feature.as_deref())?;
+    let NamedOrder { mut order, task } = session.find(&complete.what, complete.feature.as_deref()).await?;
     let name = order.name();
     if let Some(task) = task {
         session
             .screen
             .note(&format!("{task} is a task of {name}, which is completed as a whole."));
     }
-    let mut report = session.orders.report(order.number)?;
+    let mut report = session.orders.report(order.number).await?;
     if order.ended.is_some() {
         session.screen.print(&order, &report);
         return Ok(ExitCode::SUCCESS);
@@ -77,11 +77,11 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
         report = session.with_branch(&order, report).await?;
     }
     order.ended = Some(end);
-    session.orders.keep(&order)?;
+    session.orders.keep(&order).await?;
     remove(&session, &order).await?;
     drop(lock);
     report.end(&name, end);
-    session.orders.keep_report(order.number, &report)?;
+    session.orders.keep_report(order.number, &report).await?;
     if session.screen.json {
         session.screen.print(&order, &report)
     } else {
@@ -114,12 +114,12 @@ impl Session {
         }
         order.wish = Wish::Plan;
         order.add_command(None, "/autobuild cancel".to_owned());
-        self.orders.keep(order)?;
+        self.orders.keep(order).await?;
         self.screen.quiet = true;
         let built = self.build(order.clone(), who, Vec::new()).await;
         self.screen.quiet = false;
         built?;
-        let report = self.orders.report(order.number)?;
+        let report = self.orders.report(order.number).await?;
         anyhow::ensure!(
             report.answers(order),
             "{} was not given up: it still works",

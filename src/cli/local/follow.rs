@@ -54,7 +54,7 @@ pub async fn follow(
     let mut tail = Tail::end_of(orders.transcript(order.number));
     let _cleared = Cleared(screen);
     for beat in 0.. {
-        let report = orders.report(order.number)?;
+        let report = orders.report(order.number).await?;
         if report.answers(order) {
             return Ok(Followed::Rests(Box::new(report)));
         }
@@ -63,7 +63,7 @@ pub async fn follow(
         screen.below(&format!("{spinner} process {process} works; {name}: {tasks}"));
         if let LockOutcome::Taken(lock) = Lock::ask(folder, command, &order.agent)? {
             // The order may have come to rest since the last look.
-            let report = orders.report(order.number)?;
+            let report = orders.report(order.number).await?;
             return Ok(if report.answers(order) {
                 Followed::Rests(Box::new(report))
             } else {

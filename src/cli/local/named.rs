@@ -26,8 +26,8 @@ impl NamedOrder {
 
 impl Session {
     /// Finds the order that `what` names: a Feature, or one of its tasks.
-    pub fn find(&self, what: &str, feature: Option<&str>) -> anyhow::Result<NamedOrder> {
-        let orders = self.orders.all()?;
+    pub async fn find(&self, what: &str, feature: Option<&str>) -> anyhow::Result<NamedOrder> {
+        let orders = self.orders.all().await?;
         let is_named = |order: &Order, name: &str| {
             let number = order.number.to_string();
             order.name().eq_ignore_ascii_case(name) || number == name
@@ -44,7 +44,7 @@ impl Session {
         );
         let all = names.join(", ");
         let Ok(task) = what.to_ascii_uppercase().parse::<TaskId>() else {
-            let tasks = self.tasks(&orders)?;
+            let tasks = self.tasks(&orders).await?;
             match nearest(what, names.iter().chain(&tasks).map(String::as_str)) {
                 Some(meant) => {
                     anyhow::bail!("there is no `{what}` here; did you mean {meant}? `autobuild status` shows all")
@@ -57,7 +57,7 @@ impl Session {
         let mut with = Vec::new();
         for order in orders.into_iter().filter(|order| order.ended.is_none()) {
             let wanted = feature.is_none_or(|name| is_named(&order, name));
-            let report = self.orders.report(order.number)?;
+            let report = self.orders.report(order.number).await?;
             if wanted && report.tasks.iter().any(|row| row.task == task.to_string()) {
                 with.push(order);
             }
@@ -80,10 +80,10 @@ impl Session {
     }
 
     /// Returns the names of all tasks without duplicates.
-    fn tasks(&self, orders: &[Order]) -> anyhow::Result<BTreeSet<String>> {
+    async fn tasks(&self, orders: &[Order]) -> anyhow::Result<BTreeSet<String>> {
         let mut tasks = BTreeSet::new();
         for order in orders {
-            let report = self.orders.report(order.number)?;
+            let report = self.orders.report(order.number).await?;
             tasks.extend(report.tasks.into_iter().map(|row| row.task));
         }
         Ok(tasks)

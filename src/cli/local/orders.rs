@@ -1,24 +1,24 @@
-//! The orders in a repository and their progress, in two files for each Feature. The command that a person types writes
-//! the order; the one process that works writes the report. Both files are replaced as a whole.
+//! The orders in a repository and their progress, in the database beside it. The command that a person types writes the
+//! order; the one process that works writes the report. Each is replaced as a whole.
 
-use crate::cli::{
-    local::{report::Report, standing::OrderStatus},
-    local_repository,
+use crate::{
+    cli::{
+        local::{report::Report, standing::OrderStatus},
+        local_repository::LocalRepository,
+    },
+    store::{FoundDatabase, OpenError, OpenOptions, Store, StoredOrder},
 };
 use anyhow::Context;
 use domain::ids::TaskId;
 use git::OwnHead;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::Value;
-use std::{
-    io::{ErrorKind, Write},
-    path::{Path, PathBuf},
-};
-use tempfile::NamedTempFile;
+use std::path::PathBuf;
+use tokio::sync::OnceCell;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// The Feature's number, as in `FEAT-<number>`.
+    #[serde(skip)]
     pub number: u64,
     pub title: String,
     pub body: String,
@@ -141,129 +141,104 @@ impl Order {
     }
 }
 
-#[derive(Clone, Debug)]
+/// The orders of a repository. Nothing is created before the first one.
 pub struct Orders {
     folder: PathBuf,
+    url: String,
+    store: OnceCell<Store>,
 }
 
 impl Orders {
-    /// Returns the orders in a repository's folder.
-    pub fn at(folder: &Path) -> Self {
-        Self {
-            folder: folder.join("features"),
-        }
-    }
-
-    /// Returns all orders, oldest first.
-    pub fn all(&self) -> anyhow::Result<Vec<Order>> {
-        let entries = match std::fs::read_dir(&self.folder) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.with_context(|| {
-                format!(
-                    "{} cannot be read: let your user read and write it",
-                    self.folder.display()
-                )
-            })?,
+    /// Opens the orders of a repository, if anything was ordered there.
+    pub async fn open(repository: &LocalRepository) -> anyhow::Result<Self> {
+        let orders = Self {
+            folder: repository.folder.join("features"),
+            url: repository.database(),
+            store: OnceCell::new(),
         };
-        let mut orders = Vec::new();
-        for entry in entries {
-            let name = entry?.file_name().to_string_lossy().into_owned();
-            let number = name.strip_suffix(".order.json").and_then(|number| number.parse().ok());
-            if let Some(number) = number {
-                orders.extend(self.read::<Order>(number, "order")?);
-            }
+        if repository.has_database() {
+            orders.store().await?;
         }
-        orders.sort_by_key(|order| order.number);
         Ok(orders)
     }
 
-    /// Saves an order under the next free number, which is set in the result.
-    pub fn file(&self, mut order: Order) -> anyhow::Result<Order> {
-        local_repository::make_own(&self.folder)?;
-        order.number = self.all()?.last().map_or(0, |last| last.number) + 1;
-        loop {
-            let path = self.path(order.number, "order");
-            match self.written(&order)?.persist_noclobber(&path) {
-                Ok(_) => return Ok(order),
-                // Another process took the number first.
-                Err(error) if error.error.kind() == ErrorKind::AlreadyExists => order.number += 1,
-                Err(error) => return Err(error.error).with_context(|| path.display().to_string()),
+    /// Returns the database. Its tables are made or migrated if needed, unless another process uses it.
+    async fn store(&self) -> anyhow::Result<&Store> {
+        let open = || async {
+            let options = OpenOptions::default;
+            match Store::inspect(&self.url, options()).await? {
+                FoundDatabase::Current => {}
+                FoundDatabase::None | FoundDatabase::ToMigrate => {
+                    Store::open(&self.url, options()).await?.close().await
+                }
             }
-        }
+            Store::open_beside(&self.url, options()).await
+        };
+        let opened = self.store.get_or_try_init::<OpenError, _, _>(open).await;
+        opened.with_context(|| format!("{} cannot be read: {MEND}", self.path()))
     }
 
-    pub fn keep(&self, order: &Order) -> anyhow::Result<()> {
-        self.replace(order, &self.path(order.number, "order"))
+    fn path(&self) -> &str {
+        self.url.trim_start_matches("sqlite:")
+    }
+
+    /// Returns all orders, oldest first.
+    pub async fn all(&self) -> anyhow::Result<Vec<Order>> {
+        let Some(store) = self.store.get() else {
+            return Ok(Vec::new());
+        };
+        let stored = store.local_orders().await?;
+        stored.iter().map(|stored| self.order(stored)).collect()
+    }
+
+    fn order(&self, stored: &StoredOrder) -> anyhow::Result<Order> {
+        let order: Order = self.read(stored.number, &stored.wanted)?;
+        Ok(Order {
+            number: stored.number,
+            ..order
+        })
+    }
+
+    /// Saves an order under the next number, which is set in the result.
+    pub async fn file(&self, order: Order) -> anyhow::Result<Order> {
+        let wanted = serde_json::to_string(&order)?;
+        let number = self.store().await?.add_local_order(&wanted).await?;
+        Ok(Order { number, ..order })
+    }
+
+    pub async fn keep(&self, order: &Order) -> anyhow::Result<()> {
+        let wanted = serde_json::to_string(order)?;
+        Ok(self.store().await?.keep_local_order(order.number, &wanted).await?)
     }
 
     /// Returns an order's report; the default if there is none.
-    pub fn report(&self, number: u64) -> anyhow::Result<Report> {
-        Ok(self.read(number, "report")?.unwrap_or_default())
+    pub async fn report(&self, number: u64) -> anyhow::Result<Report> {
+        let Some(store) = self.store.get() else {
+            return Ok(Report::default());
+        };
+        match store.local_order(number).await?.and_then(|stored| stored.report) {
+            Some(report) => self.read(number, &report),
+            None => Ok(Report::default()),
+        }
     }
 
     /// Saves an order's report.
-    pub fn keep_report(&self, number: u64, report: &Report) -> anyhow::Result<()> {
-        self.replace(report, &self.path(number, "report"))
+    pub async fn keep_report(&self, number: u64, report: &Report) -> anyhow::Result<()> {
+        let report = serde_json::to_string(report)?;
+        Ok(self.store().await?.keep_local_report(number, &report).await?)
     }
 
     pub fn transcript(&self, number: u64) -> PathBuf {
         self.folder.join(format!("{number}.txt"))
     }
 
-    fn path(&self, number: u64, what: &str) -> PathBuf {
-        self.folder.join(format!("{number}.{what}.json"))
-    }
-
-    fn read<T: DeserializeOwned>(&self, number: u64, what: &str) -> anyhow::Result<Option<T>> {
-        let path = self.path(number, what);
-        match std::fs::read(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            read => {
-                let bytes = read.with_context(|| {
-                    format!(
-                        "{} cannot be read: let your user read it, or move it away",
-                        path.display()
-                    )
-                })?;
-                let damaged = || {
-                    let path = path.display();
-                    format!(
-                        "{path} is damaged: move it away, and `autobuild` goes on without what it says of FEAT-{number}"
-                    )
-                };
-                Ok(Some(object(&bytes).with_context(damaged)?))
-            }
-        }
-    }
-
-    fn replace<T: Serialize>(&self, value: &T, path: &Path) -> anyhow::Result<()> {
-        let file = self.written(value)?.persist(path).map_err(|error| error.error);
-        file.map(drop).with_context(|| path.display().to_string())
-    }
-
-    fn written<T: Serialize>(&self, value: &T) -> anyhow::Result<NamedTempFile> {
-        let mut file = NamedTempFile::new_in(&self.folder).with_context(|| self.folder.display().to_string())?;
-        file.write_all(&serde_json::to_vec_pretty(value)?)?;
-        file.as_file().sync_all()?;
-        Ok(file)
+    fn read<T: DeserializeOwned>(&self, number: u64, json: &str) -> anyhow::Result<T> {
+        serde_json::from_str(json).with_context(|| format!("{} is damaged at FEAT-{number}: {MEND}", self.path()))
     }
 }
 
-/// Reads a non-empty JSON object and nothing else: serde would also take a list of values in order for a struct, and an
-/// empty object for one whose keys are all optional.
-fn object<T: DeserializeOwned>(bytes: &[u8]) -> anyhow::Result<T> {
-    let value: Value = serde_json::from_slice(bytes)?;
-    let found = match &value {
-        Value::Object(keys) if !keys.is_empty() => return Ok(serde_json::from_value(value)?),
-        Value::Object(_) => "an empty object",
-        Value::Array(_) => "a list",
-        Value::String(_) => "a text",
-        Value::Number(_) => "a number",
-        Value::Bool(_) => "true or false",
-        Value::Null => "null",
-    };
-    anyhow::bail!("it holds {found}, and an object as `autobuild` writes it was expected")
-}
+/// The way to go on without a database that cannot be read.
+const MEND: &str = "restore it from a backup, or move it away";
 
 /// Returns the branch for an issue's result: its title shortened, and never a name that AutoBuild uses on the forge.
 pub fn branch_of(title: &str) -> String {

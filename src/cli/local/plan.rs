@@ -207,7 +207,7 @@ async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
     // A person who redirects the plan to a file wants nothing else in that file.
     session.screen.quiet = is_structured && !std::io::stdout().is_terminal();
     let code = session.build(order, &plan.who, left_out).await?;
-    let report = session.orders.report(number)?;
+    let report = session.orders.report(number).await?;
     if let Some(text) = report.plan.as_ref().filter(|_| is_structured) {
         let before = if session.screen.quiet { "" } else { "\n" };
         let text = crate::messages::clean(text);
@@ -231,7 +231,7 @@ pub async fn task(task: TaskCommand) -> ExitCode {
 async fn one(task: &TaskCommand) -> anyhow::Result<ExitCode> {
     let session = Session::open("task", &task.who).await?;
     if is_task(&task.task) {
-        session.find(&task.task, None)?.ensure_feature()?;
+        session.find(&task.task, None).await?.ensure_feature()?;
     }
     let issue = issue(&task.task)?;
     let settings = task.options.settings()?;
@@ -286,13 +286,13 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
         "{named} is a file, and `autobuild feature` takes the name of a planned Feature, such as FEAT-1: `autobuild \
          plan {named}` plans it"
     );
-    let found = session.find(named, None)?;
+    let found = session.find(named, None).await?;
     found.ensure_feature()?;
     let mut order = found.order;
     let name = order.name();
     order.is_open()?;
     let settings = feature.options.settings()?;
-    let report = session.orders.report(order.number)?;
+    let report = session.orders.report(order.number).await?;
     let no_plan = || format!("{name} has no plan yet: `autobuild resume {name}` goes on to make it");
     if feature.dry_run {
         let plan = report.plan.with_context(no_plan)?;
@@ -325,7 +325,7 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
     } else {
         Wish::Build
     };
-    session.orders.keep(&order)?;
+    session.orders.keep(&order).await?;
     session.build(order, &feature.who, Vec::new()).await
 }
 

@@ -468,13 +468,14 @@ mod tests {
     }
 
     fn order() -> Order {
-        serde_json::from_value(serde_json::json!({
-            "number": 1, "title": "t", "body": "b", "wish": "build_all", "kind": "planned",
+        let order: Order = serde_json::from_value(serde_json::json!({
+            "title": "t", "body": "b", "wish": "build_all", "kind": "planned",
             "repository": "r", "own_login": false,
             "base": { "sha": "0123456789abcdef0123456789abcdef01234567", "branch": "main" },
             "branch": "autobuild/t", "agent": "claude", "settings": {}, "said": [], "ended": null,
         }))
-        .unwrap()
+        .unwrap();
+        Order { number: 1, ..order }
     }
 
     fn commands(report: &Report) -> Vec<String> {

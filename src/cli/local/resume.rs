@@ -78,10 +78,10 @@ pub async fn resume(resume: Resume) -> ExitCode {
 
 async fn go_on(resume: &Resume) -> anyhow::Result<ExitCode> {
     let session = Session::open("resume", &resume.who).await?;
-    let NamedOrder { mut order, task } = session.find(&resume.what, resume.feature.as_deref())?;
+    let NamedOrder { mut order, task } = session.find(&resume.what, resume.feature.as_deref()).await?;
     let name = order.name();
     order.is_open()?;
-    let report = session.orders.report(order.number)?;
+    let report = session.orders.report(order.number).await?;
     session.with_agent(&mut order, &resume.who)?;
     if let Some(verb) = resume.decision.verb() {
         let Some(task) = task else {
@@ -94,7 +94,7 @@ async fn go_on(resume: &Resume) -> anyhow::Result<ExitCode> {
         };
         session.take_in(&mut order, &report).await?;
         order.add_command(Some(task), format!("/autobuild {verb}{named}"));
-        session.orders.keep(&order)?;
+        session.orders.keep(&order).await?;
         return session.build(order, &resume.who, Vec::new()).await;
     }
     let asked = resume.guidance.is_some() || resume.max_turns.is_some();
@@ -108,6 +108,6 @@ async fn go_on(resume: &Resume) -> anyhow::Result<ExitCode> {
         let words: Vec<String> = turns.into_iter().chain(resume.guidance.clone()).collect();
         order.go_on(report.state, task, &words.join(" "));
     }
-    session.orders.keep(&order)?;
+    session.orders.keep(&order).await?;
     session.build(order, &resume.who, Vec::new()).await
 }

@@ -62,18 +62,18 @@ impl Session {
         let head = self.repository.head().await?;
         let (title, body) = issue.parts();
         let is_it = |order: &&Order| order.ended.is_none() && (&order.title, &order.body) == (&title, &body);
-        let orders = self.orders.all()?;
+        let orders = self.orders.all().await?;
         if let Some(known) = orders.iter().find(|order| is_it(order) && order.kind == kind) {
             let mut order = known.clone();
             order.wish = if wish == Wish::Plan { order.wish } else { wish };
             self.with_agent(&mut order, who)?;
-            let report = self.orders.report(order.number)?;
+            let report = self.orders.report(order.number).await?;
             let is_stuck = report.answers(&order) && !report.ok && report.can_go_on();
             if is_stuck && (self.take_in(&mut order, &report).await? || order.agent != known.agent) {
                 order.go_on(report.state, None, "");
             }
             if order != *known {
-                self.orders.keep(&order)?;
+                self.orders.keep(&order).await?;
             }
             return Ok((order, Vec::new()));
         }
@@ -81,7 +81,7 @@ impl Session {
         self.repository.own.can_be_copied().await?;
         let left_out = git::uncommitted(&self.repository.own.work_tree).await?;
         self.repository.make()?;
-        let order = self.orders.file(Order {
+        let order = Order {
             number: 0,
             branch: self.free_branch(&branch_of(&title), &orders).await?,
             title,
@@ -101,8 +101,8 @@ impl Session {
             settings,
             said: Vec::new(),
             ended: None,
-        })?;
-        Ok((order, left_out))
+        };
+        Ok((self.orders.file(order).await?, left_out))
     }
 
     /// Changes the order's agent if the command or the environment names one.

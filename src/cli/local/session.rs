@@ -74,7 +74,7 @@ impl Session {
         start(who, &repository, &terminal, &secrets);
         Ok(Self {
             command,
-            orders: Orders::at(&repository.folder),
+            orders: Orders::open(&repository).await?,
             repository,
             screen: Screen {
                 terminal,
@@ -125,7 +125,7 @@ impl Session {
 
     /// Works on an order, or follows the process that does, until the order rests.
     pub(super) async fn build(&self, order: Order, who: &Who, left_out: Vec<String>) -> anyhow::Result<ExitCode> {
-        let known = self.orders.report(order.number)?;
+        let known = self.orders.report(order.number).await?;
         if known.answers(&order) {
             return self.report_again(&order, known).await;
         }
@@ -157,7 +157,7 @@ impl Session {
         let worked = job.work(&mut stop).await;
         drop(lock);
         self.screen.terminal.clear();
-        let mut report = self.orders.report(order.number)?;
+        let mut report = self.orders.report(order.number).await?;
         let worked = worked.map_err(|error| self.secrets.mask(&format!("{error:#}")));
         match worked {
             Ok(Worked::Interrupted) if !report.answers(&order) => {
@@ -167,7 +167,7 @@ impl Session {
             Ok(Worked::Interrupted | Worked::Rests) => Ok(code(report.ok)),
             Err(error) => {
                 report.error = Some(error.clone());
-                self.orders.keep_report(order.number, &report)?;
+                self.orders.keep_report(order.number, &report).await?;
                 Err(anyhow::Error::msg(error))
             }
         }

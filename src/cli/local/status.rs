@@ -44,15 +44,15 @@ async fn show(status: &Status) -> anyhow::Result<ExitCode> {
     let session = Session::open("status", &who).await?;
     let holder = Lock::holder(&session.repository.folder);
     if let Some(name) = &status.feature {
-        let NamedOrder { order, .. } = session.find(name, None)?;
-        let report = session.orders.report(order.number)?;
+        let NamedOrder { order, .. } = session.find(name, None).await?;
+        let report = session.orders.report(order.number).await?;
         let report = session.as_it_is(&order, report, holder.as_ref()).await?;
         session.screen.print(&order, &report);
         return Ok(ExitCode::SUCCESS);
     }
     let mut all = Vec::new();
-    for order in session.orders.all()? {
-        let report = session.orders.report(order.number)?;
+    for order in session.orders.all().await? {
+        let report = session.orders.report(order.number).await?;
         all.push((session.as_it_is(&order, report, holder.as_ref()).await?, order));
     }
     if status.json {

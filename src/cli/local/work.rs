@@ -105,7 +105,7 @@ impl Job<'_> {
             player.following.ended().await?;
         }
         for (number, lines) in did {
-            let report = self.orders.report(number)?;
+            let report = self.orders.report(number).await?;
             if report.rests || interrupted {
                 let ended = if report.rests {
                     report.sentence
@@ -172,7 +172,7 @@ impl Job<'_> {
 
     /// Opens new orders on the forge, and passes changed orders on.
     async fn take_orders(&self, stage: &Stage, players: &mut BTreeMap<u64, Player>) -> anyhow::Result<()> {
-        for order in self.orders.all()? {
+        for order in self.orders.all().await? {
             let mine = order.number == self.number;
             let begun = stage.forge.repo_id(&stage.full_name(&order.on_forge()));
             // An order that names another agent waits for that agent, even if it was begun before.
@@ -190,7 +190,7 @@ impl Job<'_> {
                 player.hear(stage, order);
                 continue;
             }
-            let report = self.orders.report(order.number)?;
+            let report = self.orders.report(order.number).await?;
             if order.ended.is_some() || report.answers(&order) {
                 continue;
             }
@@ -363,7 +363,7 @@ impl Player {
                 }
             }
             self.report.said += 1;
-            return self.keep(job);
+            return self.keep(job).await;
         }
         let rest = Rest::now(stage, &self.filed).await?;
         let spoke = match &rest {
@@ -383,7 +383,7 @@ impl Player {
             self.rests(job, stage, &rest).await?;
         }
         if before != self.report {
-            self.keep(job)?;
+            self.keep(job).await?;
         }
         Ok(())
     }
@@ -394,7 +394,7 @@ impl Player {
         if let Some(feature) = stage.latest(&self.filed).await?.filter(|_| !self.report.rests) {
             self.report.unfinished = stage.branches(&self.filed, &feature)?;
         }
-        self.keep(job)
+        self.keep(job).await
     }
 
     /// Moves the forge's default branch to the order's base, if the person committed since.
@@ -473,8 +473,8 @@ impl Player {
         Ok(stage.forge.repository_dir(&self.filed.repository)?)
     }
 
-    fn keep(&self, job: &Job<'_>) -> anyhow::Result<()> {
-        job.orders.keep_report(self.order.number, &self.report)
+    async fn keep(&self, job: &Job<'_>) -> anyhow::Result<()> {
+        job.orders.keep_report(self.order.number, &self.report).await
     }
 }
 

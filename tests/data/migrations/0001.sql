@@ -37,3 +37,5 @@ INSERT INTO provider (name, cause, said, failures, since, until) VALUES ('claude
 INSERT INTO repository_settings (repo_id, owner, commit_sha, file, shared_repo, asked_at, doubted_at) VALUES
     (500, 'acme', '1111111111111111111111111111111111111111', '{"text":"label: build-me"}', NULL, 1000, 900);
 INSERT INTO spent (name, until) VALUES ('session 9000-0', 9000);
+
+INSERT INTO local_order (number, wanted, report) VALUES (1, '{}', '{}');
