@@ -17,7 +17,7 @@ use domain::{
 
 /// The advisory lock for claiming and taking back. Only one process does so at a time, so the counts behind each
 /// decision are exact.
-const LOCK: i64 = 0x6175_746f_0002;
+pub(super) const LOCK: i64 = 0x6175_746f_0002;
 
 statements! {
     // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server; $8 repositories

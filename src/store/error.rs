@@ -156,6 +156,8 @@ fn of_postgres(code: &str) -> NewError {
         "25006" | "53100" | "58030" => StoreError::CannotWrite,
         _ => match code.get(..2) {
             Some("08" | "53" | "57" | "58") => StoreError::Unavailable,
+            // The server ended a transaction in which nothing happened for too long.
+            _ if code == "25P03" => StoreError::Unavailable,
             _ => StoreError::Refused,
         },
     }
@@ -254,6 +256,7 @@ mod tests {
             ("53300", "unavailable"),  // too_many_connections
             ("57P01", "unavailable"),  // admin_shutdown
             ("08006", "unavailable"),  // connection_failure
+            ("25P03", "unavailable"),  // idle_in_transaction_session_timeout
             ("23505", "refused"),      // unique_violation
             ("22021", "refused"),      // character_not_in_repertoire
         ] {

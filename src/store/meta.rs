@@ -1,6 +1,7 @@
 //! What the installation itself remembers, and a check that the database can be written.
 
 use crate::store::{
+    claim,
     error::StoreError,
     sql::{args, statements},
     store::Store,
@@ -55,9 +56,10 @@ impl Store {
         Ok(taken > 0)
     }
 
-    /// Checks with a real write and commit that the database can be written.
+    /// Checks with a real write and commit that the database can be written, and that effects can be claimed.
     pub async fn check_writable(&self) -> Result<(), StoreError> {
         let mut tx = self.db.write().await?;
+        tx.alone(claim::LOCK).await?;
         tx.run(SET, args![PROBE, ""]).await?;
         tx.commit().await
     }

@@ -10,7 +10,7 @@ use crate::store::{
     wake,
 };
 use sqlx::{
-    ConnectOptions, Connection, PgConnection, PgPool, SqlitePool,
+    AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection, PgPool, SqlitePool,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
@@ -23,8 +23,11 @@ pub struct OpenOptions {
     pub connections: u32,
     /// How long SQLite waits for a lock before a write is tried again.
     pub busy_timeout: Duration,
-    /// How long to wait for a free connection, and for a server to answer.
+    /// How long to wait for a free connection, for a server to answer, and for a lock of a server.
     pub patience: Duration,
+    /// How long a server keeps a transaction in which nothing happens. A process that froze, or a machine that is gone,
+    /// would hold the lock for claiming as long, and nobody could claim anything.
+    pub stall: Duration,
 }
 
 impl Default for OpenOptions {
@@ -33,6 +36,7 @@ impl Default for OpenOptions {
             connections: 8,
             busy_timeout: Duration::from_secs(5),
             patience: Duration::from_secs(15),
+            stall: Duration::from_secs(10),
         }
     }
 }
@@ -221,9 +225,14 @@ async fn keeps_promises(write: &SqlitePool) -> Result<(), OpenError> {
 
 async fn open_postgres(server: PgConnectOptions, options: &OpenOptions) -> Result<Pools, OpenError> {
     let server = server.application_name("autobuild").disable_statement_logging();
+    let limits = session_limits(options);
     let opened = PgPoolOptions::new()
         .max_connections(options.connections.max(2))
         .acquire_timeout(options.patience)
+        .after_connect(move |connection, _| {
+            let limits = limits.clone();
+            Box::pin(async move { connection.execute(sqlx::raw_sql(AssertSqlSafe(limits))).await.map(drop) })
+        })
         .connect_with(server.clone())
         .await;
     let pool = match opened {
@@ -233,6 +242,17 @@ async fn open_postgres(server: PgConnectOptions, options: &OpenOptions) -> Resul
     };
     keeps_promises_too(&pool).await?;
     Ok(Pools::Postgres(pool))
+}
+
+/// Returns the settings of each session. Without keepalives, a server notices the end of a machine after two hours.
+/// They are set after connecting, since poolers refuse them as options of the connection. The text holds numbers alone.
+fn session_limits(options: &OpenOptions) -> String {
+    let (stall, patience) = (options.stall.as_millis(), options.patience.as_millis());
+    format!(
+        "SET idle_in_transaction_session_timeout = {stall}; SET lock_timeout = {patience}; \
+         SET tcp_user_timeout = {stall}; SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; \
+         SET tcp_keepalives_count = 3"
+    )
 }
 
 /// Finds out why a server did not answer. The pool only knows that it waited in vain; one more connection returns the

@@ -11,7 +11,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde_json::json;
-use std::{error::Error, sync::Arc};
+use std::{error::Error, sync::Arc, time::Duration};
+
+/// How long a write and a claim may take in a service that is ready.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Answers that the process is alive. For JSON, or with `?detail`, it adds the level of isolation.
 pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
@@ -34,9 +37,17 @@ pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, Strin
     if inbox.draining.is_cancelled() {
         return (StatusCode::SERVICE_UNAVAILABLE, "draining\n".to_owned());
     }
-    match inbox.store().check_writable().await {
-        Ok(()) => (StatusCode::OK, with_troubles(inbox.store()).await),
-        Err(error) => {
+    match tokio::time::timeout(PATIENCE, inbox.store().check_writable()).await {
+        Ok(Ok(())) => (StatusCode::OK, with_troubles(inbox.store()).await),
+        Err(_) => {
+            tracing::warn!(
+                "the database takes no write and no claim within {} seconds",
+                PATIENCE.as_secs()
+            );
+            let late = format!("no write and no claim within {} seconds\n", PATIENCE.as_secs());
+            (StatusCode::SERVICE_UNAVAILABLE, late)
+        }
+        Ok(Err(error)) => {
             tracing::warn!(%error, cause = error.source().map(tracing::field::display), "the database takes no writes");
             (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n"))
         }

@@ -1,8 +1,9 @@
 //! What only a server can do: serve several processes, and be set to refuse writes.
 
 use crate::contract::{Database, LEASE, NOW, claim, delivery, effect, execute, key};
-use autobuild::store::{Lane, OpenError, OpenOptions, Store, StoreError};
+use autobuild::store::{ClaimRequest, Lane, LaneLimits, OpenError, OpenOptions, Store, StoreError};
 use sqlx::{ConnectOptions, postgres::PgConnectOptions};
+use std::{pin::Pin, time::Duration};
 
 #[tokio::test]
 async fn processes_that_start_together_make_the_tables_once() {
@@ -41,6 +42,48 @@ async fn a_reader_that_gives_up_leaves_no_transaction_behind() {
         let effect = effect(&format!("e{number}"), Lane::Agent, "x");
         store.add_effects(&[effect]).await.unwrap();
     }
+}
+
+/// Polls claims until one holds the lock for claiming and no further, and gives that one: its process has frozen.
+async fn frozen_claim<'a>(store: &'a Store, lanes: &'a [LaneLimits], url: &str) -> Frozen<'a> {
+    let mut looking = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+    let holds = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
+                 AND query LIKE 'SELECT pg_advisory_xact_lock%' AND state = 'idle in transaction'";
+    loop {
+        let request = ClaimRequest {
+            worker: "frozen",
+            lanes,
+            others: &[],
+            now: NOW,
+            lease_ms: LEASE,
+        };
+        let mut claiming: Frozen<'a> = Box::pin(async move { store.claim(&request).await.map(drop) });
+        while futures_util::poll!(claiming.as_mut()).is_pending() {
+            let count: i64 = sqlx::query_scalar(holds).fetch_one(&mut looking).await.unwrap();
+            if count > 0 {
+                return claiming;
+            }
+        }
+    }
+}
+
+type Frozen<'a> = Pin<Box<dyn Future<Output = Result<(), StoreError>> + 'a>>;
+
+#[tokio::test]
+async fn a_frozen_process_that_holds_the_lock_for_claiming_stops_nobody_for_long() {
+    let db = Database::postgres().await;
+    let options = OpenOptions {
+        stall: Duration::from_millis(300),
+        ..OpenOptions::default()
+    };
+    let [frozen, other] = [options.clone(), options].map(|options| Store::open(&db.url, options));
+    let (frozen, other) = (frozen.await.unwrap(), other.await.unwrap());
+    let lanes = [LaneLimits::none(Lane::Agent)];
+    let claiming = frozen_claim(&frozen, &lanes, &db.url).await;
+    other.add_effects(&[effect("e", Lane::Agent, "x")]).await.unwrap();
+    assert!(claim(&other, Lane::Agent).await.is_some());
+    other.check_writable().await.unwrap();
+    assert!(claiming.await.is_err(), "its transaction was ended");
 }
 
 #[tokio::test]
