@@ -44,7 +44,7 @@ pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, Strin
                 "the database takes no write and no claim within {} seconds",
                 PATIENCE.as_secs()
             );
-            let late = format!("no write and no claim within {} seconds\n", PATIENCE.as_secs());
+            let late = format!("no write, no claim in {} seconds\n", PATIENCE.as_secs());
             (StatusCode::SERVICE_UNAVAILABLE, late)
         }
         Ok(Err(error)) => {
