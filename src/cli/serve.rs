@@ -478,6 +478,8 @@ fn blueprint(
     engine.telemetry = assemble::telemetry(collector, &engine.worker, secrets.clone(), &settings.network.uplink)?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
     engine.replay = settings.replay;
+    engine.concurrency = settings.concurrency;
+    engine.slots.agent = usize::try_from(settings.concurrency.per_process).unwrap_or(usize::MAX);
     engine.budget = settings.budget;
     let [setup, test] = settings.longest;
     engine.longest = Deadlines { setup, test };

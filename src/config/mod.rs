@@ -8,6 +8,7 @@
 
 mod agent;
 mod budgets;
+mod concurrency;
 mod credentials;
 mod github_address;
 mod kept_apps;
@@ -27,6 +28,7 @@ mod variables;
 
 pub use agent::{AgentCommand, KNOWN as KNOWN_AGENTS, NotAnAgent, Strength};
 pub use budgets::{Budget, MonthlyBudget};
+pub use concurrency::Concurrency;
 pub use credentials::{App, AppKey, OAuthClient};
 pub use domain::feature::{Mode, Records};
 pub(crate) use github_address::web_address;

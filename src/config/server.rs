@@ -3,6 +3,7 @@
 use crate::config::{
     agent::AgentCommand,
     budgets::MonthlyBudget,
+    concurrency::Concurrency,
     credentials::{App, AppKey, OAuthClient},
     github_address::GithubAddress,
     models::ModelSettings,
@@ -41,6 +42,7 @@ pub struct ServerSettings {
     pub write_spacing: Duration,
     /// The longest times that a repository may give its set-up and its tests.
     pub longest: [Duration; 2],
+    pub concurrency: Concurrency,
     /// The spending limits for a calendar month.
     pub budget: MonthlyBudget,
     /// The hosts that foreign programs may reach at most.

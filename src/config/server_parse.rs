@@ -60,6 +60,7 @@ impl Parser {
             "json" => Ok(LogFormat::Json),
             _ => Err("must be text or json"),
         });
+        let concurrency = self.concurrency();
         let (budget, sandbox, network, models) = (self.budget(), self.sandbox(), self.network(), self.models());
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
@@ -78,6 +79,7 @@ impl Parser {
             oauth,
             public_url,
             budget,
+            concurrency,
             replay: replay.unwrap_or(Some(Duration::from_secs(180))),
             write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
             longest,
@@ -300,7 +302,7 @@ fn log_filter(text: &str) -> Result<String, &'static str> {
 #[cfg(test)]
 mod tests {
     use crate::config::{
-        Role,
+        Concurrency, Role,
         server::ServerSettings,
         variables::{Given, PREFIX, Usual, VARIABLES},
     };
@@ -355,6 +357,23 @@ mod tests {
         assert_eq!(settings.replay.map(|pause| pause.as_secs()), Some(180));
         assert!(settings.app.is_none() && settings.coach_app.is_none());
         assert!(settings.models.anthropic.url.is_none() && settings.models.anthropic.key.is_none());
+    }
+
+    #[test]
+    fn concurrency_is_limited_where_a_number_is_given() {
+        let given = [
+            ("AUTOBUILD_CONCURRENCY", "6"),
+            ("AUTOBUILD_CONCURRENCY_IN_ALL", "12"),
+            ("AUTOBUILD_CONCURRENCY_PER_INSTALLATION", "0"),
+        ];
+        let expected = Concurrency {
+            per_process: 6,
+            in_all: Some(12),
+            per_installation: None,
+            per_repository: None,
+        };
+        assert_eq!(load(&[], &given, None).unwrap().concurrency, expected);
+        assert_eq!(load(&[], &[], None).unwrap().concurrency, Concurrency::default());
     }
 
     #[test]
@@ -450,6 +469,8 @@ mod tests {
                 ("AUTOBUILD_LOG", "a=b=c"),
                 ("AUTOBUILD_WRITE_SPACING_MS", "-1"),
                 ("AUTOBUILD_REPLAY_SECONDS", "1 hour"),
+                ("AUTOBUILD_CONCURRENCY", "0"),
+                ("AUTOBUILD_CONCURRENCY_IN_ALL", "many"),
                 ("AUTOBUILD_NETWORK_ALLOW", "pypi.org 10.0.0.1"),
                 ("AUTOBUILD_NETWORK_PINNED", "npm.corp"),
             ],

@@ -93,6 +93,10 @@ pub static VARIABLES: &[Variable] = variables! {
     "NETWORK_PROXY_CREDENTIALS": Secret, Nothing, "`user:password` for that proxy.";
     "NETWORK_NO_PROXY": Plain, Nothing, "Hosts that are reached without it, as in `NO_PROXY`.";
     "NETWORK_CA": Secret, Nothing, "More certificate authorities to trust, in PEM form.";
+    "CONCURRENCY": Plain, Value("4"), "Agents and Gates that one process runs at once.";
+    "CONCURRENCY_IN_ALL": Plain, Value("0"), "The same, over all processes. In these limits, 0 means none.";
+    "CONCURRENCY_PER_INSTALLATION": Plain, Value("4"), "The same, for each installation.";
+    "CONCURRENCY_PER_REPOSITORY": Plain, Value("0"), "The same, for each repository.";
     "REPLAY_SECONDS": Plain, Value("180"),
         "Seconds between two readings of GitHub's log of deliveries; what never arrived comes from there. 0 turns it off.";
     "WRITE_SPACING_MS": Plain, Value("1000"), "Milliseconds between two writes to GitHub, for each installation.";

@@ -1,7 +1,7 @@
 //! The engine's limits and times.
 
 use crate::{
-    config::{MonthlyBudget, RepositorySettings},
+    config::{Concurrency, MonthlyBudget, RepositorySettings},
     gates::Deadlines,
     github::{Clock, READ_PAUSES},
     telemetry::Telemetry,
@@ -28,8 +28,8 @@ pub struct EngineSettings {
     pub write_spacing_ms: i64,
     /// The number of effects that run at once, per lane.
     pub slots: Slots,
-    /// The most agent effects of one installation that may run at once.
-    pub agents_per_installation: u32,
+    /// The limits on agents that run at once, beside the slots of this process.
+    pub concurrency: Concurrency,
     pub lease: Duration,
     pub renew: Duration,
     /// How often effects with an ended lease are taken back.
@@ -178,7 +178,7 @@ impl EngineSettings {
                 forge: 8,
                 agent: 4,
             },
-            agents_per_installation: 4,
+            concurrency: Concurrency::default(),
             lease: Duration::from_secs(60),
             renew: Duration::from_secs(15),
             reap: Duration::from_secs(5),

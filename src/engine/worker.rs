@@ -106,7 +106,7 @@ impl Engine {
     }
 
     async fn claim(&self, jobs: &InFlight) -> Result<Option<Claimed>, StoreError> {
-        let slots = self.settings.slots;
+        let (slots, limits) = (self.settings.slots, self.settings.concurrency);
         let lanes: Vec<LaneLimits> = [
             (Lane::Control, slots.control),
             (Lane::Forge, slots.forge),
@@ -115,8 +115,10 @@ impl Engine {
         .into_iter()
         .filter(|(lane, slots)| jobs.busy(*lane) < *slots)
         .map(|(lane, _)| LaneLimits {
-            per_installation: (lane == Lane::Agent).then_some(self.settings.agents_per_installation),
-            ..LaneLimits::none(lane)
+            per_installation: limits.per_installation.filter(|_| lane == Lane::Agent),
+            per_repository: limits.per_repository.filter(|_| lane == Lane::Agent),
+            in_all: limits.in_all.filter(|_| lane == Lane::Agent),
+            lane,
         })
         .collect();
         if lanes.is_empty() {

@@ -95,12 +95,16 @@ impl EffectContext<'_> {
     fn budget(&self, settings: &RepositorySettings) -> Budget {
         let engine = &self.engine.settings;
         let slots = u32::try_from(engine.slots.agent).unwrap_or(u32::MAX);
+        let in_all = engine.concurrency.in_all.unwrap_or(slots);
         let allowed = |limits, parallel| Allowed { limits, parallel };
         Budget {
             task: allowed(settings.budget.of_task(), 1),
             feature: allowed(settings.budget.of_feature(), self.feature.rules.max_parallel_tasks),
-            installation: allowed(engine.budget.installation, engine.agents_per_installation),
-            server: allowed(engine.budget.server, slots),
+            installation: allowed(
+                engine.budget.installation,
+                engine.concurrency.per_installation.unwrap_or(in_all),
+            ),
+            server: allowed(engine.budget.server, in_all),
         }
     }
 

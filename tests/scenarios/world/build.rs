@@ -328,7 +328,7 @@ impl Setup {
         let mut settings = EngineSettings::service(assemble::worker_name(), data_dir.to_owned(), assemble::clock);
         if self.replicas > 1 {
             settings.slots.agent = 3;
-            settings.agents_per_installation = 100;
+            settings.concurrency.per_installation = Some(100);
         }
         settings
     }
