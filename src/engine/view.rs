@@ -4,7 +4,8 @@ use crate::{
     config::RepositorySettings,
     engine::{Engine, persist},
     store::{
-        EffectState, ListedFeature, ProviderTrouble, StoreError, StoreFailure, StoredEffect, StoredRun, Tally, WaitsOn,
+        EffectState, ListedFeature, ProviderTrouble, Store, StoreError, StoreFailure, StoredEffect, StoredRun, Tally,
+        WaitsOn,
     },
 };
 use domain::{
@@ -12,7 +13,7 @@ use domain::{
     cost::{Cost, Spending, Waiting},
     effect::{Effect, Reply},
     feature::{Feature, State},
-    ids::{FeatureKey, InstallationId, RepoId, RepoName},
+    ids::{FeatureKey, InstallationId, Millis, RepoId, RepoName},
 };
 use std::{
     collections::{BTreeMap, HashMap},
@@ -80,6 +81,38 @@ pub enum ViewError {
     /// A stored value cannot be read.
     #[error(transparent)]
     Unreadable(#[from] persist::Unreadable),
+}
+
+/// Returns a Feature and its cost so far from a database with which another process may be working.
+pub async fn stored_feature(
+    store: &Store,
+    key: &FeatureKey,
+    now: Millis,
+) -> Result<Option<(Feature, Spending)>, ViewError> {
+    let Some(stored) = store.feature(key).await? else {
+        return Ok(None);
+    };
+    Ok(Some((persist::read(&stored)?, spending_so_far(store, key, now).await?)))
+}
+
+/// Returns a Feature's cost so far, its running agents, and its waits for a model's API or GitHub. There is no estimate.
+async fn spending_so_far(store: &Store, key: &FeatureKey, now: Millis) -> Result<Spending, StoreError> {
+    let parked = store.parked(key, now).await?;
+    let waiting = parked.into_iter().map(|parked| Waiting {
+        task: parked.subject.rsplit('/').next().and_then(|name| name.parse().ok()),
+        on: match parked.on {
+            WaitsOn::Provider(_) => cost::WaitsOn::Model,
+            WaitsOn::Forge => cost::WaitsOn::GitHub,
+        },
+        until: parked.until,
+    });
+    Ok(Spending {
+        by_task: store.costs(key).await?,
+        estimate: None,
+        waiting: waiting.collect(),
+        at_work: store.at_work(key).await?,
+        refused: store.refused(key).await?,
+    })
 }
 
 impl ViewError {
@@ -206,15 +239,14 @@ impl Engine {
     }
 
     pub async fn feature_to_show(&self, key: &FeatureKey) -> Result<Option<FeatureView>, ViewError> {
-        let Some(stored) = self.store.feature(key).await? else {
+        let Some((feature, spending)) = stored_feature(&self.store, key, self.now()).await? else {
             return Ok(None);
         };
-        let feature = persist::read(&stored)?;
         let settings: Option<RepositorySettings> = serde_json::from_value(feature.settings.clone()).ok();
         Ok(Some(FeatureView {
             limit: settings.and_then(|settings| settings.budget.of_feature().usd_micros),
             feature,
-            spending: self.spending_so_far(key).await?,
+            spending,
             name: self.autobuild.name_heard(key.repo),
         }))
     }
@@ -232,25 +264,8 @@ impl Engine {
         Ok(replies.collect())
     }
 
-    /// Returns a Feature's cost so far, its running agents, and its waits for a model's API or GitHub. There is no
-    /// estimate.
     pub(super) async fn spending_so_far(&self, key: &FeatureKey) -> Result<Spending, StoreError> {
-        let parked = self.store.parked(key, self.now()).await?;
-        let waiting = parked.into_iter().map(|parked| Waiting {
-            task: parked.subject.rsplit('/').next().and_then(|name| name.parse().ok()),
-            on: match parked.on {
-                WaitsOn::Provider(_) => cost::WaitsOn::Model,
-                WaitsOn::Forge => cost::WaitsOn::GitHub,
-            },
-            until: parked.until,
-        });
-        Ok(Spending {
-            by_task: self.store.costs(key).await?,
-            estimate: None,
-            waiting: waiting.collect(),
-            at_work: self.store.at_work(key).await?,
-            refused: self.store.refused(key).await?,
-        })
+        spending_so_far(&self.store, key, self.now()).await
     }
 
     pub async fn work_to_show(&self, key: &FeatureKey) -> Result<WorkView, ViewError> {

@@ -44,15 +44,7 @@ impl Session {
         );
         let all = names.join(", ");
         let Ok(task) = what.to_ascii_uppercase().parse::<TaskId>() else {
-            let tasks = self.tasks(&orders).await?;
-            match nearest(what, names.iter().chain(&tasks).map(String::as_str)) {
-                Some(meant) => {
-                    anyhow::bail!("there is no `{what}` here; did you mean {meant}? `autobuild status` shows all")
-                }
-                None => anyhow::bail!(
-                    "there is no `{what}` here; the Features are {all}, and `autobuild status` shows them"
-                ),
-            }
+            return Err(self.unknown(what, &orders).await?);
         };
         let mut with = Vec::new();
         for order in orders.into_iter().filter(|order| order.ended.is_none()) {
@@ -77,6 +69,20 @@ impl Session {
                 names.last().map_or("FEAT-1", String::as_str)
             ),
         }
+    }
+
+    /// Returns the error about a name that is neither a Feature's nor like a task's.
+    async fn unknown(&self, what: &str, orders: &[Order]) -> anyhow::Result<anyhow::Error> {
+        let names: Vec<String> = orders.iter().map(Order::name).collect();
+        let (tasks, all) = (self.tasks(orders).await?, names.join(", "));
+        Ok(match nearest(what, names.iter().chain(&tasks).map(String::as_str)) {
+            Some(meant) => {
+                anyhow::anyhow!("there is no `{what}` here; did you mean {meant}? `autobuild status` shows all")
+            }
+            None => {
+                anyhow::anyhow!("there is no `{what}` here; the Features are {all}, and `autobuild status` shows them")
+            }
+        })
     }
 
     /// Returns the names of all tasks without duplicates.

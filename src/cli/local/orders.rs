@@ -3,13 +3,15 @@
 
 use crate::{
     cli::{
+        assemble,
         local::{report::Report, standing::OrderStatus},
         local_repository::LocalRepository,
     },
-    store::{FoundDatabase, OpenError, OpenOptions, Store, StoredOrder},
+    engine::view,
+    store::{FoundDatabase, OpenError, OpenOptions, Scope, Store, StoredOrder},
 };
 use anyhow::Context;
-use domain::ids::TaskId;
+use domain::{cost::Spending, feature::Feature, ids::TaskId};
 use git::OwnHead;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::PathBuf;
@@ -226,6 +228,19 @@ impl Orders {
     pub async fn keep_report(&self, number: u64, report: &Report) -> anyhow::Result<()> {
         let report = serde_json::to_string(report)?;
         Ok(self.store().await?.keep_local_report(number, &report).await?)
+    }
+
+    /// Returns the runs of an order's Feature, each with its cost so far.
+    pub async fn features(&self, number: u64) -> anyhow::Result<Vec<(Feature, Spending)>> {
+        let Some(store) = self.store.get() else {
+            return Ok(Vec::new());
+        };
+        let mut features = Vec::new();
+        let rows = store.features(Scope::All).await?;
+        for row in rows.iter().filter(|row| row.key.issue.0 == number) {
+            features.extend(view::stored_feature(store, &row.key, assemble::clock()).await?);
+        }
+        Ok(features)
     }
 
     pub fn transcript(&self, number: u64) -> PathBuf {

@@ -123,6 +123,18 @@ impl Session {
         }
     }
 
+    /// Takes the repository's lock, or follows the process that holds it.
+    async fn lock(&self, order: &Order, stop: &mut Stop) -> anyhow::Result<Followed> {
+        let repository = &self.repository.folder;
+        match Lock::ask(repository, self.command, &order.agent)? {
+            LockOutcome::Taken(lock) => Ok(Followed::Free(lock)),
+            LockOutcome::Held(holder) => {
+                let (about, view) = ((&self.orders, order), (&self.screen, &self.secrets));
+                follow(repository, about, (&holder, self.command), view, stop).await
+            }
+        }
+    }
+
     /// Works on an order, or follows the process that does, until the order rests.
     pub(super) async fn build(&self, order: Order, who: &Who, left_out: Vec<String>) -> anyhow::Result<ExitCode> {
         let known = self.orders.report(order.number).await?;
@@ -130,19 +142,13 @@ impl Session {
             return self.report_again(&order, known).await;
         }
         let mut stop = Stop::listen()?;
-        let lock = match Lock::ask(&self.repository.folder, self.command, &order.agent)? {
-            LockOutcome::Taken(lock) => lock,
-            LockOutcome::Held(holder) => {
-                let (repository, about) = (&self.repository.folder, (&self.orders, &order));
-                match follow(repository, about, (&holder, self.command), &self.screen, &mut stop).await? {
-                    Followed::Rests(report) => {
-                        self.screen.print(&order, &report);
-                        return Ok(code(report.ok));
-                    }
-                    Followed::Interrupted => return Ok(ExitCode::from(INTERRUPTED)),
-                    Followed::Free(lock) => lock,
-                }
+        let lock = match self.lock(&order, &mut stop).await? {
+            Followed::Rests(report) => {
+                self.screen.print(&order, &report);
+                return Ok(code(report.ok));
             }
+            Followed::Interrupted => return Ok(ExitCode::from(INTERRUPTED)),
+            Followed::Free(lock) => lock,
         };
         let job = Job {
             repository: &self.repository,

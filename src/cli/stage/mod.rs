@@ -4,7 +4,7 @@
 mod at_work;
 pub mod human;
 pub mod issue;
-mod news;
+pub mod news;
 mod offers;
 pub mod picture;
 pub mod rest;

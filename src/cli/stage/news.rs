@@ -1,7 +1,14 @@
 //! Finds out what is new in a Feature since the last look, and words it for a terminal. It reads the Feature alone, never
 //! a text that was posted.
 
-use crate::{cli::stage::terminal::Tone, messages, messages::clean};
+use crate::{
+    cli::stage::{
+        terminal::{Terminal, Tone},
+        wrap,
+    },
+    messages,
+    messages::clean,
+};
 use domain::{
     cost::Spending,
     decision::Outcome,
@@ -11,9 +18,24 @@ use domain::{
     task::Task,
 };
 use std::collections::BTreeMap;
+use text::secret::Secrets;
+
+/// The start of the lines below an entry.
+pub(super) const GUTTER: &str = "                               │ ";
+
+/// The indentation of the text in a line that begins with the time.
+pub(super) const AFTER_TIME: &str = "           ";
+
+/// The rows of a text that are shown: of one that sends work back or stops it, and of any other. The file holds all.
+const MOST_ROWS_OF_BAD: usize = 24;
+pub(super) const MOST_ROWS: usize = 12;
+/// The columns of one row in a usual terminal.
+const ROW: usize = 80;
+/// The most columns of one line.
+const WIDTH: usize = 600;
 
 /// One piece of news.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub place: Place,
     pub text: String,
@@ -159,5 +181,178 @@ fn tone_of_task(state: &task::State) -> Tone {
         | task::State::Approved { .. }
         | task::State::Skipped { .. }
         | task::State::Cancelled => Tone::Quiet,
+    }
+}
+
+impl Entry {
+    /// Returns it without secrets; it may quote a program.
+    pub fn masked(&self, secrets: &Secrets) -> Self {
+        Self {
+            text: secrets.mask(&self.text),
+            below: secrets.mask(&self.below),
+            ..*self
+        }
+    }
+
+    /// Shows it after `lead`, and of a long text below it the beginning.
+    pub fn print(&self, terminal: &Terminal, lead: &str, is_whole: bool) {
+        if self.place == Place::State {
+            terminal.line("", "", "", Tone::Plain);
+        }
+        let (mark, text) = self.marked();
+        terminal.line(&format!("{lead}{mark}"), AFTER_TIME, &text, self.tone);
+        let rows = match self.tone {
+            Tone::Bad => MOST_ROWS_OF_BAD,
+            Tone::Plain | Tone::Quiet | Tone::Loud | Tone::Good | Tone::Warning | Tone::Working => MOST_ROWS,
+        };
+        let below = self.below();
+        for line in if is_whole { below } else { clipped(below, rows) } {
+            terminal.line(GUTTER, GUTTER, &line, Tone::Plain);
+        }
+    }
+
+    /// Returns all its lines for a file, each with the text before it.
+    pub fn lines(&self, lead: &str) -> Vec<(String, String)> {
+        let (mark, text) = self.marked();
+        let blank = (self.place == Place::State).then(Default::default);
+        let below = self.below().into_iter().map(|line| (GUTTER.to_owned(), line));
+        blank
+            .into_iter()
+            .chain([(format!("{lead}{mark}"), text)])
+            .chain(below)
+            .collect()
+    }
+
+    fn marked(&self) -> (&'static str, String) {
+        match self.place {
+            Place::State => ("── ", format!("{} ──", self.text)),
+            Place::Row => (" · ", self.text.clone()),
+        }
+    }
+
+    fn below(&self) -> Vec<String> {
+        let lines = self.below.lines().filter(|line| !line.is_empty());
+        lines.map(str::to_owned).collect()
+    }
+}
+
+/// Returns the first lines, as many as fill this many rows of a usual terminal, and a mark if more follow.
+pub(super) fn clipped(lines: Vec<String>, rows: usize) -> Vec<String> {
+    let mut used = 0;
+    let mut shown = Vec::new();
+    for line in lines {
+        if used >= rows {
+            shown.push("…".to_owned());
+            break;
+        }
+        let line = wrap::cut_at_word(&line, WIDTH);
+        used += line.chars().count() / ROW + 1;
+        shown.push(line);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{
+        blocked::BlockReason,
+        ci::CiPolicy,
+        feature::{
+            Commands, Discussion, Mode, PlanApproval, Records, Rules, Snapshot, Trust, WaivedConclusion, Wanted,
+            step::labelled,
+        },
+        ids::{InstallationId, Millis, User, UserId},
+        inquiry::InquiryPolicy,
+        plan::PlannedTask,
+        task::MergePolicy,
+        titles::TitleForm,
+    };
+
+    #[test]
+    fn a_long_text_is_clipped_after_whole_lines() {
+        let lines = |count: usize, line: &str| vec![line.to_owned(); count];
+        assert_eq!(clipped(lines(3, "a"), 3), lines(3, "a"));
+        assert_eq!(clipped(lines(4, "a"), 3).concat(), "aaa…");
+        assert_eq!(
+            clipped(lines(4, &"x".repeat(200)), 4).len(),
+            3,
+            "a long line fills several rows"
+        );
+    }
+
+    fn feature() -> Feature {
+        let person = User {
+            id: UserId(1),
+            login: "ada".to_owned(),
+        };
+        let snapshot = Snapshot {
+            title: "Tally".to_owned(),
+            body: String::new(),
+            author: person.clone(),
+            labelled_by: person,
+            at: Millis(0),
+            trust: Trust::Writers,
+            wanted: Wanted::Plan,
+            discussion: Discussion::default(),
+        };
+        let rules = Rules {
+            max_turns: 2,
+            max_parallel_tasks: 2,
+            merge: MergePolicy::Auto,
+            plan_approval: PlanApproval::Never,
+            mode: Mode::default(),
+            ci: CiPolicy::default(),
+            inquiries: InquiryPolicy::default(),
+            records: Records::default(),
+            commands: Commands::default(),
+            titles: TitleForm::default(),
+            waived: WaivedConclusion::default(),
+        };
+        labelled("1/1/1".parse().unwrap(), InstallationId(1), snapshot, rules).feature
+    }
+
+    #[test]
+    fn only_what_changed_is_news_and_a_block_says_why() {
+        let (mut news, mut feature) = (News::default(), feature());
+        let mut take = |feature: &Feature| news.take(feature, &Spending::default());
+        let first = take(&feature);
+        assert_eq!(
+            (first.len(), first[0].place, first[0].tone),
+            (1, Place::State, Tone::Loud)
+        );
+        assert!(first[0].text.starts_with("planning. "), "{first:?}");
+        assert_eq!(take(&feature), []);
+
+        let plan = serde_json::json!({"id": "TASK-001", "name": "Lines", "type": "feature", "description": "",
+            "acceptance_criteria": [], "files": [], "dependencies": [],
+            "factors": {"integration_points": 1, "tests": "unit", "risks": []}});
+        let plan: PlannedTask = serde_json::from_value(plan).unwrap();
+        feature.tasks = vec![Task::planned(plan, 1, &feature.task_rules())];
+        let task = &take(&feature)[0];
+        assert_eq!(
+            (task.text.as_str(), task.tone),
+            ("TASK-001 Lines: not started", Tone::Quiet)
+        );
+
+        feature.tasks[0].state = task::State::Blocked {
+            reason: BlockReason::NoChangeTwice,
+        };
+        let blocked = &take(&feature)[0];
+        assert_eq!(
+            (blocked.text.as_str(), blocked.tone),
+            ("TASK-001 Lines: blocked", Tone::Bad)
+        );
+        assert!(
+            blocked.below.starts_with("Two turns in a row changed nothing."),
+            "{blocked:?}"
+        );
+        assert!(blocked.below.contains("What you can do:"), "{blocked:?}");
+        let lines = blocked.lines("1.0s");
+        assert_eq!(lines[0], ("1.0s · ".to_owned(), "TASK-001 Lines: blocked".to_owned()));
+        assert!(
+            lines[1..].iter().all(|(lead, text)| lead == GUTTER && !text.is_empty()),
+            "{lines:?}"
+        );
     }
 }

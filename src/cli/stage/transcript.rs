@@ -6,10 +6,9 @@ use crate::{
         local_repository::own_file,
         stage::{
             Stage, at_work,
-            news::{Entry, News, Place},
+            news::{AFTER_TIME, Entry, GUTTER, MOST_ROWS, News, Place, clipped},
             picture::{Picture, Progress},
             terminal::{Terminal, Tone},
-            wrap,
         },
     },
     engine::Engine,
@@ -35,15 +34,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// The start of the lines below an event: its address, and what was said.
+/// The start of the address below an event.
 const MARGIN: &str = "                               ";
-const GUTTER: &str = "                               │ ";
-
 /// The most uncommitted changes that are named.
 const MOST_CHANGES: usize = 8;
-
-/// The indentation of the text in a line that begins with the time.
-const AFTER_TIME: &str = "           ";
 
 /// The time between two drawings of the picture.
 const BEAT: Duration = Duration::from_millis(125);
@@ -56,32 +50,8 @@ const BEATS_OF_BARS: usize = 8;
 const FIRST_TOLD: i64 = 10;
 const TOLD_EVERY: i64 = 30;
 
-/// The rows of a text that are shown: of one that sends work back or stops it, and of any other. The file holds all.
-const MOST_ROWS_OF_BAD: usize = 24;
-const MOST_ROWS: usize = 12;
-/// The columns of one row in a usual terminal.
-const ROW: usize = 80;
-/// The most columns of one line.
-const WIDTH: usize = 600;
-
 /// The longest wait for a transcript that lags behind.
 const LAG: Duration = Duration::from_secs(2);
-
-/// `true` if a line of a transcript belongs to what somebody said.
-pub fn is_quoted(line: &str) -> bool {
-    line.starts_with(GUTTER.trim_end())
-}
-
-/// Splits a line of a transcript into the text before it, the text before its further rows, and its own text.
-pub fn parts(line: &str) -> (&str, &str, &str) {
-    let lead = [GUTTER, MARGIN, AFTER_TIME]
-        .into_iter()
-        .find(|lead| line.starts_with(lead));
-    match lead.and_then(|lead| Some((lead, line.strip_prefix(lead)?))) {
-        Some((lead, text)) => (lead, lead, text),
-        None => ("", AFTER_TIME, line),
-    }
-}
 
 /// A transcript that is being written.
 pub struct Following {
@@ -383,33 +353,13 @@ impl Transcript {
 
     /// Shows one piece of news; the file gets all of it.
     fn entry(&mut self, entry: &Entry) {
-        let text = self.engine.secrets.mask(&entry.text);
-        match entry.place {
-            Place::State => {
-                self.line("", Tone::Plain);
-                let lead = self.lead("  ── ");
-                self.behind(&lead, AFTER_TIME, &format!("{text} ──"), entry.tone);
-            }
-            Place::Row => self.timed(&text, entry.tone),
-        }
-        let below = self.engine.secrets.mask(&entry.below);
-        let lines: Vec<String> = below
-            .lines()
-            .filter(|line| !line.is_empty())
-            .map(str::to_owned)
-            .collect();
-        for line in &lines {
-            self.keep(GUTTER, line);
-        }
-        let rows = match entry.tone {
-            Tone::Bad => MOST_ROWS_OF_BAD,
-            Tone::Plain | Tone::Quiet | Tone::Loud | Tone::Good | Tone::Warning | Tone::Working => MOST_ROWS,
-        };
-        let shown = if self.verbose { lines } else { clipped(lines, rows) };
+        let entry = entry.masked(&self.engine.secrets);
+        let lead = self.lead("  ");
         if let Some(terminal) = &self.terminal {
-            for line in shown {
-                terminal.line(GUTTER, GUTTER, &line, Tone::Plain);
-            }
+            entry.print(terminal, &lead, self.verbose);
+        }
+        for (lead, text) in entry.lines(&lead) {
+            self.keep(&lead, &text);
         }
     }
 
@@ -487,22 +437,6 @@ fn words(event: &FeedEvent) -> Vec<String> {
         .collect()
 }
 
-/// Returns the first lines, as many as fill this many rows of a usual terminal, and a mark if more follow.
-fn clipped(lines: Vec<String>, rows: usize) -> Vec<String> {
-    let mut used = 0;
-    let mut shown = Vec::new();
-    for line in lines {
-        if used >= rows {
-            shown.push("…".to_owned());
-            break;
-        }
-        let line = wrap::cut_at_word(&line, WIDTH);
-        used += line.chars().count() / ROW + 1;
-        shown.push(line);
-    }
-    shown
-}
-
 fn tone(outcome: EventOutcome) -> Tone {
     match outcome {
         EventOutcome::Neutral => Tone::Plain,
@@ -528,7 +462,7 @@ fn addressed(event: &FeedEvent) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tone, clipped, paragraph, words};
+    use super::{Tone, paragraph, words};
     use forge::{EventOutcome, FeedEvent, LineRemark};
 
     #[test]
@@ -563,17 +497,5 @@ mod tests {
             ]
         );
         assert_eq!(rows[0].tone, Tone::Bad);
-    }
-
-    #[test]
-    fn a_long_text_is_clipped_after_whole_lines() {
-        let lines = |count: usize, line: &str| vec![line.to_owned(); count];
-        assert_eq!(clipped(lines(3, "a"), 3), lines(3, "a"));
-        assert_eq!(clipped(lines(4, "a"), 3).concat(), "aaa…");
-        assert_eq!(
-            clipped(lines(4, &"x".repeat(200)), 4).len(),
-            3,
-            "a long line fills several rows"
-        );
     }
 }
