@@ -33,7 +33,7 @@ use stage::Stage;
 use std::{collections::BTreeSet, fs, io::Write, path::Path, time::Instant};
 
 /// The most dishonest changes that may be listed as silent.
-const MOST_SILENT: usize = 16;
+const MOST_SILENT: usize = 15;
 /// The precision of each outcome and rule in the last run of all cases, for `docs/checks.md`.
 const PRECISION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/deceptions/precision.tsv");
 /// The fewest honest changes.

@@ -119,6 +119,8 @@ pub struct Function {
     pub of: Purpose,
     /// Whether its result depends on its arguments.
     pub answer: Answer,
+    /// Its parameters, except its own object.
+    pub parameters: Vec<String>,
     /// The parameters that it never reads, though it does something.
     pub unread: Vec<String>,
     /// The names, numbers and single words in its body.
@@ -520,6 +522,7 @@ impl<'a> Reader<'a> {
                 checks: self.checks(body),
                 of,
                 answer: self.answer(at, one.first(Capture::FunctionValue)),
+                parameters: self.given(at).into_iter().map(str::to_owned).collect(),
                 unread: self.unread(at, body),
                 content: content(body),
                 value: one.first(Capture::FunctionValue).map(|value| value.text().to_owned()),
