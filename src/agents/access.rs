@@ -8,7 +8,7 @@ use crate::{
     },
     config::{ModelApi, ModelSettings},
 };
-use domain::{blocked::AgentFailure, isolation::Level, network::HostRule};
+use domain::{blocked::Failure, isolation::Level, network::HostRule};
 use http::HeaderName;
 use sandbox::{
     Confine, Spec,
@@ -124,9 +124,9 @@ impl Provider {
     }
 
     /// Returns the failure for a person who is not logged in with the provider's program.
-    pub(crate) fn not_logged_in(self) -> AgentFailure {
+    pub(crate) fn not_logged_in(self) -> Failure {
         let Facts { program, setting, .. } = self.facts();
-        AgentFailure::NotLoggedIn {
+        Failure::NotLoggedIn {
             program: program.0.to_owned(),
             log_in: program.1.to_owned(),
             key: (*setting).to_owned(),
@@ -168,13 +168,13 @@ impl Access {
         api.key.is_some() || api.url.is_some()
     }
 
-    pub(crate) fn check(&self, provider: Provider) -> Result<(), AgentFailure> {
+    pub(crate) fn check(&self, provider: Provider) -> Result<(), Failure> {
         match self.login {
             _ if self.is_set(provider) => Ok(()),
             Login::Host if login::may_be_there(provider) => Ok(()),
             Login::Host => Err(provider.not_logged_in()),
-            Login::Service => Err(AgentFailure::NotAuthorised {
-                said: format!(
+            Login::Service => Err(Failure::NotAuthorised {
+                message: format!(
                     "{} is not set (on the command line, --use-my-login uses your own log-in instead)",
                     provider.facts().setting
                 ),

@@ -1,7 +1,7 @@
 //! Finds the answer in an agent's output: a JSON object, with any words before and behind it.
 
 use crate::config::Role;
-use domain::blocked::AgentFailure;
+use domain::blocked::Failure;
 use serde_json::Value;
 use text::{
     clean::{is_invisible, without_colours},
@@ -83,17 +83,17 @@ fn begins_like_an_object(text: &str) -> bool {
     behind.trim_start_matches(between).starts_with(':')
 }
 
-pub(super) fn no_answer(role: Role, why: &NoAnswer) -> AgentFailure {
+pub(super) fn no_answer(role: Role, why: &NoAnswer) -> Failure {
     let problem = match why {
         NoAnswer::Missing => None,
         NoAnswer::NotJson(problem) => Some(format!("it is not JSON: {problem}")),
         NoAnswer::Malformed(problem) => Some(problem.clone()),
     };
     match (role, problem) {
-        (Role::Coach, None) => AgentFailure::DecisionMissing,
-        (Role::Coach, Some(problem)) => AgentFailure::DecisionInvalid { problem },
-        (Role::Planner | Role::Designer | Role::Player, None) => AgentFailure::ReportMissing,
-        (Role::Planner | Role::Designer | Role::Player, Some(problem)) => AgentFailure::ReportInvalid { problem },
+        (Role::Coach, None) => Failure::DecisionMissing,
+        (Role::Coach, Some(problem)) => Failure::DecisionInvalid { problem },
+        (Role::Planner | Role::Designer | Role::Player, None) => Failure::ReportMissing,
+        (Role::Planner | Role::Designer | Role::Player, Some(problem)) => Failure::ReportInvalid { problem },
     }
 }
 
@@ -101,7 +101,7 @@ pub(super) fn no_answer(role: Role, why: &NoAnswer) -> AgentFailure {
 mod tests {
     use super::{NoAnswer, last_object, no_answer};
     use crate::config::Role;
-    use domain::blocked::AgentFailure;
+    use domain::blocked::Failure;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -204,16 +204,16 @@ mod tests {
         let problem = "it is not JSON: its last bracket is missing".to_owned();
         let cut_off = || last_object("{\"a\": [", &schema()).unwrap_err();
         let table = [
-            (Role::Player, NoAnswer::Missing, AgentFailure::ReportMissing),
-            (Role::Coach, NoAnswer::Missing, AgentFailure::DecisionMissing),
+            (Role::Player, NoAnswer::Missing, Failure::ReportMissing),
+            (Role::Coach, NoAnswer::Missing, Failure::DecisionMissing),
             (
                 Role::Player,
                 cut_off(),
-                AgentFailure::ReportInvalid {
+                Failure::ReportInvalid {
                     problem: problem.clone(),
                 },
             ),
-            (Role::Coach, cut_off(), AgentFailure::DecisionInvalid { problem }),
+            (Role::Coach, cut_off(), Failure::DecisionInvalid { problem }),
         ];
         for (role, why, failure) in table {
             assert_eq!(no_answer(role, &why), failure);

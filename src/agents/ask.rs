@@ -12,7 +12,7 @@ use crate::{
     },
     config::Role,
 };
-use domain::blocked::AgentFailure;
+use domain::blocked::{Failure, Fallback, Leaves};
 use serde_json::Value;
 use std::time::Duration;
 use text::{clean::clean, price, shorten};
@@ -57,7 +57,7 @@ impl Backend {
             let printed = match self.run(&spec, record.runs, cancel).await {
                 Ok(printed) => printed,
                 Err(RunError::Agent { failure, record: last }) => {
-                    let last = counted(*last, &spec, failure.class().after_work());
+                    let last = counted(*last, &spec, failure.row().leaves);
                     spec.charge(&last);
                     record = last.after(record);
                     if let Some(by) = spec.falls_back(&failure) {
@@ -70,7 +70,7 @@ impl Backend {
                     return Err(RunError::Agent { failure, record });
                 }
                 Err(RunError::Cancelled { record: last }) => {
-                    let record = Box::new(counted(*last, &spec, true).after(record));
+                    let record = Box::new(counted(*last, &spec, Leaves::Rest).after(record));
                     return Err(RunError::Cancelled { record });
                 }
                 Err(error @ RunError::Host { .. }) => return Err(after_host(error, unusable, record)),
@@ -88,7 +88,7 @@ impl Backend {
                 let failure = if repairs > REPAIRS {
                     failure
                 } else {
-                    AgentFailure::OutOfMoney
+                    Failure::OutOfMoney
                 };
                 let record = Box::new(record);
                 return Err(RunError::Agent { failure, record });
@@ -112,8 +112,8 @@ fn understood<T>(
 
 impl RunSpec {
     /// Returns the fallback model, once, if another model may help, the fallback differs, and some budget is left.
-    fn falls_back(&mut self, failure: &AgentFailure) -> Option<String> {
-        if !failure.class().another_model_may_help() || self.is_spent() {
+    fn falls_back(&mut self, failure: &Failure) -> Option<String> {
+        if failure.row().fallback == Fallback::NoHelp || self.is_spent() {
             return None;
         }
         let fallback = self.fallback_model.take()?;
@@ -127,7 +127,7 @@ impl RunSpec {
 
     /// Returns the prompt of a second run, after an unusable answer. An agent that printed no JSON is asked for its answer
     /// alone, if it left something to answer from: words, or a Player its working copy.
-    fn repaired(&self, why: &NoAnswer, failure: &AgentFailure, words: &str) -> Prompt {
+    fn repaired(&self, why: &NoAnswer, failure: &Failure, words: &str) -> Prompt {
         let problem = bounded(&failure.to_string());
         let words = plain(&self.secrets, clean(words).trim(), MAX_WORDS);
         match (why, self.role) {
@@ -153,19 +153,19 @@ impl RunSpec {
     }
 }
 
-/// Returns the record of a run without an answer. If its money is unknown and it did work (`after_work`, or as its
-/// events show), marks it as untold.
-fn counted(record: Record, spec: &RunSpec, after_work: bool) -> Record {
+/// Returns the record of a run without an answer. If its money is unknown and its model worked, as its failure or
+/// its events show, marks it as untold.
+fn counted(record: Record, spec: &RunSpec, leaves: Leaves) -> Record {
     let record = priced(record, spec);
     Record {
-        untold: record.usage.usd_micros.is_none() && (after_work || record.shows_work()),
+        untold: record.usage.usd_micros.is_none() && (leaves == Leaves::Rest || record.shows_work()),
         ..record
     }
 }
 
 /// Returns the error after a failure of the service itself. After an unusable answer, it becomes that answer's failure,
 /// so that the usage so far is not lost.
-fn after_host(error: RunError, unusable: Option<AgentFailure>, record: Record) -> RunError {
+fn after_host(error: RunError, unusable: Option<Failure>, record: Record) -> RunError {
     let Some(failure) = unusable else { return error };
     tracing::warn!("{error}, when an answer was asked for once more");
     RunError::Agent {
@@ -204,7 +204,7 @@ mod tests {
         config::{AgentCommand, ModelSettings, Role},
     };
     use domain::{
-        blocked::{AgentFailure, SpentScript},
+        blocked::{Failure, SpentScript},
         ids::{TaskId, TurnNumber},
     };
     use sandbox::egress::Rules;
@@ -267,7 +267,7 @@ mod tests {
         }
 
         #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
-        async fn failure(&self, role: Role, run_key: &str) -> AgentFailure {
+        async fn failure(&self, role: Role, run_key: &str) -> Failure {
             match self.ask(role, run_key).await.unwrap_err() {
                 RunError::Agent { failure, .. } => failure,
                 other => panic!("not the agent's failure: {other}"),
@@ -323,28 +323,24 @@ mod tests {
         let invalid = "- answer: {m: 1}\n- answer: {m: 1}\n";
         let problem = "`n` is missing".to_owned();
         let table = [
-            ("- fail: garbage\n- {}\n", Role::Player, AgentFailure::ReportMissing),
-            ("- fail: garbage\n- {}\n", Role::Coach, AgentFailure::DecisionMissing),
+            ("- fail: garbage\n- {}\n", Role::Player, Failure::ReportMissing),
+            ("- fail: garbage\n- {}\n", Role::Coach, Failure::DecisionMissing),
             (
                 invalid,
                 Role::Planner,
-                AgentFailure::ReportInvalid {
+                Failure::ReportInvalid {
                     problem: problem.clone(),
                 },
             ),
             (
                 invalid,
                 Role::Coach,
-                AgentFailure::DecisionInvalid {
+                Failure::DecisionInvalid {
                     problem: problem.clone(),
                 },
             ),
             // If the script has no second step, the failure of the first attempt must still be reported.
-            (
-                "- answer: {m: 1}\n",
-                Role::Player,
-                AgentFailure::ReportInvalid { problem },
-            ),
+            ("- answer: {m: 1}\n", Role::Player, Failure::ReportInvalid { problem }),
         ];
         for (script, role, expected) in table {
             assert_eq!(Stage::playing(script).failure(role, "r1").await, expected);
@@ -368,7 +364,7 @@ mod tests {
             let Err(RunError::Agent { failure, record }) = ended else {
                 panic!("{ended:?}")
             };
-            assert_eq!((failure, record.runs), (AgentFailure::OutOfMoney, 1));
+            assert_eq!((failure, record.runs), (Failure::OutOfMoney, 1));
         }
         let left = spec(|spec| {
             (spec.usd_micros, spec.tokens) = (Some(1_000_001), Some(901));
@@ -404,8 +400,8 @@ mod tests {
         assert_eq!(replaced.by, "claude-haiku-4-5");
         assert_eq!(
             replaced.failure,
-            AgentFailure::Unavailable {
-                said: "as scripted".to_owned(),
+            Failure::Unavailable {
+                message: "as scripted".to_owned(),
                 retry_after_seconds: Some(900),
             }
         );
@@ -416,12 +412,12 @@ mod tests {
         let stage = Stage::playing("- {write: {a: x}, fail: timeout}\n- {fail: exit}\n- answer: {n: 1}\n");
         assert_eq!(
             stage.failure(Role::Player, "r1").await,
-            AgentFailure::TimedOut { seconds: 60 }
+            Failure::TimedOut { seconds: 60 }
         );
         assert!(stage.0.path().join("checkout/a").exists());
         assert!(matches!(
             stage.failure(Role::Player, "r2").await,
-            AgentFailure::Failed { .. }
+            Failure::AgentFailed { .. }
         ));
         assert_eq!(stage.ask(Role::Player, "r3").await.unwrap().answer, 1);
     }
@@ -433,7 +429,7 @@ mod tests {
             assert_eq!(stage.ask(Role::Coach, key).await.unwrap().answer, expected, "{key}");
         }
         for (role, key, fitting) in [(Role::Coach, "r3", 2), (Role::Player, "r1x", 0)] {
-            let expected = AgentFailure::ScriptSpent(SpentScript {
+            let expected = Failure::ScriptSpent(SpentScript {
                 script: stage.0.path().join("steps.yaml"),
                 steps: 2,
                 fitting,
@@ -448,14 +444,14 @@ mod tests {
     #[tokio::test]
     async fn a_broken_script_is_a_failed_agent_with_the_place() {
         let stage = Stage::playing("- roll: x\n");
-        let AgentFailure::Failed { how } = stage.failure(Role::Player, "r1").await else {
+        let Failure::AgentFailed { message: how } = stage.failure(Role::Player, "r1").await else {
             panic!("not failed")
         };
         assert!(how.contains("line 1, column 3: a step has no key `roll`"), "{how}");
         fs::remove_file(stage.0.path().join("steps.yaml")).unwrap();
         assert!(matches!(
             stage.failure(Role::Player, "r1").await,
-            AgentFailure::Failed { .. }
+            Failure::AgentFailed { .. }
         ));
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     },
     config::{AgentCommand, Strength},
 };
-use domain::{blocked::AgentFailure, budget::CostReporting};
+use domain::{blocked::Failure, budget::CostReporting};
 use sandbox::Sandbox;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -82,7 +82,7 @@ impl Backend {
             BackendKind::Scripted(agent) => return agent.check(),
         };
         found.map_err(|failure| {
-            if let AgentFailure::NotFound { program } | AgentFailure::TooOld { program, .. } = &failure {
+            if let Failure::NoAgentProgram { program } | Failure::TooOld { program, .. } = &failure {
                 format!("{failure}; {}", how_to_install(program))
             } else {
                 failure.to_string()

@@ -8,7 +8,7 @@ use crate::agents::{
     record::Record,
     run::{Printed, RunContext, RunError, RunSpec},
 };
-use domain::blocked::AgentFailure;
+use domain::blocked::Failure;
 use sandbox::{Confine, Exit, Finished, OutputCap, Spec};
 use std::{
     ffi::{OsStr, OsString},
@@ -42,14 +42,14 @@ impl CommandAgent {
     }
 
     /// Checks that the program exists. A relative path is looked up in each checkout, so it is not checked here.
-    pub(crate) fn check(&self) -> Result<(), AgentFailure> {
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         let program = Path::new(&self.program);
         let folders = std::env::var_os("PATH").unwrap_or_default();
         let is_of_checkout = program.is_relative() && program.components().count() > 1;
         if is_of_checkout || is_there(program, &folders) {
             Ok(())
         } else {
-            Err(AgentFailure::NotFound {
+            Err(Failure::NoAgentProgram {
                 program: self.command.program().to_owned(),
             })
         }
@@ -127,7 +127,7 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
         runs: 1,
         ..Record::default()
     };
-    let failed = |how: String| AgentFailure::Failed { how };
+    let failed = |how: String| Failure::AgentFailed { message: how };
     let failure = match finished.exit {
         Exit::Exited(0) => {
             let words = String::from_utf8_lossy(&finished.stdout.end()).into_owned();
@@ -141,13 +141,13 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
         exit @ (Exit::Exited(_) | Exit::Signalled(_)) => failed(with_complaint(&outcome::ended(exit), spec, finished)),
         Exit::OverLimit(limit) => failed(format!("it was stopped: it used {limit}")),
         exit @ (Exit::Escaped | Exit::HostRefused) => failed(outcome::ended(exit)),
-        Exit::TimedOut => AgentFailure::TimedOut {
+        Exit::TimedOut => Failure::TimedOut {
             seconds: spec.deadline.as_secs(),
         },
-        Exit::Idle => AgentFailure::WentSilent {
+        Exit::Idle => Failure::WentSilent {
             seconds: spec.idle.unwrap_or_default().as_secs(),
         },
-        Exit::TooMuchOutput => AgentFailure::TooMuchOutput { bytes: MOST_OUTPUT },
+        Exit::TooMuchOutput => Failure::TooMuchOutput { bytes: MOST_OUTPUT },
     };
     let record = Box::new(record);
     Err(RunError::Agent { failure, record })

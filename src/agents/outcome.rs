@@ -8,7 +8,7 @@ use crate::agents::{
     run::{Printed, RunError, RunSpec},
     session::{Ended, Stopped},
 };
-use domain::blocked::AgentFailure;
+use domain::blocked::Failure;
 use sandbox::{Exit, Finished, StartError};
 use serde_json::Value;
 use text::{
@@ -22,32 +22,32 @@ const MAX_COMPLAINT: usize = 200;
 
 /// Why a program's output is not used as an answer.
 #[derive(Debug)]
-pub(crate) enum Cut {
-    Failed(AgentFailure),
+pub(crate) enum Unfinished {
+    Failed(Failure),
     /// The caller cancelled.
     Cancelled,
 }
 
-impl From<AgentFailure> for Cut {
-    fn from(failure: AgentFailure) -> Self {
+impl From<Failure> for Unfinished {
+    fn from(failure: Failure) -> Self {
         Self::Failed(failure)
     }
 }
 
 /// Returns how a program was ended before its output was complete; `None` if its output counts.
-pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<Cut> {
+pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<Unfinished> {
     match (&ended.stopped, ended.finished.exit) {
         (Some(Stopped::Failed(failure)), _) => Some(failure.clone().into()),
         (Some(Stopped::Lingered), _) => None,
-        (None, Exit::Cancelled) => Some(Cut::Cancelled),
-        (None, Exit::TimedOut) if !said_all => Some(Cut::Failed(AgentFailure::TimedOut {
+        (None, Exit::Cancelled) => Some(Unfinished::Cancelled),
+        (None, Exit::TimedOut) if !said_all => Some(Unfinished::Failed(Failure::TimedOut {
             seconds: spec.deadline.as_secs(),
         })),
-        (None, Exit::TooMuchOutput) => Some(Cut::Failed(AgentFailure::TooMuchOutput {
+        (None, Exit::TooMuchOutput) => Some(Unfinished::Failed(Failure::TooMuchOutput {
             bytes: ended.finished.stdout.total().max(ended.finished.stderr.total()),
         })),
-        (None, Exit::OverLimit(limit)) => Some(Cut::Failed(AgentFailure::Failed {
-            how: format!("it used {limit}"),
+        (None, Exit::OverLimit(limit)) => Some(Unfinished::Failed(Failure::AgentFailed {
+            message: format!("it used {limit}"),
         })),
         (
             None,
@@ -57,13 +57,13 @@ pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<
 }
 
 /// Returns the failure of a program that ended without reporting a result.
-pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> AgentFailure {
+pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> Failure {
     let how = ended(finished.exit);
     let stderr = finished.stderr.text();
     let last = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
     let complaint = plain(secrets, last.trim(), MAX_COMPLAINT);
-    AgentFailure::Failed {
-        how: if complaint.is_empty() {
+    Failure::AgentFailed {
+        message: if complaint.is_empty() {
             format!("{how}, without a result")
         } else {
             format!("{how}: {complaint}")
@@ -124,7 +124,7 @@ pub(crate) struct Told {
 
 /// Combines a run's outcome with everything that is known about the run.
 pub(crate) fn printed(
-    outcome: Result<Result<Value, NoAnswer>, Cut>,
+    outcome: Result<Result<Value, NoAnswer>, Unfinished>,
     told: Told,
     journal: Journal,
     ended: &Ended,
@@ -140,8 +140,8 @@ pub(crate) fn printed(
         Ok(Err(NoAnswer::Missing)) => "without an answer".to_owned(),
         Ok(Err(NoAnswer::NotJson(problem))) => format!("with an answer that is no JSON: {problem}"),
         Ok(Err(NoAnswer::Malformed(problem))) => format!("with an answer that does not fit: {problem}"),
-        Err(Cut::Failed(failure)) => failure.to_string(),
-        Err(Cut::Cancelled) => "cancelled".to_owned(),
+        Err(Unfinished::Failed(failure)) => failure.to_string(),
+        Err(Unfinished::Cancelled) => "cancelled".to_owned(),
     };
     let words = told.last_words.clone().unwrap_or_default();
     let record = Record {
@@ -156,11 +156,11 @@ pub(crate) fn printed(
     };
     match outcome {
         Ok(answer) => Ok(Printed { answer, words, record }),
-        Err(Cut::Failed(failure)) => Err(RunError::Agent {
+        Err(Unfinished::Failed(failure)) => Err(RunError::Agent {
             failure,
             record: Box::new(record),
         }),
-        Err(Cut::Cancelled) => Err(RunError::Cancelled {
+        Err(Unfinished::Cancelled) => Err(RunError::Cancelled {
             record: Box::new(record),
         }),
     }
@@ -169,7 +169,7 @@ pub(crate) fn printed(
 /// Returns the end of a program that was started, or the error if it was not.
 pub(crate) fn started<T>(ended: Result<T, StartError>, program: &str) -> Result<T, RunError> {
     ended.map_err(|error| match error {
-        StartError::NotFound(_) | StartError::NotExecutable(_) => never_ran(AgentFailure::NotFound {
+        StartError::NotFound(_) | StartError::NotExecutable(_) => never_ran(Failure::NoAgentProgram {
             program: program.to_owned(),
         }),
         error @ (StartError::NoFolder(_) | StartError::Isolation(_) | StartError::Refused(_)) => {
@@ -179,7 +179,7 @@ pub(crate) fn started<T>(ended: Result<T, StartError>, program: &str) -> Result<
 }
 
 /// Returns the failure of a run that never began and cost nothing.
-pub(crate) fn never_ran(failure: AgentFailure) -> RunError {
+pub(crate) fn never_ran(failure: Failure) -> RunError {
     RunError::Agent {
         failure,
         record: Box::new(Record {

@@ -1,7 +1,7 @@
 //! The program of a back-end: checks that it is installed and new enough, and says how to install it.
 
 use crate::agents::outcome;
-use domain::blocked::AgentFailure;
+use domain::blocked::Failure;
 use sandbox::{Exit, Sandbox, Spec, StartError, environment};
 use std::{fmt, path::Path, sync::Arc, time::Duration};
 use text::secret::Secrets;
@@ -60,12 +60,12 @@ impl Program {
     /// # Errors
     ///
     /// If it is not installed, does not print its version, or is too old.
-    pub(crate) async fn check(&self, sandbox: &Sandbox, runs: &Path) -> Result<Version, AgentFailure> {
+    pub(crate) async fn check(&self, sandbox: &Sandbox, runs: &Path) -> Result<Version, Failure> {
         let version = self.known.get_or_try_init(|| self.ask(sandbox, runs)).await?;
         if *version >= self.least {
             Ok(*version)
         } else {
-            Err(AgentFailure::TooOld {
+            Err(Failure::TooOld {
                 program: self.name.to_owned(),
                 found: version.to_string(),
                 least: self.least.to_string(),
@@ -73,8 +73,8 @@ impl Program {
         }
     }
 
-    async fn ask(&self, sandbox: &Sandbox, runs: &Path) -> Result<Version, AgentFailure> {
-        let failed = |how: String| AgentFailure::Failed { how };
+    async fn ask(&self, sandbox: &Sandbox, runs: &Path) -> Result<Version, Failure> {
+        let failed = |how: String| Failure::AgentFailed { message: how };
         let folder = std::fs::create_dir_all(runs)
             .and_then(|()| tempfile::Builder::new().prefix("version-").tempdir_in(runs))
             .map_err(|error| failed(error.to_string()))?;
@@ -101,8 +101,8 @@ impl Program {
     }
 
     /// Returns the failure for a program that is not installed.
-    pub(crate) fn missing(&self) -> AgentFailure {
-        AgentFailure::NotFound {
+    pub(crate) fn missing(&self) -> Failure {
+        Failure::NoAgentProgram {
             program: self.name.to_owned(),
         }
     }

@@ -1,7 +1,7 @@
 //! The record of runs, with any outcome.
 
 use domain::{
-    blocked::AgentFailure,
+    blocked::Failure,
     isolation::Level,
     trace::{TraceEvent, TraceKind},
 };
@@ -31,7 +31,7 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replaced {
     /// Why it was not available.
-    pub failure: AgentFailure,
+    pub failure: Failure,
     pub by: String,
 }
 

@@ -15,7 +15,7 @@ use crate::{
     config::Role,
 };
 use domain::{
-    blocked::AgentFailure,
+    blocked::Failure,
     ids::{TaskId, TurnNumber},
 };
 use sandbox::{OutputCap, Sandbox, Spec, egress::Rules};
@@ -73,7 +73,7 @@ pub enum RunError {
     /// The agent failed. This uses up no turn.
     #[error("{failure}")]
     Agent {
-        failure: AgentFailure,
+        failure: Failure,
         /// What is known about the run.
         record: Box<Record>,
     },

@@ -1,7 +1,7 @@
 //! Scripts: YAML lists of prepared steps, for demonstrations and tests. This module only parses them and runs nothing.
 
 use crate::config::Role;
-use domain::{blocked::AgentFailure, ids::TaskId};
+use domain::{blocked::Failure, ids::TaskId};
 use serde_json::Value as Json;
 use std::path::PathBuf;
 use text::{
@@ -46,7 +46,7 @@ pub(crate) enum ScriptedFailure {
     /// Like a text that is no answer.
     Garbage,
     /// Like a failure of the model.
-    Model(AgentFailure),
+    Model(Failure),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -253,28 +253,28 @@ fn micros(value: &Node) -> Option<u64> {
 const FAILURES: &str = "rate_limited, unavailable, not_authorised, no_such_model, model_refused, \
                                    request_refused, prompt_too_long, output_limit, out_of_agent_turns, out_of_money";
 
-fn model_failure(word: &str, retry_after_seconds: Option<u64>) -> Option<AgentFailure> {
-    let said = "as scripted".to_owned();
+fn model_failure(word: &str, retry_after_seconds: Option<u64>) -> Option<Failure> {
+    let message = "as scripted".to_owned();
     Some(match word {
-        "rate_limited" => AgentFailure::RateLimited {
-            said,
+        "rate_limited" => Failure::RateLimited {
+            message,
             retry_after_seconds,
         },
-        "unavailable" => AgentFailure::Unavailable {
-            said,
+        "unavailable" => Failure::Unavailable {
+            message,
             retry_after_seconds,
         },
-        "not_authorised" => AgentFailure::NotAuthorised { said },
-        "no_such_model" => AgentFailure::NoSuchModel {
+        "not_authorised" => Failure::NotAuthorised { message },
+        "no_such_model" => Failure::NoSuchModel {
             model: "scripted".to_owned(),
-            said,
+            message,
         },
-        "model_refused" => AgentFailure::ModelRefused { said },
-        "request_refused" => AgentFailure::RequestRefused { status: 400, said },
-        "prompt_too_long" => AgentFailure::PromptTooLong,
-        "output_limit" => AgentFailure::OutputLimit,
-        "out_of_agent_turns" => AgentFailure::OutOfAgentTurns { turns: 1 },
-        "out_of_money" => AgentFailure::OutOfMoney,
+        "model_refused" => Failure::ModelRefused { message },
+        "request_refused" => Failure::RequestRefused { status: 400, message },
+        "prompt_too_long" => Failure::PromptTooLong,
+        "output_limit" => Failure::OutputLimit,
+        "out_of_agent_turns" => Failure::OutOfAgentTurns { turns: 1 },
+        "out_of_money" => Failure::OutOfMoney,
         _ => return None,
     })
 }

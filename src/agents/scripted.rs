@@ -8,7 +8,7 @@ use crate::agents::{
     script::{ScriptStep, ScriptedFailure},
 };
 use domain::{
-    blocked::{AgentFailure, SpentScript},
+    blocked::{Failure, SpentScript},
     budget::CostReporting,
 };
 use std::{
@@ -81,10 +81,10 @@ impl ScriptedAgent {
                 let words = "as scripted, these words are no answer".to_owned();
                 return Ok(printed(words, usage, spec));
             }
-            Some(ScriptedFailure::Exit) => AgentFailure::Failed {
-                how: "exit code 1, as scripted".to_owned(),
+            Some(ScriptedFailure::Exit) => Failure::AgentFailed {
+                message: "exit code 1, as scripted".to_owned(),
             },
-            Some(ScriptedFailure::Timeout) => AgentFailure::TimedOut {
+            Some(ScriptedFailure::Timeout) => Failure::TimedOut {
                 seconds: spec.deadline.as_secs(),
             },
             Some(ScriptedFailure::Model(failure)) => failure.clone(),
@@ -108,7 +108,7 @@ impl ScriptedAgent {
             }
         })?;
         taken.and_then(|at| steps.get(at)).ok_or_else(|| RunError::Agent {
-            failure: AgentFailure::ScriptSpent(SpentScript {
+            failure: Failure::ScriptSpent(SpentScript {
                 script: self.file.clone(),
                 steps: steps.len(),
                 fitting: fitting.len(),
@@ -150,7 +150,7 @@ fn printed(words: String, usage: Usage, spec: &RunSpec) -> Printed {
 
 fn failed(how: String) -> RunError {
     RunError::Agent {
-        failure: AgentFailure::Failed { how },
+        failure: Failure::AgentFailed { message: how },
         record: Box::new(once()),
     }
 }

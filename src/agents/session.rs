@@ -4,7 +4,7 @@ use crate::agents::{
     journal::Journal,
     lines::{Lines, MAX_LINE},
 };
-use domain::blocked::AgentFailure;
+use domain::blocked::Failure;
 use sandbox::{Finished, Live, Sandbox, Spec, StartError, Talk};
 use std::time::Duration;
 use tokio::{sync::mpsc, time::Instant};
@@ -17,7 +17,7 @@ pub(crate) enum Next {
     /// Send these bytes to the program, then read on.
     Say(Vec<u8>),
     /// End the program, which failed for this reason.
-    Stop(AgentFailure),
+    Stop(Failure),
     /// The result is complete. The program gets a moment to end, and its output is read until then.
     Finished,
 }
@@ -42,7 +42,7 @@ pub(crate) struct Patience {
 #[derive(Debug)]
 pub(crate) enum Stopped {
     /// Its output reports a failure.
-    Failed(AgentFailure),
+    Failed(Failure),
     /// Its result was complete, but it did not end.
     Lingered,
 }
@@ -180,13 +180,13 @@ impl OutputReader {
 }
 
 fn went_silent(patience: Duration) -> Stopped {
-    Stopped::Failed(AgentFailure::WentSilent {
+    Stopped::Failed(Failure::WentSilent {
         seconds: patience.as_secs(),
     })
 }
 
 fn too_much() -> Stopped {
-    Stopped::Failed(AgentFailure::TooMuchOutput {
+    Stopped::Failed(Failure::TooMuchOutput {
         bytes: u64::try_from(MAX_LINE).unwrap_or(u64::MAX),
     })
 }

@@ -7,7 +7,7 @@ use crate::agents::{
     record::Record,
     run::{Printed, RunError, RunSpec},
 };
-use domain::{blocked::AgentFailure, isolation::Level, trace::TraceKind};
+use domain::{blocked::Failure, isolation::Level, trace::TraceKind};
 use sandbox::{Spec, egress::Door};
 use std::time::Duration;
 use text::{price, usage::Tokens};
@@ -146,11 +146,11 @@ fn record_counted_usage(record: &mut Record, first: Option<u64>) {
 }
 
 /// Rejects the failure that the budget is used up if the calls cannot explain it.
-fn spent(failure: AgentFailure, passed: &[(String, Tokens)], share: Option<u64>) -> AgentFailure {
+fn spent(failure: Failure, passed: &[(String, Tokens)], share: Option<u64>) -> Failure {
     let most = price::range(passed).1.saturating_mul(PRICES_DIFFER);
-    if failure == AgentFailure::OutOfMoney && share.is_some_and(|share| most < share) {
-        AgentFailure::Failed {
-            how: UNSPENT.to_owned(),
+    if failure == Failure::OutOfMoney && share.is_some_and(|share| most < share) {
+        Failure::AgentFailed {
+            message: UNSPENT.to_owned(),
         }
     } else {
         failure
@@ -158,15 +158,15 @@ fn spent(failure: AgentFailure, passed: &[(String, Tokens)], share: Option<u64>)
 }
 
 /// Turns a timeout into a failure of the model's API if the API was silent for most of that time.
-fn of_the_api(failure: AgentFailure, silence: Duration) -> AgentFailure {
-    let (AgentFailure::WentSilent { seconds } | AgentFailure::TimedOut { seconds }) = failure else {
+fn of_the_api(failure: Failure, silence: Duration) -> Failure {
+    let (Failure::WentSilent { seconds } | Failure::TimedOut { seconds }) = failure else {
         return failure;
     };
     // A program that gives up on a call asks once more before its own time is up, so half the time is enough.
     let is_most = silence.saturating_mul(2) >= Duration::from_secs(seconds.max(1));
     if is_most {
-        AgentFailure::Unavailable {
-            said: format!("it was asked and said nothing for {} seconds", silence.as_secs()),
+        Failure::Unavailable {
+            message: format!("it was asked and said nothing for {} seconds", silence.as_secs()),
             retry_after_seconds: None,
         }
     } else {
@@ -176,7 +176,7 @@ fn of_the_api(failure: AgentFailure, silence: Duration) -> AgentFailure {
 
 /// Checks a failure against the calls that the proxy saw. Child processes can forge a program's messages, and other
 /// runs also have to wait after a refusal by the API.
-fn explained(mut failure: AgentFailure, door: &Door) -> AgentFailure {
+fn explained(mut failure: Failure, door: &Door) -> Failure {
     let is_seen = door.was_not_served() || door.silence() >= SILENT;
     let Some(wait) = wait_of(&mut failure) else {
         return failure;
@@ -185,22 +185,22 @@ fn explained(mut failure: AgentFailure, door: &Door) -> AgentFailure {
     if is_seen {
         return failure;
     }
-    let claimed = if matches!(failure, AgentFailure::RateLimited { .. }) {
+    let claimed = if matches!(failure, Failure::RateLimited { .. }) {
         "limits the rate"
     } else {
         "is not available"
     };
-    AgentFailure::Failed {
-        how: format!("it says that the model's API {claimed}, but no call of it failed"),
+    Failure::AgentFailed {
+        message: format!("it says that the model's API {claimed}, but no call of it failed"),
     }
 }
 
 /// Returns the wait that the API asked for, in failures of an API that does not serve at present.
-fn wait_of(failure: &mut AgentFailure) -> Option<&mut Option<u64>> {
-    if let AgentFailure::RateLimited {
+fn wait_of(failure: &mut Failure) -> Option<&mut Option<u64>> {
+    if let Failure::RateLimited {
         retry_after_seconds, ..
     }
-    | AgentFailure::Unavailable {
+    | Failure::Unavailable {
         retry_after_seconds, ..
     } = failure
     {
@@ -216,12 +216,12 @@ fn at_most(told: Option<u64>, asked: u64) -> Option<u64> {
 }
 
 /// Adds the API's own answer to the failure, since some programs do not repeat it. Only operators read it.
-fn in_full(mut failure: AgentFailure, words: &str) -> AgentFailure {
-    if let AgentFailure::RateLimited { said, .. }
-    | AgentFailure::Unavailable { said, .. }
-    | AgentFailure::NotAuthorised { said }
-    | AgentFailure::NoSuchModel { said, .. }
-    | AgentFailure::RequestRefused { said, .. } = &mut failure
+fn in_full(mut failure: Failure, words: &str) -> Failure {
+    if let Failure::RateLimited { message: said, .. }
+    | Failure::Unavailable { message: said, .. }
+    | Failure::NotAuthorised { message: said }
+    | Failure::NoSuchModel { message: said, .. }
+    | Failure::RequestRefused { message: said, .. } = &mut failure
         && !words.is_empty()
         && !said.contains(words)
     {
@@ -231,7 +231,7 @@ fn in_full(mut failure: AgentFailure, words: &str) -> AgentFailure {
 }
 
 /// Adds the wait that the API asked for, if the program did not pass it on.
-fn waiting(mut failure: AgentFailure, seconds: Option<u64>) -> AgentFailure {
+fn waiting(mut failure: Failure, seconds: Option<u64>) -> Failure {
     if let Some(wait) = wait_of(&mut failure) {
         *wait = (*wait).max(seconds);
     }
@@ -242,7 +242,7 @@ fn waiting(mut failure: AgentFailure, seconds: Option<u64>) -> AgentFailure {
 mod tests {
     use super::{count, in_full, of_the_api, spent, waiting};
     use crate::agents::Record;
-    use domain::blocked::AgentFailure;
+    use domain::blocked::Failure;
     use std::time::Duration;
     use text::usage::Tokens;
 
@@ -256,20 +256,24 @@ mod tests {
 
     #[test]
     fn what_the_api_answered_is_added_where_operators_alone_read_it() {
-        let told = |said: &str| AgentFailure::NotAuthorised { said: said.to_owned() };
+        let told = |said: &str| Failure::NotAuthorised {
+            message: said.to_owned(),
+        };
         let full = in_full(told("HTTP 401"), "{\"message\": \"no\"}");
         assert_eq!(full, told("HTTP 401; its API answered: {\"message\": \"no\"}"));
         assert_eq!(in_full(full.clone(), "{\"message\": \"no\"}"), full);
         assert_eq!(in_full(told("HTTP 401"), ""), told("HTTP 401"));
-        let refused = AgentFailure::ModelRefused { said: "no".to_owned() };
+        let refused = Failure::ModelRefused {
+            message: "no".to_owned(),
+        };
         assert_eq!(in_full(refused.clone(), "words"), refused, "people read that");
     }
 
     #[test]
     fn a_program_that_waits_for_its_api_is_not_what_is_silent() {
-        let silent = |seconds| AgentFailure::WentSilent { seconds };
-        let late = AgentFailure::TimedOut { seconds: 300 };
-        let of_the_api = |failure: &AgentFailure, silence| of_the_api(failure.clone(), Duration::from_secs(silence));
+        let silent = |seconds| Failure::WentSilent { seconds };
+        let late = Failure::TimedOut { seconds: 300 };
+        let of_the_api = |failure: &Failure, silence| of_the_api(failure.clone(), Duration::from_secs(silence));
         for (failure, silence) in [
             (silent(330), 300),
             (silent(330), 165),
@@ -277,8 +281,8 @@ mod tests {
             (late.clone(), 200),
         ] {
             let said = format!("it was asked and said nothing for {silence} seconds");
-            let expected = AgentFailure::Unavailable {
-                said,
+            let expected = Failure::Unavailable {
+                message: said,
                 retry_after_seconds: None,
             };
             assert_eq!(of_the_api(&failure, silence), expected, "{failure}");
@@ -287,7 +291,7 @@ mod tests {
             (silent(330), 164),
             (silent(0), 0),
             (late, 60),
-            (AgentFailure::OutputLimit, 900),
+            (Failure::OutputLimit, 900),
         ] {
             assert_eq!(of_the_api(&failure, silence), failure);
         }
@@ -295,8 +299,8 @@ mod tests {
 
     #[test]
     fn the_longest_wait_that_anybody_was_told_counts() {
-        let limited = |retry_after_seconds| AgentFailure::RateLimited {
-            said: String::new(),
+        let limited = |retry_after_seconds| Failure::RateLimited {
+            message: String::new(),
             retry_after_seconds,
         };
         for (told, seen, expected) in [
@@ -305,13 +309,13 @@ mod tests {
             (Some(9), None, Some(9)),
         ] {
             assert_eq!(waiting(limited(told), seen), limited(expected));
-            let unavailable = |retry_after_seconds| AgentFailure::Unavailable {
-                said: String::new(),
+            let unavailable = |retry_after_seconds| Failure::Unavailable {
+                message: String::new(),
                 retry_after_seconds,
             };
             assert_eq!(waiting(unavailable(told), seen), unavailable(expected));
         }
-        assert_eq!(waiting(AgentFailure::OutputLimit, Some(5)), AgentFailure::OutputLimit);
+        assert_eq!(waiting(Failure::OutputLimit, Some(5)), Failure::OutputLimit);
     }
 
     /// Counts a run that reported this cost and input. Returns the counted cost and input, and whether they are an
@@ -370,16 +374,13 @@ mod tests {
     #[test]
     fn a_share_is_used_up_only_by_calls() {
         let two_dollars = [("claude-sonnet-5".to_owned(), tokens(1_000_000, 0))];
-        let ended = |passed, share| spent(AgentFailure::OutOfMoney, passed, share);
-        assert_eq!(ended(&two_dollars, Some(2_000_000)), AgentFailure::OutOfMoney);
-        assert_eq!(ended(&two_dollars, Some(8_000_000)), AgentFailure::OutOfMoney);
-        assert_eq!(ended(&[], None), AgentFailure::OutOfMoney);
+        let ended = |passed, share| spent(Failure::OutOfMoney, passed, share);
+        assert_eq!(ended(&two_dollars, Some(2_000_000)), Failure::OutOfMoney);
+        assert_eq!(ended(&two_dollars, Some(8_000_000)), Failure::OutOfMoney);
+        assert_eq!(ended(&[], None), Failure::OutOfMoney);
         for forged in [ended(&two_dollars, Some(8_000_001)), ended(&[], Some(1))] {
-            assert!(matches!(forged, AgentFailure::Failed { .. }), "{forged:?}");
+            assert!(matches!(forged, Failure::AgentFailed { .. }), "{forged:?}");
         }
-        assert_eq!(
-            spent(AgentFailure::OutputLimit, &[], Some(1)),
-            AgentFailure::OutputLimit
-        );
+        assert_eq!(spent(Failure::OutputLimit, &[], Some(1)), Failure::OutputLimit);
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     store::{Hold, NewEffect, StoreError, StoreFailure, StoredEffect, Trouble},
 };
 use domain::{
-    blocked::{AgentFailure, Defect, Fault, RepositoryFault},
+    blocked::{Defect, Failure, RepositoryFault},
     budget::Spent,
     ids::{FeatureKey, InstallationId, Millis, RepoId},
 };
@@ -45,10 +45,10 @@ pub enum Done {
 /// The reason why an effect was not performed.
 #[derive(Debug, thiserror::Error)]
 pub enum EffectError {
-    /// It may succeed later. Counts as a try, unless the fault is one that is waited out (GitHub cannot be reached).
-    #[error("{fault}")]
-    Later {
-        fault: Fault,
+    /// A step failed. The table of failures decides what follows.
+    #[error("{failure}")]
+    Failed {
+        failure: Failure,
         /// The earliest time of the next try.
         not_before: Option<Millis>,
     },
@@ -69,9 +69,6 @@ pub enum EffectError {
     /// The installation is suspended. Counts as no try.
     #[error("the installation is suspended")]
     Suspended,
-    /// It fails in every try until somebody fixes the cause.
-    #[error("{0}")]
-    Failed(Fault),
     /// An agent failed. Counts as a try.
     #[error("{}", .0.failure)]
     Agent(FailedRun),
@@ -92,15 +89,15 @@ pub enum EffectError {
 /// A failure of an agent, with the output of its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedRun {
-    pub failure: AgentFailure,
+    pub failure: Failure,
     /// The last output, masked and shortened; empty if it would not help people.
     pub printed: String,
     /// The role of the agent; `None` if the failure is that of the effect's own agent.
     pub role: Option<Role>,
 }
 
-impl From<AgentFailure> for FailedRun {
-    fn from(failure: AgentFailure) -> Self {
+impl From<Failure> for FailedRun {
+    fn from(failure: Failure) -> Self {
         Self {
             failure,
             printed: String::new(),
@@ -128,55 +125,43 @@ impl EffectError {
         match self {
             Self::Agent(failed) => Self::Agent(named(failed)),
             Self::Hopeless(failed) => Self::Hopeless(named(failed)),
-            other @ (Self::Later { .. }
+            other @ (Self::Failed { .. }
             | Self::Limited { .. }
             | Self::Waiting { .. }
             | Self::Suspended
-            | Self::Failed(_)
             | Self::Parked { .. }
             | Self::Spent(_)
             | Self::Stopped) => other,
         }
     }
 
-    /// Creates an error that is tried again.
-    pub(super) fn later(fault: Fault) -> Self {
-        Self::Later {
-            fault,
-            not_before: None,
-        }
-    }
-
     /// Creates an error for a refusal, for example by GitHub.
     pub(super) fn refused(said: impl Into<String>) -> Self {
-        Self::Failed(Fault::Refused { said: said.into() })
+        Failure::GitHubRefused { message: said.into() }.into()
     }
 
     /// Creates an error for a repository that lacks what the work needs.
-    pub(super) fn repository(what: RepositoryFault) -> Self {
-        Self::Failed(Fault::Repository { what })
+    pub(super) fn repository(fault: RepositoryFault) -> Self {
+        Failure::Repository { fault }.into()
     }
 
     /// Creates an error for a stored value that cannot be read.
     pub(super) fn unreadable(said: impl Into<String>) -> Self {
-        Self::Failed(Fault::Unreadable { said: said.into() })
+        Failure::Unreadable { message: said.into() }.into()
     }
 
     /// Creates an error for an inconsistent state, which is a defect of AutoBuild.
-    pub(super) fn defect(what: Defect) -> Self {
-        Self::Failed(Fault::Defect { what })
+    pub(super) fn defect(defect: Defect) -> Self {
+        Failure::Defect { defect }.into()
     }
 
     /// Returns whether an agent ran and may have left unfinished work.
     pub(super) fn left_work(&self) -> bool {
         match self {
             Self::Agent(_) | Self::Hopeless(_) | Self::Parked { .. } | Self::Spent(_) => true,
-            Self::Later { .. }
-            | Self::Limited { .. }
-            | Self::Waiting { .. }
-            | Self::Suspended
-            | Self::Failed(_)
-            | Self::Stopped => false,
+            Self::Failed { .. } | Self::Limited { .. } | Self::Waiting { .. } | Self::Suspended | Self::Stopped => {
+                false
+            }
         }
     }
 }
@@ -213,7 +198,7 @@ impl Job {
 
     /// `true` if an earlier try failed or was cut off. GitHub may still have done what that try asked for.
     pub(super) fn failed_before(&self) -> bool {
-        self.effect.attempt > 0 || self.effect.crashes > 0
+        self.effect.attempt > 0 || self.effect.crashes > 0 || self.effect.waits_for.is_some()
     }
 
     /// Fails with [`EffectError::Stopped`] if the effect is cancelled or the lease may be lost. Called before each
@@ -247,15 +232,26 @@ impl Job {
     }
 }
 
+impl From<Failure> for EffectError {
+    fn from(failure: Failure) -> Self {
+        Self::Failed {
+            failure,
+            not_before: None,
+        }
+    }
+}
+
 impl From<GithubError> for EffectError {
     fn from(error: GithubError) -> Self {
         let said = error.reason();
         match error {
-            GithubError::Transient { retry_after, .. } | GithubError::Uncertain { retry_after, .. } => Self::Later {
-                fault: Fault::Unreachable { said },
+            GithubError::Transient { retry_after, .. } | GithubError::Uncertain { retry_after, .. } => Self::Failed {
+                failure: Failure::GitHubUnreachable { message: said },
                 not_before: retry_after,
             },
-            GithubError::Unauthorized | GithubError::Malformed { .. } => Self::later(Fault::Refused { said }),
+            GithubError::Unauthorized | GithubError::Malformed { .. } => {
+                Failure::GitHubUnclear { message: said }.into()
+            }
             GithubError::RateLimited { until } => Self::Limited {
                 by: LimitedBy::GitHub,
                 until,
@@ -275,23 +271,24 @@ impl From<GitError> for EffectError {
     fn from(error: GitError) -> Self {
         let said = error.to_string();
         match error {
-            GitError::Transient(said) => Self::later(Fault::Unreachable { said }),
-            GitError::Denied(said) => Self::later(Fault::Refused { said }),
+            GitError::Transient(said) => Failure::GitHubUnreachable { message: said }.into(),
+            GitError::Denied(said) => Failure::GitHubUnclear { message: said }.into(),
             GitError::Gone(said) => Self::refused(said),
-            GitError::History(said) => Self::Failed(Fault::History { said }),
-            GitError::Missing(_) => Self::later(Fault::Repository {
-                what: RepositoryFault::Other(said),
-            }),
+            GitError::History(said) => Failure::History { message: said }.into(),
+            GitError::Missing(_) => Failure::Repository {
+                fault: RepositoryFault::Missing(said),
+            }
+            .into(),
             GitError::Name(_) | GitError::TooLarge { .. } => Self::repository(RepositoryFault::Other(said)),
             GitError::TimedOut {
                 over: Over::Network, ..
-            } => Self::later(Fault::Unreachable { said }),
-            GitError::NoSpace(said) => Self::later(Fault::DiskFull { said }),
+            } => Failure::GitHubUnreachable { message: said }.into(),
+            GitError::NoSpace(said) => Failure::DiskFull { message: said }.into(),
             GitError::TimedOut { over: Over::Disk, .. } | GitError::Failed { .. } | GitError::Unexpected { .. } => {
-                Self::later(Fault::Git { said })
+                Failure::Git { message: said }.into()
             }
-            GitError::NotStarted { source } => Self::later(not_started(&source)),
-            GitError::Io { what, source } => Self::later(of_machine(&what, &source)),
+            GitError::NotStarted { source } => not_started(&source).into(),
+            GitError::Io { what, source } => of_machine(&what, &source).into(),
         }
     }
 }
@@ -301,11 +298,11 @@ impl From<GitError> for EffectError {
     clippy::wildcard_enum_match_arm,
     reason = "the kinds of the standard library are many, and more will come"
 )]
-fn not_started(error: &io::Error) -> Fault {
+fn not_started(error: &io::Error) -> Failure {
     match error.kind() {
-        ErrorKind::NotFound | ErrorKind::PermissionDenied => Fault::NoProgram {
+        ErrorKind::NotFound | ErrorKind::PermissionDenied => Failure::NoProgram {
             program: "git".to_owned(),
-            said: error.to_string(),
+            message: error.to_string(),
         },
         _ => of_machine("starting git", error),
     }
@@ -313,26 +310,37 @@ fn not_started(error: &io::Error) -> Fault {
 
 impl From<StoreError> for EffectError {
     fn from(error: StoreError) -> Self {
-        let said = explained(&error);
-        match error.what_failed() {
-            StoreFailure::Disk => Self::later(Fault::DiskFull { said }),
-            StoreFailure::Value => Self::later(Fault::Unreadable { said }),
-            StoreFailure::Database => Self::later(Fault::Database { said }),
-        }
+        of_store(&error).into()
     }
 }
 
 impl From<ApplyError> for EffectError {
     fn from(error: ApplyError) -> Self {
-        match error {
-            ApplyError::Store(error) => error.into(),
-            ApplyError::Unreadable(error) => Self::later(Fault::Unreadable {
-                said: explained(&error),
-            }),
-            ApplyError::Contended(_) => Self::later(Fault::Database {
-                said: error.to_string(),
-            }),
-        }
+        of_apply(&error).into()
+    }
+}
+
+/// Returns the failure of the store that an error stands for.
+fn of_store(error: &StoreError) -> Failure {
+    let message = explained(error);
+    match error.what_failed() {
+        StoreFailure::Disk => Failure::DiskFull { message },
+        StoreFailure::Value => Failure::Unreadable { message },
+        StoreFailure::Statement => Failure::DatabaseRefused { message },
+        StoreFailure::Database => Failure::Database { message },
+    }
+}
+
+/// Returns the failure that kept a fact from being applied.
+pub(super) fn of_apply(error: &ApplyError) -> Failure {
+    match error {
+        ApplyError::Store(error) => of_store(error),
+        ApplyError::Unreadable(error) => Failure::Unreadable {
+            message: explained(error),
+        },
+        ApplyError::Contended(_) => Failure::Database {
+            message: error.to_string(),
+        },
     }
 }
 
@@ -341,30 +349,30 @@ impl From<ApplyError> for EffectError {
     clippy::wildcard_enum_match_arm,
     reason = "the kinds of the standard library are many, and more will come"
 )]
-pub(super) fn of_machine(doing: &str, error: &io::Error) -> Fault {
+pub(super) fn of_machine(doing: &str, error: &io::Error) -> Failure {
     let said = if doing.is_empty() {
         error.to_string()
     } else {
         format!("{doing}: {error}")
     };
     match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Fault::DiskFull { said },
-        _ => Fault::Machine { said },
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Failure::DiskFull { message: said },
+        _ => Failure::Machine { message: said },
     }
 }
 
 impl From<io::Error> for EffectError {
     fn from(error: io::Error) -> Self {
-        Self::later(of_machine("", &error))
+        of_machine("", &error).into()
     }
 }
 
 /// Returns the fault for a program that our machine could not run.
-pub(super) fn of_host(doing: &str, error: &io::Error) -> Fault {
+pub(super) fn of_host(doing: &str, error: &io::Error) -> Failure {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<StartError>());
     if cause.is_some_and(|cause| matches!(cause, StartError::Isolation(_))) {
-        Fault::Isolation {
-            said: error.to_string(),
+        Failure::Isolation {
+            message: error.to_string(),
         }
     } else {
         of_machine(doing, error)

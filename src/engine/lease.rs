@@ -6,20 +6,20 @@ use crate::{
         Engine,
         apply::{Applied, ApplyError, Fact},
         in_flight::Crash,
-        job::{ApiWait, Done, EffectError, Job, LimitedBy},
+        job::{ApiWait, Done, EffectError, Job, LimitedBy, of_apply},
         own_thread::on_own_thread,
         perform,
         perform::give_up,
         schedule,
     },
-    store::{Claimed, Fenced, Finish, Lane, Lease, NewEffect, Outcome, ParkCause, ParkTimes, StoreError},
+    store::{Claimed, Fenced, Finish, Lane, Lease, NewEffect, Outcome, ParkCause, ParkTimes, StoreError, WaitsOn},
 };
 use domain::{
-    blocked::Defect,
-    effect::Outages,
+    blocked::{Actor, Defect, Failure, FailureClass, Owner},
+    effect::AGENT_TRIES,
     ids::{FeatureKey, Millis},
 };
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -57,27 +57,56 @@ impl Engine {
         }
     }
 
-    async fn hold_job(self: &Arc<Self>, job: &Arc<Job>, agents: &CancellationToken) -> Result<(), StoreError> {
+    async fn hold_job(self: &Arc<Self>, job: &Arc<Job>, agents: &CancellationToken) -> Result<(), ApplyError> {
         // Subscribed before the first look, so that no request to look again is missed.
         let looks = self.running.looks();
-        match self.store.look(&job.hold).await {
-            Ok(Lease::Mine) => {}
-            Ok(Lease::CancelRequested) => return self.end(job, &Outcome::Cancelled).await,
-            Ok(Lease::Lost) => return Ok(()),
-            Err(error) => return self.error(job, error.into()).await,
+        let (lease, ended) = match self.store.look(&job.hold).await {
+            Ok(Lease::Mine) => match self.cut_off(job) {
+                Some(error) => (Lease::Mine, Err(error)),
+                None => self.perform_held(job, agents, looks).await,
+            },
+            Ok(lost) => (lost, Err(EffectError::Stopped)),
+            Err(error) => (Lease::Mine, Err(error.into())),
+        };
+        self.keep_end(job, lease, &ended).await
+    }
+
+    /// Returns the error for an effect during which the service ended too often.
+    fn cut_off(&self, job: &Job) -> Option<EffectError> {
+        let most = job.effect.lane.most_crashes()?;
+        (job.effect.crashes >= most).then(|| EffectError::defect(Defect::CutOff { times: most }))
+    }
+
+    /// Stores how the effect ended. While the database fails, this is tried again and the lease is renewed: the end may
+    /// be that of an agent's run, which nobody should pay for twice.
+    async fn keep_end(&self, job: &Job, lease: Lease, ended: &Result<Done, EffectError>) -> Result<(), ApplyError> {
+        let mut tries = 0;
+        loop {
+            let error = match self.end_held(job, lease, ended).await {
+                Err(error) if is_passing(&error) => error,
+                stored => return stored,
+            };
+            tracing::warn!(%error, id = %job.effect.id, "the end of {} is not stored yet", job.effect.id);
+            let wait = self.settings.backoff.after(tries, fifth());
+            tokio::time::sleep(Duration::from_millis(u64::try_from(wait).unwrap_or(0))).await;
+            tries = tries.saturating_add(1);
+            if let Err(error) = self.store.renew(&job.hold, self.now().plus(self.lease_ms())).await {
+                tracing::debug!(%error, id = %job.effect.id, "the lease of {} was not renewed", job.effect.id);
+            }
         }
-        let most = job.effect.lane.failures().crashes;
-        if let Some(most) = most.filter(|most| job.effect.crashes >= *most) {
-            let why = EffectError::defect(Defect::CutOff { times: most });
-            return self.give_up(job, &why).await;
-        }
-        let (lease, ended) = self.perform_held(job, agents, looks).await;
+    }
+
+    async fn end_held(&self, job: &Job, lease: Lease, ended: &Result<Done, EffectError>) -> Result<(), ApplyError> {
         match (lease, ended) {
             (Lease::Lost, _) => Ok(()),
-            (_, Ok(done)) => self.done(job, done).await,
-            (Lease::CancelRequested, Err(_)) => self.end(job, &Outcome::Cancelled).await,
+            (Lease::Mine | Lease::CancelRequested, Ok(done)) => self.done(job, done).await,
+            (Lease::CancelRequested, Err(_)) => Ok(self.end(job, &Outcome::Cancelled).await?),
             (Lease::Mine, Err(error)) => self.error(job, error).await,
         }
+    }
+
+    fn lease_ms(&self) -> i64 {
+        i64::try_from(self.settings.lease.as_millis()).unwrap_or(60_000)
     }
 
     /// Performs the effect while its lease is renewed. Both futures end here: an unfinished renewal that is no longer
@@ -115,8 +144,7 @@ impl Engine {
                 () = tokio::time::sleep(self.settings.renew) => {}
                 _ = looks.changed() => {}
             }
-            let lease_ms = i64::try_from(self.settings.lease.as_millis()).unwrap_or(60_000);
-            match self.store.renew(&job.hold, self.now().plus(lease_ms)).await {
+            match self.store.renew(&job.hold, self.now().plus(self.lease_ms())).await {
                 Ok(Lease::Mine) => job.renewed(self.settings.lease),
                 Ok(lost) => return lost,
                 Err(error) => {
@@ -126,19 +154,18 @@ impl Engine {
         }
     }
 
-    async fn done(&self, job: &Job, done: Done) -> Result<(), StoreError> {
+    async fn done(&self, job: &Job, done: &Done) -> Result<(), ApplyError> {
         match done {
-            Done::Nothing => self.end(job, &Outcome::Done).await,
-            Done::FollowUp(effects) => {
-                self.store.add_effects(&effects).await?;
-                self.end(job, &Outcome::Done).await
-            }
-            Done::Fact(key, fact) => match self.end_with(job, &Outcome::Done, &key, *fact).await {
-                Ok(true) => Ok(()),
-                Ok(false) => self.end(job, &Outcome::Done).await,
-                Err(error) => self.error(job, error.into()).await,
+            Done::Nothing => {}
+            Done::FollowUp(effects) => self.store.add_effects(effects).await?,
+            Done::Fact(key, fact) => match self.end_with(job, &Outcome::Done, key, (**fact).clone()).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                Err(error) if is_passing(&error) => return Err(error),
+                Err(error) => return self.error(job, &error.into()).await,
             },
         }
+        Ok(self.end(job, &Outcome::Done).await?)
     }
 
     /// Ends the effect together with its fact. Returns `false` if no Feature takes the fact.
@@ -153,10 +180,10 @@ impl Engine {
         })
     }
 
-    async fn error(&self, job: &Job, error: EffectError) -> Result<(), StoreError> {
+    async fn error(&self, job: &Job, error: &EffectError) -> Result<(), ApplyError> {
         let id = &job.effect.id;
         let store = &self.store;
-        let fenced = match &error {
+        let fenced = match error {
             EffectError::Stopped => store.release(&job.hold).await?,
             EffectError::Suspended => {
                 let until = self.now().plus(SUSPENDED_MS);
@@ -173,16 +200,18 @@ impl Engine {
                 tracing::debug!(%id, "{id} waits for others");
                 store.postpone(&job.hold, *until, &error.to_string()).await?
             }
-            EffectError::Parked { wait, why } => return self.park(job, wait, why).await,
-            EffectError::Failed(_) | EffectError::Hopeless(_) | EffectError::Spent(_) => {
-                return self.give_up(job, &error).await;
+            EffectError::Parked { wait, why } => return Ok(self.park(job, wait, why).await?),
+            EffectError::Hopeless(_) | EffectError::Spent(_) => return self.give_up(job, error).await,
+            EffectError::Agent(_) => return self.try_again(job, error).await,
+            EffectError::Failed { failure, not_before } => {
+                let Some(on) = waits_on(failure) else {
+                    return self.give_up(job, error).await;
+                };
+                if on == WaitsOn::Unknown && self.has_tried_enough(job).await? {
+                    return self.give_up(job, error).await;
+                }
+                return Ok(self.wait_out(job, failure, &on, *not_before).await?);
             }
-            EffectError::Later { fault, not_before }
-                if job.effect.lane.failures().outages == Outages::WaitedOut && fault.passes_by_itself() =>
-            {
-                return self.wait_out(job, &error, not_before.unwrap_or(Millis(0))).await;
-            }
-            EffectError::Later { .. } | EffectError::Agent(_) => return self.later(job, &error).await,
         };
         written(fenced);
         Ok(())
@@ -210,50 +239,73 @@ impl Engine {
         Ok(())
     }
 
-    /// Stores the wait for GitHub, which frees the worker, and an effect that shows people the wait. This counts as no
-    /// try: tries are few, but an outage is waited out for up to `waits.in_all` (a day).
-    async fn wait_out(&self, job: &Job, error: &EffectError, not_before: Millis) -> Result<(), StoreError> {
-        let (id, now) = (&job.effect.id, self.now());
-        let begun = job.effect.waits_for_forge_since();
-        let waited = now.0.saturating_sub(begun.unwrap_or(now).0);
-        if waited >= self.settings.waits.in_all {
-            return self.give_up(job, error).await;
+    /// Returns `true` if the effect has waited for this for a day.
+    pub(super) fn has_waited_long(&self, job: &Job, on: &WaitsOn) -> bool {
+        let since = job.effect.waits_since(on);
+        since.is_some_and(|since| self.now().0.saturating_sub(since.0) >= self.settings.waits.unknown)
+    }
+
+    /// Returns whether an effect whose failure may last has been tried for long enough. Each try of an agent is paid for,
+    /// so those are few.
+    async fn has_tried_enough(&self, job: &Job) -> Result<bool, StoreError> {
+        if self.has_waited_long(job, &WaitsOn::Unknown) {
+            return Ok(true);
         }
+        let (Lane::Agent, Some(key)) = (job.effect.lane, job.effect.feature) else {
+            return Ok(false);
+        };
+        let runs = self.store.runs_of(&key, None).await?;
+        let own = runs.iter().filter(|run| run.effect == job.effect.id).count();
+        Ok(u32::try_from(own).unwrap_or(u32::MAX) >= AGENT_TRIES)
+    }
+
+    /// Stores the wait for the end of a failure, which frees the worker, and an effect that shows people the wait. This
+    /// counts as no try.
+    async fn wait_out(
+        &self,
+        job: &Job,
+        failure: &Failure,
+        on: &WaitsOn,
+        not_before: Option<Millis>,
+    ) -> Result<(), StoreError> {
+        let (id, now) = (&job.effect.id, self.now());
+        let begun = job.effect.waits_since(on);
+        let waited = begun.map_or(0, |begun| now.0.saturating_sub(begun.0));
         let wait = self.settings.backoff.after_waiting(waited, fifth());
-        tracing::warn!(%id, "{id} waits for GitHub: {error}");
+        tracing::warn!(%id, "{id} waits: {failure}");
         // The wait is shown once. When the effect continues, its own result is shown.
         let shown = begun.is_none().then(|| shown_wait(job, now)).flatten();
-        let until = now.plus(wait).max(not_before);
-        let why = error.to_string();
-        let waits = self.store.wait_for_forge(&job.hold, &why, now, until, shown.as_slice());
+        let until = now.plus(wait).max(not_before.unwrap_or(now));
+        let why = failure.to_string();
+        let waits = self.store.wait_out(&job.hold, (on, &why), now, until, shown.as_slice());
         written(waits.await?);
         Ok(())
     }
 
-    async fn later(&self, job: &Job, error: &EffectError) -> Result<(), StoreError> {
+    /// Tries an agent again, unless it was tried often enough: each try is paid for.
+    async fn try_again(&self, job: &Job, error: &EffectError) -> Result<(), ApplyError> {
         let id = &job.effect.id;
-        let tries = job.effect.lane.failures().tries;
-        if job.effect.attempt.saturating_add(1) >= tries {
+        if job.effect.attempt.saturating_add(1) >= AGENT_TRIES {
             return self.give_up(job, error).await;
         }
-        let (now, backoff) = (self.now(), &self.settings.backoff);
-        let at = if let EffectError::Later {
-            not_before: Some(at), ..
-        } = error
-        {
-            now.plus(backoff.after_limit(job.effect.attempt, at.0.saturating_sub(now.0)))
-        } else {
-            now.plus(backoff.after(job.effect.attempt, fifth()))
-        };
+        let at = self
+            .now()
+            .plus(self.settings.backoff.after(job.effect.attempt, fifth()));
         tracing::warn!(%id, attempt = job.effect.attempt, "{id} is tried again: {error}");
         written(self.store.fail_attempt(&job.hold, at, &error.to_string()).await?);
         Ok(())
     }
 
     /// Ends the effect as failed, and gives its Feature the event for that, if the Feature waits for the effect.
-    async fn give_up(&self, job: &Job, error: &EffectError) -> Result<(), StoreError> {
+    async fn give_up(&self, job: &Job, error: &EffectError) -> Result<(), ApplyError> {
         let id = &job.effect.id;
-        tracing::warn!(%id, "{id} is given up: {error}");
+        if let EffectError::Failed { failure, .. } = error
+            && failure.row().acts == Actor::Operator
+        {
+            tracing::error!(%id, "{id} is given up: {error}");
+        } else {
+            tracing::warn!(%id, "{id} is given up: {error}");
+        }
         self.store
             .add_effects(&give_up::answers(self, job, error).await?)
             .await?;
@@ -264,10 +316,11 @@ impl Engine {
             match self.end_with(job, &outcome, &key, fact).await {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
+                Err(error) if is_passing(&error) => return Err(error),
                 Err(error) => tracing::error!(%error, %id, "the Feature could not be told that {id} is given up"),
             }
         }
-        self.end(job, &outcome).await
+        Ok(self.end(job, &outcome).await?)
     }
 
     async fn end(&self, job: &Job, outcome: &Outcome) -> Result<(), StoreError> {
@@ -276,8 +329,32 @@ impl Engine {
     }
 }
 
-/// Returns the effect that shows people that the job's effect waits, if it belongs to a Feature.
+/// Returns whether the store fails in a way that passes. A store that this process has closed stays closed.
+fn is_passing(error: &ApplyError) -> bool {
+    let is_closed = matches!(error, ApplyError::Store(StoreError::Closed));
+    !is_closed && of_apply(error).row().class == FailureClass::Passes
+}
+
+/// Returns what an effect waits for after a failure; `None` if the failure lasts.
+fn waits_on(failure: &Failure) -> Option<WaitsOn> {
+    let row = failure.row();
+    match (row.class, row.owner) {
+        (FailureClass::Lasts, _) => None,
+        (FailureClass::Unknown, _) => Some(WaitsOn::Unknown),
+        (FailureClass::Passes, Owner::GitHub) => Some(WaitsOn::Forge),
+        (
+            FailureClass::Passes,
+            Owner::Repository | Owner::Machine | Owner::AutoBuild | Owner::Agent | Owner::Account,
+        ) => Some(WaitsOn::Machine),
+    }
+}
+
+/// Returns the effect that shows people that the job's effect waits, if it is work of a Feature. What only shows
+/// something waits unseen: otherwise each wait would add another.
 fn shown_wait(job: &Job, now: Millis) -> Option<NewEffect> {
+    if !perform::context::read(job).is_ok_and(|effect| effect.waits_when_held()) {
+        return None;
+    }
     let id = format!("{}/waits/{}", job.effect.id, job.effect.fence);
     job.effect.feature.map(|key| schedule::shown_again(job, key, id, now))
 }

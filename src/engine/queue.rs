@@ -61,6 +61,7 @@ pub fn why(step: &QueuedEffect, now: Millis) -> Why {
         (_, Some(held @ HeldBy::Feature)) => Why::Held(held),
         (Some(WaitsOn::Provider(name)), _) if waits => Why::Model(name.clone()),
         (Some(WaitsOn::Forge), _) if waits => Why::GitHub,
+        (Some(WaitsOn::Machine | WaitsOn::Unknown), _) if waits => Why::TryAgain,
         _ if waits && step.attempt > 0 => Why::TryAgain,
         _ if waits => Why::Time,
         (_, Some(held)) => Why::Held(held),

@@ -6,7 +6,7 @@ use crate::{
     github::{Clock, READ_PAUSES},
     telemetry::Telemetry,
 };
-use domain::{ci::CiTimes, ids::RepoId, routing, routing::Waits};
+use domain::{ci::CiTimes, ids::RepoId, routing::Waits};
 use sandbox::egress::Ceiling;
 use serde_json::{Map, Value};
 use std::{
@@ -151,13 +151,6 @@ impl Backoff {
         let waited = Duration::from_millis(u64::try_from(waited).unwrap_or(0));
         moved(waited.max(self.first).min(self.most), fifth)
     }
-
-    /// Returns the wait in milliseconds after `attempts` failures if GitHub asks to wait for `asked` milliseconds.
-    pub fn after_limit(&self, attempts: u32, asked: i64) -> i64 {
-        let most = i64::try_from(self.most.as_millis()).unwrap_or(i64::MAX);
-        let seconds = asked.saturating_add(999).max(0) / 1_000;
-        routing::wait_as_asked(seconds, attempts, most)
-    }
 }
 
 fn moved(wait: Duration, fifth: f64) -> i64 {
@@ -233,11 +226,6 @@ mod tests {
             [10_000, 20_000, 40_000, 640_000, 900_000, 900_000]
         );
         assert_eq!(backoff.after(0, 7.0), 12_000);
-        assert_eq!(
-            [0, 1, 2, 3].map(|attempts| backoff.after_limit(attempts, 1_500)),
-            [2_000, 2_000, 2_000, 4_000],
-            "what the forge asks for counts, not ours"
-        );
         assert_eq!(
             [0, 10_000, 20_000, 7_200_000].map(|waited| backoff.after_waiting(waited, 0.0)),
             [10_000, 10_000, 20_000, 900_000]

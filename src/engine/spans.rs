@@ -7,7 +7,7 @@ use crate::{
     telemetry::{Fact, Span},
 };
 use domain::{
-    blocked::AgentFailure,
+    blocked::Failure,
     decision::Outcome,
     evidence::{Evidence, GateReport},
     feature::{Feature, State},
@@ -30,7 +30,7 @@ pub struct Ran<'a> {
     /// The usage, model and log of the run.
     pub record: &'a Record,
     /// The failure, if it failed.
-    pub failure: Option<&'a AgentFailure>,
+    pub failure: Option<&'a Failure>,
 }
 
 /// Returns the span of a run. Attribute names follow OpenTelemetry's conventions for generative AI if these define one.
@@ -68,7 +68,7 @@ pub fn run(ran: &Ran<'_>) -> Span {
     match ran.failure {
         None => span.text("autobuild.outcome", "answered"),
         Some(failure) => {
-            let word = failure.word();
+            let word = failure.row().word;
             span.text("autobuild.outcome", word).failed(word)
         }
     }
@@ -216,7 +216,7 @@ mod tests {
     use super::{Ran, gates, run};
     use crate::{agents::Record, config::Role, telemetry::Fact};
     use domain::{
-        blocked::AgentFailure,
+        blocked::Failure,
         evidence::{Absence, Evidence, GateReport},
         ids::{FeatureKey, Millis, TaskId, TurnNumber},
     };
@@ -244,8 +244,8 @@ mod tests {
             },
             ..Record::default()
         };
-        let failure = AgentFailure::Failed {
-            how: "exit code 1: what it printed".to_owned(),
+        let failure = Failure::AgentFailed {
+            message: "exit code 1: what it printed".to_owned(),
         };
         let span = run(&Ran {
             feature: &key(),

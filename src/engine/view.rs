@@ -103,6 +103,8 @@ async fn spending_so_far(store: &Store, key: &FeatureKey, now: Millis) -> Result
         on: match parked.on {
             WaitsOn::Provider(_) => cost::WaitsOn::Model,
             WaitsOn::Forge => cost::WaitsOn::GitHub,
+            WaitsOn::Machine => cost::WaitsOn::Machine,
+            WaitsOn::Unknown => cost::WaitsOn::Unknown,
         },
         until: parked.until,
     });
@@ -122,7 +124,7 @@ impl ViewError {
             Self::Unreadable(_) => true,
             Self::Store(error) => match error.what_failed() {
                 StoreFailure::Value => true,
-                StoreFailure::Disk | StoreFailure::Database => false,
+                StoreFailure::Disk | StoreFailure::Database | StoreFailure::Statement => false,
             },
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::messages::{reasons, words};
 use domain::{
-    blocked::{BlockReason, FailureClass, Fault, PreFlightCause, PreFlightFault, WorkStep},
+    blocked::{BlockReason, Failure, PreFlightCause, PreFlightFault, WorkStep},
     evidence::Unmet,
     feature::{Feature, State as FeatureState},
     task::{State, Task},
@@ -57,7 +57,7 @@ pub(super) fn cause(reason: &BlockReason) -> String {
         BlockReason::NoChangeTwice => "no change in two turns".to_owned(),
         BlockReason::SameIssues => "the same issues three times".to_owned(),
         BlockReason::BudgetSpent(_) => "the budget is spent".to_owned(),
-        BlockReason::AgentFailed { doing, failure, .. } => agent(doing, failure.class()),
+        BlockReason::Failed { step, failure, .. } => failed(step, failure),
         BlockReason::GatesAbsent { reasons } if reasons.iter().any(Unmet::judges_pull) => {
             "a check asks something of a person".to_owned()
         }
@@ -67,8 +67,6 @@ pub(super) fn cause(reason: &BlockReason) -> String {
         BlockReason::Paused { .. } => "paused".to_owned(),
         BlockReason::NeedGone { task } => format!("{task} was given up"),
         BlockReason::ForcePushed { .. } => "its branch was force-pushed".to_owned(),
-        BlockReason::ForgeRefused { .. } => "GitHub refused a request".to_owned(),
-        BlockReason::Failed { fault, .. } => of_fault(fault).to_owned(),
         BlockReason::BranchRule { .. } => "a branch rule".to_owned(),
         BlockReason::PreFlightFailed { fault, what, .. } => preflight(*fault, what).to_owned(),
         BlockReason::DefaultConflict { .. } => "a merge conflict with the default branch".to_owned(),
@@ -79,32 +77,40 @@ pub(super) fn cause(reason: &BlockReason) -> String {
     }
 }
 
-fn agent(doing: &WorkStep, class: FailureClass) -> String {
-    let who = reasons::who(doing);
-    match class {
-        FailureClass::NoProgram => format!("{who} has no program"),
-        FailureClass::Unusable | FailureClass::NoModel | FailureClass::Unfit => format!("{who} could not work"),
-        FailureClass::Closed => format!("the model of {who} did not answer"),
-        FailureClass::Refused => format!("the model of {who} refused the work"),
-        FailureClass::Spent | FailureClass::Limit => format!("{who} reached its limit"),
-        FailureClass::Unanswered => format!("{who} gave no usable answer"),
-        FailureClass::Run => format!("{who} failed"),
-    }
-}
-
-fn of_fault(fault: &Fault) -> &'static str {
-    match fault {
-        Fault::Refused { .. } => "GitHub refused a request",
-        Fault::Unreachable { .. } => "GitHub did not answer",
-        Fault::History { .. } => "a harmful object in the history",
-        Fault::Repository { .. } => "a problem in the repository",
-        Fault::DiskFull { .. } => "a full disk",
-        Fault::NoProgram { .. } => "a program is missing on AutoBuild's machine",
-        Fault::Isolation { .. } => "no isolation on AutoBuild's machine",
-        Fault::Database { .. } => "AutoBuild's database failed",
-        Fault::Unreadable { .. } | Fault::Defect { .. } => "a fault of AutoBuild itself",
-        Fault::Git { .. } => "git failed",
-        Fault::Machine { .. } => "AutoBuild's machine failed",
+fn failed(step: &WorkStep, failure: &Failure) -> String {
+    let who = reasons::who(step);
+    match failure {
+        Failure::NoAgentProgram { .. } => format!("{who} has no program"),
+        Failure::TooOld { .. }
+        | Failure::NotAsAsked { .. }
+        | Failure::NotAuthorised { .. }
+        | Failure::NotLoggedIn { .. }
+        | Failure::ScriptSpent(_)
+        | Failure::NoSuchModel { .. }
+        | Failure::PromptTooLong
+        | Failure::RequestRefused { .. } => format!("{who} could not work"),
+        Failure::RateLimited { .. } | Failure::Unavailable { .. } => format!("the model of {who} did not answer"),
+        Failure::ModelRefused { .. } => format!("the model of {who} refused the work"),
+        Failure::OutOfMoney
+        | Failure::TimedOut { .. }
+        | Failure::WentSilent { .. }
+        | Failure::OutOfAgentTurns { .. } => format!("{who} reached its limit"),
+        Failure::ReportMissing
+        | Failure::ReportInvalid { .. }
+        | Failure::DecisionMissing
+        | Failure::DecisionInvalid { .. } => format!("{who} gave no usable answer"),
+        Failure::AgentFailed { .. } | Failure::TooMuchOutput { .. } | Failure::OutputLimit => format!("{who} failed"),
+        Failure::GitHubRefused { .. } | Failure::GitHubUnclear { .. } => "GitHub refused a request".to_owned(),
+        Failure::GitHubUnreachable { .. } => "GitHub did not answer".to_owned(),
+        Failure::History { .. } => "a harmful object in the history".to_owned(),
+        Failure::Repository { .. } => "a problem in the repository".to_owned(),
+        Failure::DiskFull { .. } => "a full disk".to_owned(),
+        Failure::NoProgram { .. } => "a program is missing on AutoBuild's machine".to_owned(),
+        Failure::Isolation { .. } => "no isolation on AutoBuild's machine".to_owned(),
+        Failure::Database { .. } | Failure::DatabaseRefused { .. } => "AutoBuild's database failed".to_owned(),
+        Failure::Unreadable { .. } | Failure::Defect { .. } => "a fault of AutoBuild itself".to_owned(),
+        Failure::Git { .. } => "git failed".to_owned(),
+        Failure::Machine { .. } => "AutoBuild's machine failed".to_owned(),
     }
 }
 

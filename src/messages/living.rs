@@ -339,15 +339,17 @@ pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
                 .map_or_else(|| "The Feature".to_owned(), |task| task.to_string());
             match on {
                 WaitsOn::Model => format!("{who} goes on at {} at the latest", words::moment(waiting.until)),
-                WaitsOn::GitHub => who,
+                WaitsOn::GitHub | WaitsOn::Machine | WaitsOn::Unknown => who,
             }
         })
     };
     let model = "which limits or refuses its service for now. The wait uses up no try and no \
                  turn, and nobody has to do anything:";
     let github = "which could not be reached from here, or failed itself. What was finished is kept. \
-                  It is tried again every few minutes, for a day; that uses up no try and no turn, and nobody has to do \
-                  anything:";
+                  It is tried again every few minutes; that uses up no try and no turn, and nobody has to do anything:";
+    let machine = "or for its database. Neither GitHub nor the repository is the cause. It is tried again every few \
+                   minutes; that uses up no try and no turn:";
+    let unknown = "after a failure that may pass, for a day at most. That uses up no turn:";
     sections(vec![
         titled(
             &format!("{}, {model}", measure.strong("Waiting for the model's API")),
@@ -356,6 +358,17 @@ pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
         titled(
             &format!("{}, {github}", measure.strong("Waiting for GitHub")),
             &of(WaitsOn::GitHub),
+        ),
+        titled(
+            &format!(
+                "{}, {machine}",
+                measure.strong("Waiting for the machine that runs AutoBuild")
+            ),
+            &of(WaitsOn::Machine),
+        ),
+        titled(
+            &format!("{} {unknown}", measure.strong("Trying again")),
+            &of(WaitsOn::Unknown),
         ),
     ])
 }

@@ -8,8 +8,8 @@ use crate::messages::{
 };
 use domain::{
     blocked::{
-        AgentFailure, BlockReason, Defect, FailureClass, Fault, PreFlightCause, PreFlightFault, RepositoryFault,
-        SpentScript, WorkStep,
+        BlockReason, Defect, Failure, FailureClass, Next, PreFlightCause, PreFlightFault, RepositoryFault, SpentScript,
+        WorkStep,
     },
     budget::{Measure as Measured, Purse, Spent, dollars, hours, tokens},
     evidence::{Evidence, Unmet},
@@ -27,7 +27,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::NoChangeTwice => "Two turns in a row changed nothing.".to_owned(),
         BlockReason::SameIssues => "Three turns in a row ended with the same issues.".to_owned(),
         BlockReason::BudgetSpent(spending) => format!("The budget is spent: {}.", trimmed(&spent(spending), max)),
-        BlockReason::AgentFailed { doing, failure, .. } => agent_failed(doing, failure, max),
+        BlockReason::Failed { step, failure, .. } => failed(step, failure, max),
         BlockReason::GatesAbsent { reasons } if reasons.iter().any(Unmet::judges_pull) => {
             with_list(PULL_JUDGED, &unmet(reasons), measure)
         }
@@ -37,8 +37,6 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::Paused { by } => format!("{} paused it.", named(by)),
         BlockReason::NeedGone { task } => format!("It needs {task}, which somebody gave up."),
         BlockReason::ForcePushed { by } => force_pushed(by),
-        BlockReason::ForgeRefused { doing, said } => refused(&work(doing, max), said, max),
-        BlockReason::Failed { doing, fault } => failed(doing, fault, max),
         BlockReason::BranchRule { rule } => {
             format!(
                 "A rule of the repository forbids AutoBuild's branches: {}.",
@@ -53,10 +51,10 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
             let mistakes: Vec<String> = mistakes.iter().map(settings_mistake).collect();
             with_list(BAD_SETTINGS, &mistakes, measure)
         }
-        BlockReason::Crashed { doing } => {
+        BlockReason::Crashed { step } => {
             format!(
                 "AutoBuild itself stopped three times while it did this: {}.",
-                work(doing, max)
+                work(step, max)
             )
         }
     }
@@ -91,26 +89,74 @@ pub(super) fn spent(spent: &Spent) -> String {
     }
 }
 
-fn agent_failed(doing: &WorkStep, failure: &AgentFailure, max: Room) -> String {
+/// The failures of an agent, its program or its account, as a pattern.
+macro_rules! agent_failures {
+    () => {
+        Failure::NoAgentProgram { .. }
+            | Failure::AgentFailed { .. }
+            | Failure::TimedOut { .. }
+            | Failure::WentSilent { .. }
+            | Failure::TooMuchOutput { .. }
+            | Failure::TooOld { .. }
+            | Failure::NotAsAsked { .. }
+            | Failure::RateLimited { .. }
+            | Failure::Unavailable { .. }
+            | Failure::NotAuthorised { .. }
+            | Failure::NotLoggedIn { .. }
+            | Failure::NoSuchModel { .. }
+            | Failure::ModelRefused { .. }
+            | Failure::RequestRefused { .. }
+            | Failure::PromptTooLong
+            | Failure::OutputLimit
+            | Failure::OutOfAgentTurns { .. }
+            | Failure::OutOfMoney
+            | Failure::ScriptSpent(_)
+            | Failure::ReportMissing
+            | Failure::ReportInvalid { .. }
+            | Failure::DecisionMissing
+            | Failure::DecisionInvalid { .. }
+    };
+}
+pub(in crate::messages) use agent_failures;
+
+/// The failures that are not an agent's, as a pattern.
+macro_rules! other_failures {
+    () => {
+        Failure::GitHubRefused { .. }
+            | Failure::GitHubUnclear { .. }
+            | Failure::GitHubUnreachable { .. }
+            | Failure::History { .. }
+            | Failure::Repository { .. }
+            | Failure::DiskFull { .. }
+            | Failure::NoProgram { .. }
+            | Failure::Isolation { .. }
+            | Failure::Database { .. }
+            | Failure::DatabaseRefused { .. }
+            | Failure::Unreadable { .. }
+            | Failure::Git { .. }
+            | Failure::Machine { .. }
+            | Failure::Defect { .. }
+    };
+}
+pub(in crate::messages) use other_failures;
+
+fn agent_failed(step: &WorkStep, failure: &Failure, max: Room) -> String {
     let why = agent(failure, max);
-    let who = with_a_capital(who(doing));
-    match failure.class() {
-        FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused | FailureClass::Unfit => {
-            format!("{who} could not work, and another try would not help: {why}. This used no turn.")
-        }
-        FailureClass::Closed => {
-            format!("{who} waited for its model, and AutoBuild gave up: {why}. This used no turn.")
-        }
-        FailureClass::Limit => format!("{who} met its limit twice: {why}. This used no turn."),
-        FailureClass::Unanswered => {
+    let who = with_a_capital(who(step));
+    let row = failure.row();
+    match row.next {
+        Next::Person if row.class == FailureClass::Unknown => {
             format!(
                 "{who} gave no usable answer, also when it was asked for the answer alone: {why}. This used no turn."
             )
         }
-        FailureClass::Spent => format!("{who} stopped: {why}. This used no turn."),
-        FailureClass::NoProgram | FailureClass::Run => {
-            format!("{who} failed at every try: {why}. This used no turn.")
+        Next::Person | Next::IfWorked => {
+            format!("{who} could not work, and another try would not help: {why}. This used no turn.")
         }
+        Next::Wait => format!("{who} waited for its model, and AutoBuild gave up: {why}. This used no turn."),
+        Next::Continue => format!("{who} met its limit twice: {why}. This used no turn."),
+        Next::NextShare => format!("{who} stopped: {why}. This used no turn."),
+        Next::Again => format!("{who} failed at every try: {why}. This used no turn."),
     }
 }
 
@@ -145,7 +191,7 @@ pub(super) fn who(doing: &WorkStep) -> &'static str {
 
 /// Returns a failed agent's last output; empty if it is unknown.
 pub(super) fn printed_last(reason: &BlockReason, form: Form, measure: &Measure) -> String {
-    let BlockReason::AgentFailed { printed: output, .. } = reason else {
+    let BlockReason::Failed { printed: output, .. } = reason else {
         return String::new();
     };
     printed(form, "What the agent printed last", output, measure)
@@ -203,48 +249,51 @@ fn refused(doing: &str, said: &str, max: Room) -> String {
     )
 }
 
-/// Words a fault. For a failure of the service's own machine it names only the kind, since the details for operators
-/// are in the log.
-fn failed(doing: &WorkStep, fault: &Fault, max: Room) -> String {
-    let doing = work(doing, max);
-    match fault {
-        Fault::Refused { said } => refused(&doing, said, max),
-        Fault::Unreachable { said } => format!(
+/// Words a failure. For one of the service's own machine it names only the sort, since the details for operators are in
+/// the log.
+fn failed(step: &WorkStep, failure: &Failure, max: Room) -> String {
+    let doing = work(step, max);
+    match failure {
+        Failure::GitHubRefused { message } | Failure::GitHubUnclear { message } => refused(&doing, message, max),
+        Failure::GitHubUnreachable { message } => format!(
             "For hours, AutoBuild could not reach GitHub, or GitHub failed, and this stopped {doing}. Its last answer: {}",
-            code(said, max)
+            code(message, max)
         ),
-        Fault::History { said } => format!(
+        Failure::History { message } => format!(
             "Git refuses to fetch the repository, because an object in its history could harm whoever checks it out. Git \
              says: {}",
-            code(said, max)
+            code(message, max)
         ),
-        Fault::Repository { what } => format!(
+        Failure::Repository { fault } => format!(
             "Something is wrong with the repository, and it stopped {doing}: {}.",
-            trimmed(&repository_fault(what), max)
+            trimmed(&repository_fault(fault), max)
         ),
-        Fault::DiskFull { .. } => of_machine("The disk of the machine that runs AutoBuild is full", &doing),
-        Fault::NoProgram { program, .. } => of_machine(
+        Failure::DiskFull { .. } => of_machine("The disk of the machine that runs AutoBuild is full", &doing),
+        Failure::NoProgram { program, .. } => of_machine(
             &format!(
                 "The machine that runs AutoBuild cannot start the program {}",
                 code(program, max)
             ),
             &doing,
         ),
-        Fault::Isolation { .. } => of_machine(
+        Failure::Isolation { .. } => of_machine(
             "The machine that runs AutoBuild could not isolate a program, so it was not started",
             &doing,
         ),
-        Fault::Database { .. } => of_machine("AutoBuild's own database failed", &doing),
-        Fault::Unreadable { .. } => of_machine("AutoBuild cannot read what it stored itself", &doing),
-        Fault::Git { said } => format!(
+        Failure::Database { .. } | Failure::DatabaseRefused { .. } => {
+            of_machine("AutoBuild's own database failed", &doing)
+        }
+        Failure::Unreadable { .. } => of_machine("AutoBuild cannot read what it stored itself", &doing),
+        Failure::Git { message } => format!(
             "Git failed on the machine that runs AutoBuild, and this stopped {doing}. It says: {}",
-            code(said, max)
+            code(message, max)
         ),
-        Fault::Machine { .. } => of_machine("The machine that runs AutoBuild failed", &doing),
-        Fault::Defect { what } => format!(
+        Failure::Machine { .. } => of_machine("The machine that runs AutoBuild failed", &doing),
+        Failure::Defect { defect: found } => format!(
             "AutoBuild itself has a fault, and it stopped {doing}: {}.",
-            trimmed(&defect(what), max)
+            trimmed(&defect(found), max)
         ),
+        agent_failures!() => agent_failed(step, failure, max),
     }
 }
 
@@ -264,7 +313,7 @@ pub(super) fn repository_fault(what: &RepositoryFault) -> String {
         RepositoryFault::NothingToMerge { head, base } => format!("{head} holds nothing that {base} does not hold"),
         RepositoryFault::NoCommonHistory => "the branches have no common history".to_owned(),
         RepositoryFault::NoCommit { commit } => format!("the commit {} is gone", commit.short()),
-        RepositoryFault::Other(said) => said.clone(),
+        RepositoryFault::Missing(message) | RepositoryFault::Other(message) => message.clone(),
     }
 }
 
@@ -282,7 +331,7 @@ pub(super) fn defect(what: &Defect) -> String {
         Defect::NotOfAFeature => "the effect needs a Feature".to_owned(),
         Defect::NoDelivery => "the delivery is not stored".to_owned(),
         Defect::CutOff { times } => format!("AutoBuild ended {times} times while it did this"),
-        Defect::Other(said) => said.clone(),
+        Defect::Other(message) => message.clone(),
     }
 }
 
@@ -451,48 +500,51 @@ fn tasks_blocked(ids: &[TaskId], measure: &Measure) -> String {
 }
 
 /// Says, within a sentence, how an agent failed.
-fn agent(failure: &AgentFailure, max: Room) -> String {
+fn agent(failure: &Failure, max: Room) -> String {
     match failure {
-        AgentFailure::NotFound { program } => format!("its program {} was not found", code(program, max)),
-        AgentFailure::Failed { how } => trimmed(how, max),
-        AgentFailure::TimedOut { seconds } => format!("it was stopped after {}", count(*seconds, "second")),
-        AgentFailure::WentSilent { seconds } => format!("it printed nothing for {}", count(*seconds, "second")),
-        AgentFailure::TooMuchOutput { bytes } => format!("it printed more than {}", size(*bytes)),
-        AgentFailure::TooOld { program, found, least } => format!(
+        Failure::NoAgentProgram { program } => format!("its program {} was not found", code(program, max)),
+        Failure::AgentFailed { message } => trimmed(message, max),
+        Failure::TimedOut { seconds } => format!("it was stopped after {}", count(*seconds, "second")),
+        Failure::WentSilent { seconds } => format!("it printed nothing for {}", count(*seconds, "second")),
+        Failure::TooMuchOutput { bytes } => format!("it printed more than {}", size(*bytes)),
+        Failure::TooOld { program, found, least } => format!(
             "its program {} is version {}, and at least {least} is needed",
             code(program, max),
             code(found, max)
         ),
-        AgentFailure::NotAsAsked { what } => format!("it did not start as it was asked to: {}", trimmed(what, max)),
-        AgentFailure::RateLimited { .. } => "the model's API limits the rate".to_owned(),
-        AgentFailure::Unavailable { .. } => "the model's API is not available".to_owned(),
-        AgentFailure::NotAuthorised { .. } => {
+        Failure::NotAsAsked { differences } => {
+            format!("it did not start as it was asked to: {}", trimmed(differences, max))
+        }
+        Failure::RateLimited { .. } => "the model's API limits the rate".to_owned(),
+        Failure::Unavailable { .. } => "the model's API is not available".to_owned(),
+        Failure::NotAuthorised { .. } => {
             "the model's API refuses the account that AutoBuild uses; its log has the details".to_owned()
         }
-        AgentFailure::NotLoggedIn { program, .. } => format!("{} is not logged in", code(program, max)),
-        AgentFailure::NoSuchModel { model, .. } => format!("the model {} is not available", code(model, max)),
-        AgentFailure::ModelRefused { said } => format!("the model refused the work: {}", trimmed(said, max)),
-        AgentFailure::RequestRefused { status, .. } => {
+        Failure::NotLoggedIn { program, .. } => format!("{} is not logged in", code(program, max)),
+        Failure::NoSuchModel { model, .. } => format!("the model {} is not available", code(model, max)),
+        Failure::ModelRefused { message } => format!("the model refused the work: {}", trimmed(message, max)),
+        Failure::RequestRefused { status, .. } => {
             format!("the model's API refuses what its program asks (HTTP {status}); AutoBuild's log has the details")
         }
-        AgentFailure::PromptTooLong => "the work is too long for the model".to_owned(),
-        AgentFailure::OutputLimit => "the model stopped at its limit of output".to_owned(),
-        AgentFailure::OutOfAgentTurns { turns } => {
+        Failure::PromptTooLong => "the work is too long for the model".to_owned(),
+        Failure::OutputLimit => "the model stopped at its limit of output".to_owned(),
+        Failure::OutOfAgentTurns { turns } => {
             format!("it made {}, as many as it may", count(*turns, "call of its model"))
         }
-        AgentFailure::OutOfMoney => "it used up its share of the budget".to_owned(),
-        AgentFailure::ScriptSpent(spent) => script_spent(spent, max),
-        AgentFailure::ReportMissing | AgentFailure::DecisionMissing => "its output holds no JSON object".to_owned(),
-        AgentFailure::ReportInvalid { problem } => format!(
+        Failure::OutOfMoney => "it used up its share of the budget".to_owned(),
+        Failure::ScriptSpent(spent) => script_spent(spent, max),
+        Failure::ReportMissing | Failure::DecisionMissing => "its output holds no JSON object".to_owned(),
+        Failure::ReportInvalid { problem } => format!(
             "its report is not valid: {}",
             trimmed(&problem.replace('\n', "; "), max)
         ),
-        AgentFailure::DecisionInvalid { problem } => {
+        Failure::DecisionInvalid { problem } => {
             format!(
                 "its decision is not valid: {}",
                 trimmed(&problem.replace('\n', "; "), max)
             )
         }
+        other_failures!() => trimmed(&failure.to_string(), max),
     }
 }
 

@@ -48,6 +48,8 @@ pub enum StoreFailure {
     Disk,
     /// A stored value that this version cannot read.
     Value,
+    /// A statement or value that the database does not take.
+    Statement,
     /// Any other failure of the database.
     Database,
 }
@@ -58,13 +60,8 @@ impl StoreError {
         match self {
             Self::CannotWrite(error) if is_full(error) => StoreFailure::Disk,
             Self::Unreadable { .. } => StoreFailure::Value,
-            Self::Busy(_)
-            | Self::Unavailable(_)
-            | Self::CannotWrite(_)
-            | Self::Refused(_)
-            | Self::TooLarge(_)
-            | Self::TooLong { .. }
-            | Self::Closed => StoreFailure::Database,
+            Self::Refused(_) | Self::TooLarge(_) | Self::TooLong { .. } => StoreFailure::Statement,
+            Self::Busy(_) | Self::Unavailable(_) | Self::CannotWrite(_) | Self::Closed => StoreFailure::Database,
         }
     }
 

@@ -16,6 +16,10 @@ use domain::ids::{FeatureKey, Millis};
 const NEVER: Millis = Millis(-1);
 /// The value of `waits_for` for an effect that waits for GitHub or the network.
 const FORGE: &str = "github";
+/// The value of `waits_for` for an effect that waits for our own machine: its disk or its database.
+const MACHINE: &str = "machine";
+/// The value of `waits_for` for an effect that is tried again after a failure that may last.
+const UNKNOWN: &str = "unknown";
 
 /// Effects that wait for one provider resume one spacing apart, up to this many spacings.
 const MOST_SPACINGS: i64 = 15;
@@ -32,15 +36,14 @@ statements! {
     SERVED = "UPDATE effect SET waits_for = NULL, parked_since = NULL WHERE id = $1 AND waits_for IS NOT NULL";
     AHEAD = "SELECT COUNT(*) AS ahead FROM effect WHERE waits_for = $1 AND state = 'ready' AND run_at > $2";
     PARK = concat!("UPDATE effect SET run_at = $4, last_error = $5, waits_for = $6, parked = parked + $7, ",
-                   "parked_since = CASE WHEN waits_for = 'github' THEN $8 ELSE COALESCE(parked_since, $8) END, ",
+                   "parked_since = CASE WHEN waits_for IN ('github', 'machine', 'unknown') THEN $8 ELSE COALESCE(parked_since, $8) END, ",
                    given_back!(), held!());
-    WAIT_FOR_FORGE = concat!("UPDATE effect SET run_at = $4, last_error = $5, waits_for = $6, ",
-                             "parked_since = CASE WHEN waits_for = $6 THEN parked_since ELSE $7 END, ",
-                             given_back!(), held!());
+    WAIT_OUT = concat!("UPDATE effect SET run_at = $4, last_error = $5, ",
+                       "waits_for = $6, parked_since = CASE WHEN waits_for = $6 THEN parked_since ELSE $7 END, ", given_back!(), held!());
     ONE = "SELECT name, cause, said, failures, since, until FROM provider WHERE name = $1";
     ALL = "SELECT name, cause, said, failures, since, until FROM provider ORDER BY name";
     PARKED = "SELECT subject, waits_for, run_at FROM effect WHERE feature_id = $1 AND state = 'ready' \
-              AND waits_for IS NOT NULL AND (run_at > $2 OR waits_for = 'github') ORDER BY run_at, seq";
+              AND waits_for IS NOT NULL AND (run_at > $2 OR waits_for IN ('github', 'machine', 'unknown')) ORDER BY run_at, seq";
 }
 
 /// The reason why a provider does not serve us.
@@ -75,7 +78,7 @@ pub struct ProviderTrouble {
     pub until: Millis,
 }
 
-/// An effect that waits for a provider or for GitHub.
+/// An effect that waits for a provider, for GitHub or for our own machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parked {
     /// The subject: a task or a Feature.
@@ -91,29 +94,43 @@ pub enum WaitsOn {
     Provider(String),
     /// GitHub.
     Forge,
+    /// The machine that runs AutoBuild, or its database.
+    Machine,
+    /// The end of a failure that may also last.
+    Unknown,
 }
 
 impl WaitsOn {
     pub(super) fn of(stored: String) -> Self {
-        if stored == FORGE {
-            Self::Forge
-        } else {
-            Self::Provider(stored)
+        match stored.as_str() {
+            FORGE => Self::Forge,
+            MACHINE => Self::Machine,
+            UNKNOWN => Self::Unknown,
+            _ => Self::Provider(stored),
+        }
+    }
+
+    fn stored(&self) -> &str {
+        match self {
+            Self::Forge => FORGE,
+            Self::Machine => MACHINE,
+            Self::Unknown => UNKNOWN,
+            Self::Provider(name) => name,
         }
     }
 }
 
 impl StoredEffect {
-    /// Returns since when the effect waits for GitHub, if it does.
-    pub fn waits_for_forge_since(&self) -> Option<Millis> {
-        let waits = self.waits_for.as_deref() == Some(FORGE);
+    /// Returns since when the effect waits for this, if it does.
+    pub fn waits_since(&self, on: &WaitsOn) -> Option<Millis> {
+        let waits = self.waits_for.as_deref() == Some(on.stored());
         self.parked_since.filter(|_| waits)
     }
 
     /// Returns since when the effect waits for a provider of models, if it does.
     pub fn waits_for_provider_since(&self) -> Option<Millis> {
-        let waits = self.waits_for.as_deref() != Some(FORGE);
-        self.parked_since.filter(|_| waits)
+        let on = self.waits_for.clone().map(WaitsOn::of);
+        self.parked_since.filter(|_| matches!(on, Some(WaitsOn::Provider(_))))
     }
 }
 
@@ -183,20 +200,20 @@ impl Store {
         Ok(fenced)
     }
 
-    /// Gives the effect back `now` to wait for GitHub until `until`. This counts neither as a try nor as a crash. `shown`
-    /// are effects that show people the wait.
-    pub async fn wait_for_forge(
+    /// Gives the effect back `now` to wait for `on` until `until`. This counts neither as a try nor
+    /// as a crash. `shown` are effects that show people the wait.
+    pub async fn wait_out(
         &self,
         hold: &Hold,
-        why: &str,
+        (on, why): (&WaitsOn, &str),
         now: Millis,
         until: Millis,
         shown: &[NewEffect],
     ) -> Result<Fenced, StoreError> {
         let (effect, worker, why) = (&hold.effect, &hold.worker, explained(why));
         let mut tx = self.db.write().await?;
-        let arguments = args![effect, worker, hold.fence, until.0, &why, FORGE, now.0];
-        let fenced = written(tx.run(WAIT_FOR_FORGE, arguments).await?);
+        let arguments = args![effect, worker, hold.fence, until.0, &why, on.stored(), now.0];
+        let fenced = written(tx.run(WAIT_OUT, arguments).await?);
         effect::insert_all(&mut tx, &shown.iter().collect::<Vec<_>>()).await?;
         self.db.publish(tx).await?;
         Ok(fenced)
@@ -242,8 +259,9 @@ impl Store {
         rows.iter().map(trouble).collect()
     }
 
-    /// Returns the effects of a Feature that wait for a provider or for GitHub, the next one due first. An effect waits
-    /// for GitHub until GitHub answers, so it is included even if its next try is due.
+    /// Returns the effects of a Feature that wait for a provider, for GitHub or for our own machine, the next one
+    /// due first. An effect waits for GitHub or the machine until its next try succeeds, so it is included even if that
+    /// is due.
     pub async fn parked(&self, feature: &FeatureKey, now: Millis) -> Result<Vec<Parked>, StoreError> {
         let rows = self.db.rows(PARKED, args![&feature.to_string(), now.0]).await?;
         let parked = |row: &Row| {

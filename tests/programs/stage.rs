@@ -5,7 +5,7 @@ use autobuild::{
     config::{AgentCommand, ModelApi, ModelSettings, Role},
 };
 use domain::{
-    blocked::AgentFailure,
+    blocked::Failure,
     ids::{TaskId, TurnNumber},
     isolation::{Bounds, Level},
 };
@@ -171,30 +171,34 @@ fn word(ended: Result<Answered<Value>, RunError>) -> String {
         Err(error) => return format!("{error:?}"),
     };
     let name = match &failure {
-        AgentFailure::RateLimited { .. } => "limited",
-        AgentFailure::Unavailable { .. } => "unavailable",
-        AgentFailure::NotAuthorised { .. } => "not authorised",
-        AgentFailure::NotLoggedIn { .. } => "not logged in",
-        AgentFailure::NoSuchModel { .. } => "no such model",
-        AgentFailure::ModelRefused { .. } => "refused",
-        AgentFailure::RequestRefused { .. } => "request refused",
-        AgentFailure::PromptTooLong => "too long",
-        AgentFailure::OutputLimit => "cut off",
-        AgentFailure::OutOfAgentTurns { .. } => "out of turns",
-        AgentFailure::OutOfMoney => "out of money",
-        AgentFailure::NotAsAsked { .. } => "not as asked",
-        AgentFailure::DecisionMissing => "missing",
-        AgentFailure::DecisionInvalid { .. } => "invalid",
-        AgentFailure::TimedOut { .. } => "timed out",
-        AgentFailure::WentSilent { .. } => "silent",
-        AgentFailure::TooMuchOutput { .. } => "too much",
-        AgentFailure::Failed { how } if how.contains("the model's API limits the rate, but no call of it failed") => {
+        Failure::RateLimited { .. } => "limited",
+        Failure::Unavailable { .. } => "unavailable",
+        Failure::NotAuthorised { .. } => "not authorised",
+        Failure::NotLoggedIn { .. } => "not logged in",
+        Failure::NoSuchModel { .. } => "no such model",
+        Failure::ModelRefused { .. } => "refused",
+        Failure::RequestRefused { .. } => "request refused",
+        Failure::PromptTooLong => "too long",
+        Failure::OutputLimit => "cut off",
+        Failure::OutOfAgentTurns { .. } => "out of turns",
+        Failure::OutOfMoney => "out of money",
+        Failure::NotAsAsked { .. } => "not as asked",
+        Failure::DecisionMissing => "missing",
+        Failure::DecisionInvalid { .. } => "invalid",
+        Failure::TimedOut { .. } => "timed out",
+        Failure::WentSilent { .. } => "silent",
+        Failure::TooMuchOutput { .. } => "too much",
+        Failure::AgentFailed { message: how }
+            if how.contains("the model's API limits the rate, but no call of it failed") =>
+        {
             "limited, unseen"
         }
-        AgentFailure::Failed { how } if how.contains("the model's API is not available, but no call of it failed") => {
+        Failure::AgentFailed { message: how }
+            if how.contains("the model's API is not available, but no call of it failed") =>
+        {
             "unavailable, unseen"
         }
-        AgentFailure::Failed { how } if how.contains("its calls of models have not used that much") => {
+        Failure::AgentFailed { message: how } if how.contains("its calls of models have not used that much") => {
             "out of money, unseen"
         }
         _ => return format!("{failure:?}"),

@@ -17,6 +17,7 @@ const LONG: Waits = Waits {
     most: HOUR,
     longest: 6 * HOUR,
     in_all: 24 * HOUR,
+    unknown: 24 * HOUR,
     ..SHORT
 };
 

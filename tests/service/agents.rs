@@ -7,7 +7,7 @@ use autobuild::{
     config::{AgentCommand, ModelSettings, Role},
 };
 use domain::{
-    blocked::AgentFailure,
+    blocked::Failure,
     ids::{TaskId, TurnNumber},
     isolation::Level,
 };
@@ -81,7 +81,7 @@ impl Stage {
         self.ask(&format!("sh {}", file.display()), &self.spec()).await
     }
 
-    async fn failure(&self, script: &str) -> AgentFailure {
+    async fn failure(&self, script: &str) -> Failure {
         agents_failure(self.shell(script).await)
     }
 }
@@ -90,7 +90,7 @@ fn backend(agent: &AgentCommand, sandbox: &Sandbox, folder: &Path) -> Backend {
     Backend::new(agent, sandbox, &[], folder, &Access::service(ModelSettings::default()))
 }
 
-fn agents_failure(ended: Result<Answered<Value>, RunError>) -> AgentFailure {
+fn agents_failure(ended: Result<Answered<Value>, RunError>) -> Failure {
     match ended.unwrap_err() {
         RunError::Agent { failure, .. } => failure,
         other => panic!("not the agent's failure: {other}"),
@@ -135,31 +135,31 @@ async fn a_bad_answer_is_repaired_with_the_problem_in_the_prompt() {
 async fn every_misbehaviour_is_a_typed_failure() {
     let stage = Stage::new();
     let table = [
-        ("", AgentFailure::ReportMissing),
-        ("echo done", AgentFailure::ReportMissing),
-        ("printf '{{{{{{'", AgentFailure::ReportMissing),
+        ("", Failure::ReportMissing),
+        ("echo done", Failure::ReportMissing),
+        ("printf '{{{{{{'", Failure::ReportMissing),
         (
             "echo '{\"wrong\": 1}'",
-            AgentFailure::ReportInvalid {
+            Failure::ReportInvalid {
                 problem: "`wrong` is not wanted".to_owned(),
             },
         ),
         (
             "echo '{}'; echo no credit >&2; exit 3",
-            AgentFailure::Failed {
-                how: "exit code 3: no credit".to_owned(),
+            Failure::AgentFailed {
+                message: "exit code 3: no credit".to_owned(),
             },
         ),
         (
             "yes '{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{'",
-            AgentFailure::TooMuchOutput { bytes: 256 << 20 },
+            Failure::TooMuchOutput { bytes: 256 << 20 },
         ),
     ];
     for (script, expected) in table {
         assert_eq!(stage.failure(script).await, expected, "{script}");
     }
     let killed = stage.failure("kill -9 $$").await;
-    assert!(matches!(killed, AgentFailure::Failed { .. }), "{killed:?}");
+    assert!(matches!(killed, Failure::AgentFailed { .. }), "{killed:?}");
 }
 
 #[tokio::test]
@@ -168,11 +168,11 @@ async fn an_endless_or_silent_agent_is_stopped() {
     let mut spec = stage.spec();
     spec.deadline = Duration::from_millis(300);
     let ended = agents_failure(stage.ask("sleep 600", &spec).await);
-    assert_eq!(ended, AgentFailure::TimedOut { seconds: 0 });
+    assert_eq!(ended, Failure::TimedOut { seconds: 0 });
     spec.deadline = Duration::from_secs(60);
     spec.idle = Some(Duration::from_millis(300));
     let ended = agents_failure(stage.ask("sleep 600", &spec).await);
-    assert_eq!(ended, AgentFailure::WentSilent { seconds: 0 });
+    assert_eq!(ended, Failure::WentSilent { seconds: 0 });
 }
 
 #[tokio::test]
@@ -181,7 +181,7 @@ async fn a_program_that_is_not_there_is_named() {
     let ended = agents_failure(stage.ask("no-such-agent --fast", &stage.spec()).await);
     assert_eq!(
         ended,
-        AgentFailure::NotFound {
+        Failure::NoAgentProgram {
             program: "no-such-agent".to_owned()
         }
     );

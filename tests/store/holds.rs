@@ -2,7 +2,7 @@
 
 use crate::contract::{Database, LATER, LEASE, NOW, cancel, claim, claim_at, effect};
 use autobuild::store::{
-    EffectState, Fenced, Hold, Lane, LaneLimits, Lease, Outcome, ParkCause, ParkTimes, Store, StoredEffect,
+    EffectState, Fenced, Hold, Lane, LaneLimits, Lease, Outcome, ParkCause, ParkTimes, Store, StoredEffect, WaitsOn,
 };
 
 on_both! {
@@ -32,12 +32,14 @@ async fn kept(store: &Store) -> StoredEffect {
 async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: Database) {
     let store = db.open().await;
     let hold = held(&store).await;
-    let fenced = store.wait_for_forge(&hold, "error: 502", NOW, LATER, &[]).await;
+    let fenced = store
+        .wait_out(&hold, (&WaitsOn::Forge, "error: 502"), NOW, LATER, &[])
+        .await;
     assert_eq!(fenced.unwrap(), Fenced::Written);
     let waiting = kept(&store).await;
     assert_eq!((waiting.state, waiting.attempt), (EffectState::Ready, 0));
     assert_eq!(
-        (waiting.waits_for_forge_since(), waiting.waits_for_provider_since()),
+        (waiting.waits_since(&WaitsOn::Forge), waiting.waits_for_provider_since()),
         (Some(NOW), None)
     );
     assert_eq!(waiting.last_error.as_deref(), Some("error: 502"));
@@ -47,9 +49,11 @@ async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: D
         .await
         .unwrap()
         .hold;
-    let again = store.wait_for_forge(&hold, "error: 503", LATER, LATER, &[]).await;
+    let again = store
+        .wait_out(&hold, (&WaitsOn::Forge, "error: 503"), LATER, LATER, &[])
+        .await;
     assert_eq!(again.unwrap(), Fenced::Written);
-    assert_eq!(kept(&store).await.waits_for_forge_since(), Some(NOW));
+    assert_eq!(kept(&store).await.waits_since(&WaitsOn::Forge), Some(NOW));
     // What it waits for after that is another wait.
     let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER)
         .await
@@ -65,7 +69,7 @@ async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: D
     assert_eq!(parked.unwrap(), Fenced::Written);
     let parked = kept(&store).await;
     assert_eq!(
-        (parked.waits_for_forge_since(), parked.waits_for_provider_since()),
+        (parked.waits_since(&WaitsOn::Forge), parked.waits_for_provider_since()),
         (None, Some(LATER))
     );
 }

@@ -79,6 +79,10 @@ pub enum WaitsOn {
     Model,
     /// GitHub, or the network between GitHub and AutoBuild.
     GitHub,
+    /// The machine that runs AutoBuild, or its database.
+    Machine,
+    /// The end of a failure that may also last.
+    Unknown,
 }
 
 /// Work that waits for an outage or a limit to end.

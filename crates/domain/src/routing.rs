@@ -1,7 +1,7 @@
 //! Decides what follows from an agent's failure: wait, try again, continue, or block. Its inputs include the times, so
 //! it needs no clock.
 
-use crate::blocked::{AgentFailure, FailureClass};
+use crate::blocked::{Failure, Next};
 
 /// The waits for a model's API, in milliseconds.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,8 @@ pub struct Waits {
     pub longest: i64,
     /// The longest total wait; after it, the work blocks.
     pub in_all: i64,
+    /// How long a failure is tried again if nobody knows whether it passes.
+    pub unknown: i64,
     /// The time between the restarts of two pieces of work that waited for the same API.
     pub spacing: i64,
 }
@@ -25,6 +27,7 @@ impl Waits {
         most: 15 * 60_000,
         longest: 6 * 3_600_000,
         in_all: 24 * 3_600_000,
+        unknown: 24 * 3_600_000,
         spacing: 60_000,
     };
 }
@@ -69,29 +72,27 @@ pub enum Route {
 }
 
 /// Decides the next step. `jitter` (0 to 1) spreads work that would otherwise come back at the same time.
-pub fn route(failure: &AgentFailure, before: &Before, waits: &Waits, jitter: f64) -> Route {
-    match failure.class() {
-        FailureClass::Closed => park(asked_seconds(failure), before, waits, jitter),
-        FailureClass::Spent => match before.share {
+pub fn route(failure: &Failure, before: &Before, waits: &Waits, jitter: f64) -> Route {
+    match failure.row().next {
+        Next::Wait => park(asked_seconds(failure), before, waits, jitter),
+        Next::NextShare => match before.share {
             Some(_) => Route::NextShare,
             None => Route::Retry,
         },
-        FailureClass::Unfit => match before.got {
+        Next::IfWorked => match before.got {
             RunProgress::Nowhere => Route::Block,
             RunProgress::ToWork => Route::Retry,
         },
-        FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused | FailureClass::Unanswered => {
-            Route::Block
-        }
-        FailureClass::NoProgram | FailureClass::Limit | FailureClass::Run => Route::Retry,
+        Next::Person => Route::Block,
+        Next::Again | Next::Continue => Route::Retry,
     }
 }
 
-fn asked_seconds(failure: &AgentFailure) -> Option<u64> {
-    let (AgentFailure::RateLimited {
+fn asked_seconds(failure: &Failure) -> Option<u64> {
+    let (Failure::RateLimited {
         retry_after_seconds, ..
     }
-    | AgentFailure::Unavailable {
+    | Failure::Unavailable {
         retry_after_seconds, ..
     }) = failure
     else {
@@ -138,14 +139,14 @@ fn fifth(wait: i64, jitter: f64) -> i64 {
 mod tests {
     use super::*;
 
-    fn limited(retry_after_seconds: Option<u64>) -> AgentFailure {
-        AgentFailure::RateLimited {
-            said: String::new(),
+    fn limited(retry_after_seconds: Option<u64>) -> Failure {
+        Failure::RateLimited {
+            message: String::new(),
             retry_after_seconds,
         }
     }
 
-    fn parked(failure: &AgentFailure, failures: u32, jitter: f64) -> i64 {
+    fn parked(failure: &Failure, failures: u32, jitter: f64) -> i64 {
         let before = Before {
             failures,
             ..Before::default()
@@ -158,8 +159,8 @@ mod tests {
 
     #[test]
     fn a_limit_is_waited_for_as_long_as_it_asks_and_longer_each_time() {
-        let unavailable = |retry_after_seconds| AgentFailure::Unavailable {
-            said: String::new(),
+        let unavailable = |retry_after_seconds| Failure::Unavailable {
+            message: String::new(),
             retry_after_seconds,
         };
         assert_eq!(
@@ -196,14 +197,14 @@ mod tests {
     fn what_no_try_can_mend_stops_at_once_and_the_rest_is_tried_again() {
         let said = String::new;
         let table = [
-            (AgentFailure::NotAuthorised { said: said() }, Route::Block),
-            (AgentFailure::ModelRefused { said: said() }, Route::Block),
-            (AgentFailure::NotAsAsked { what: said() }, Route::Block),
-            (AgentFailure::TimedOut { seconds: 1 }, Route::Retry),
-            (AgentFailure::OutOfAgentTurns { turns: 30 }, Route::Retry),
-            (AgentFailure::ReportMissing, Route::Block),
-            (AgentFailure::OutputLimit, Route::Retry),
-            (AgentFailure::OutOfMoney, Route::Retry),
+            (Failure::NotAuthorised { message: said() }, Route::Block),
+            (Failure::ModelRefused { message: said() }, Route::Block),
+            (Failure::NotAsAsked { differences: said() }, Route::Block),
+            (Failure::TimedOut { seconds: 1 }, Route::Retry),
+            (Failure::OutOfAgentTurns { turns: 30 }, Route::Retry),
+            (Failure::ReportMissing, Route::Block),
+            (Failure::OutputLimit, Route::Retry),
+            (Failure::OutOfMoney, Route::Retry),
         ];
         for (failure, expected) in table {
             assert_eq!(
@@ -217,7 +218,7 @@ mod tests {
                 got,
                 ..Before::default()
             };
-            route(&AgentFailure::PromptTooLong, &before, &Waits::PRODUCT, 0.0)
+            route(&Failure::PromptTooLong, &before, &Waits::PRODUCT, 0.0)
         };
         assert_eq!(
             too_long(RunProgress::Nowhere),
@@ -229,7 +230,7 @@ mod tests {
             share: Some(1),
             ..Before::default()
         };
-        let next = route(&AgentFailure::OutOfMoney, &shared, &Waits::PRODUCT, 0.0);
+        let next = route(&Failure::OutOfMoney, &shared, &Waits::PRODUCT, 0.0);
         assert_eq!(next, Route::NextShare);
     }
 }

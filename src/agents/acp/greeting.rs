@@ -8,7 +8,7 @@ use crate::{
     },
     config::Role,
 };
-use domain::{blocked::AgentFailure, isolation::Level};
+use domain::{blocked::Failure, isolation::Level};
 use serde_json::Value;
 
 /// The agents that we know by the names they report: their programs, and their oldest versions known to do everything
@@ -32,18 +32,18 @@ const FREE_MODES: [&str; 3] = ["agent-full-access", "full-access", "acceptEdits"
 const WRITING_MODES: [&str; 2] = ["workspace-write", "acceptEdits"];
 
 /// Returns why an agent with this introduction cannot be used; `None` if it can.
-pub(crate) fn unfit(result: &Value, journal: &Journal) -> Option<AgentFailure> {
+pub(crate) fn unfit(result: &Value, journal: &Journal) -> Option<Failure> {
     let spoken = result.get("protocolVersion");
     if let Some(spoken) = spoken.filter(|spoken| spoken.as_u64() != Some(PROTOCOL)) {
         let spoken = journal.plain(&spoken.to_string(), 20);
         let how = format!("it speaks version {spoken} of the Agent Client Protocol, not {PROTOCOL}");
-        return Some(AgentFailure::Failed { how });
+        return Some(Failure::AgentFailed { message: how });
     }
     let agent = result.get("agentInfo").unwrap_or(&Value::Null);
     let (_, program, least) = LEAST.iter().find(|(name, ..)| *name == word(agent, "name"))?;
     let found = word(agent, "version");
     let is_old = Version::find(found).is_none_or(|version| version < *least);
-    is_old.then(|| AgentFailure::TooOld {
+    is_old.then(|| Failure::TooOld {
         program: (*program).to_owned(),
         found: journal.plain(found, 50),
         least: least.to_string(),

@@ -20,7 +20,7 @@ use crate::{
         journal::{Journal, plain},
         login::as_the_host,
         outcome,
-        outcome::{Cut, Told},
+        outcome::{Told, Unfinished},
         private::{Account, Private},
         run::{Printed, RunContext, RunError, RunSpec, limit},
         schema,
@@ -29,7 +29,7 @@ use crate::{
     },
     config::Role,
 };
-use domain::{blocked::AgentFailure, isolation::Level, trace::TraceKind};
+use domain::{blocked::Failure, isolation::Level, trace::TraceKind};
 use sandbox::{Spec, environment};
 use serde_json::{Value, json};
 use std::{
@@ -73,8 +73,10 @@ impl AcpAgent {
 
     /// Checks that the program exists. Its identity and version only show in a run, since it has no way to report them
     /// before.
-    pub(crate) async fn check(&self) -> Result<(), AgentFailure> {
-        let failed = |error: std::io::Error| AgentFailure::Failed { how: error.to_string() };
+    pub(crate) async fn check(&self) -> Result<(), Failure> {
+        let failed = |error: std::io::Error| Failure::AgentFailed {
+            message: error.to_string(),
+        };
         let private = Private::make(&self.context.runs).map_err(|error| failed(std::io::Error::other(error)))?;
         let env = environment(private.path(), &[]).map_err(failed)?;
         let path = env.into_iter().find(|(name, _)| name == "PATH");
@@ -82,7 +84,7 @@ impl AcpAgent {
         if is_there(Path::new(&self.program), &folders) {
             Ok(())
         } else {
-            Err(AgentFailure::NotFound {
+            Err(Failure::NoAgentProgram {
                 program: self.command.program().to_owned(),
             })
         }
@@ -164,8 +166,8 @@ fn session_of(spec: &RunSpec, login: Login) -> Value {
 
 fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
     let said_all = stream.stop_reason.is_some() || stream.failed.is_some();
-    let outcome =
-        outcome::by_force(spec, ended, said_all).map_or_else(|| outcome(spec, &stream, ended).map_err(Cut::from), Err);
+    let outcome = outcome::by_force(spec, ended, said_all)
+        .map_or_else(|| outcome(spec, &stream, ended).map_err(Unfinished::from), Err);
     let told = Told {
         tokens: stream.tokens,
         usd_micros: stream.usd_micros,
@@ -176,14 +178,14 @@ fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> 
     outcome::printed(outcome, told, journal, ended)
 }
 
-fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, AgentFailure> {
+fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, Failure> {
     if let Some(message) = &stream.failed {
         let words = message.to_lowercase();
         if words.contains("valid structured output") {
             return Ok(Err(NoAnswer::Malformed(plain(&spec.secrets, message, 500))));
         }
         return Err(if words.contains("maximum number of turns") {
-            AgentFailure::OutOfAgentTurns {
+            Failure::OutOfAgentTurns {
                 turns: spec.agent_turns,
             }
         } else {
@@ -192,11 +194,11 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
     }
     match stream.stop_reason.as_deref() {
         None => Err(outcome::without_a_word(&spec.secrets, &ended.finished)),
-        Some("refusal") => Err(AgentFailure::ModelRefused {
-            said: plain(&spec.secrets, &stream.text, 500),
+        Some("refusal") => Err(Failure::ModelRefused {
+            message: plain(&spec.secrets, &stream.text, 500),
         }),
-        Some("max_tokens") => Err(AgentFailure::OutputLimit),
-        Some("max_turn_requests") => Err(AgentFailure::OutOfAgentTurns {
+        Some("max_tokens") => Err(Failure::OutputLimit),
+        Some("max_turn_requests") => Err(Failure::OutOfAgentTurns {
             turns: spec.agent_turns,
         }),
         // An agent that was denied something may cancel its own turn, so look for an answer in any case.

@@ -8,7 +8,7 @@ use crate::agents::{
     json::{is_empty, items, micros, number, word},
     session::{Listener, Next},
 };
-use domain::{blocked::AgentFailure, trace::TraceKind};
+use domain::{blocked::Failure, trace::TraceKind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use text::usage::Tokens;
@@ -201,8 +201,8 @@ impl Stream {
             why: why.to_owned(),
         });
         if codex::answer::is_unauthorised(why) {
-            Next::Stop(AgentFailure::NotAuthorised {
-                said: journal.plain(why, 500),
+            Next::Stop(Failure::NotAuthorised {
+                message: journal.plain(why, 500),
             })
         } else {
             Next::Listen

@@ -8,11 +8,11 @@ use crate::agents::{
     json,
     json::word,
     outcome,
-    outcome::{Cut, Told},
+    outcome::{Told, Unfinished},
     run::{Printed, RunError, RunSpec},
     session::Ended,
 };
-use domain::blocked::AgentFailure;
+use domain::blocked::Failure;
 use sandbox::{Exit, egress::SPENT};
 use serde_json::Value;
 use text::secret::Secrets;
@@ -22,7 +22,7 @@ const MAX_SAID: usize = 500;
 /// Turns the program's output and end into an answer or a failure.
 pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
     let outcome = outcome::by_force(spec, ended, stream.result.is_some())
-        .map_or_else(|| outcome(spec, &stream, ended).map_err(Cut::from), Err);
+        .map_or_else(|| outcome(spec, &stream, ended).map_err(Unfinished::from), Err);
     let result = stream.result.as_ref();
     let usd_micros = result.and_then(|result| json::micros(result, "total_cost_usd"));
     let told = Told {
@@ -35,7 +35,7 @@ pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: 
     outcome::printed(outcome, told, journal, ended)
 }
 
-fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, AgentFailure> {
+fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, Failure> {
     let Some(result) = &stream.result else {
         // The program exits before its last line is read, so a long result can be cut off. Its answer was also printed
         // earlier.
@@ -46,14 +46,14 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
     };
     if !stream.as_asked {
         let what = "it never said what it may use".to_owned();
-        return Err(AgentFailure::NotAsAsked { what });
+        return Err(Failure::NotAsAsked { differences: what });
     }
     let failed = result.get("is_error").and_then(Value::as_bool).unwrap_or(false);
     match word(result, "subtype") {
-        "error_max_turns" => Err(AgentFailure::OutOfAgentTurns {
+        "error_max_turns" => Err(Failure::OutOfAgentTurns {
             turns: spec.agent_turns,
         }),
-        "error_max_budget_usd" => Err(AgentFailure::OutOfMoney),
+        "error_max_budget_usd" => Err(Failure::OutOfMoney),
         "error_max_structured_output_retries" => Ok(Err(NoAnswer::Malformed(refused(spec, stream, result)))),
         "success" if !failed => Ok(stream.structured.clone().ok_or(NoAnswer::Missing)),
         _ => Err(api_failure((&spec.secrets, spec.model.as_deref()), stream, result)),
@@ -71,53 +71,53 @@ fn refused(spec: &RunSpec, stream: &Stream, result: &Value) -> String {
 
 /// Returns the failure that a result describes: by the program's error code, or else by the HTTP status, or else by its
 /// text.
-fn api_failure((secrets, model): (&Secrets, Option<&str>), stream: &Stream, result: &Value) -> AgentFailure {
+fn api_failure((secrets, model): (&Secrets, Option<&str>), stream: &Stream, result: &Value) -> Failure {
     let text = match word(result, "result") {
         "" => result.get("errors").map(Value::to_string).unwrap_or_default(),
         text => text.to_owned(),
     };
-    let said = plain(secrets, &text, MAX_SAID);
+    let message = plain(secrets, &text, MAX_SAID);
     let status = result.get("api_error_status").and_then(Value::as_u64);
     let too_long = word(result, "terminal_reason") == "prompt_too_long" || text.starts_with("Prompt is too long");
     if word(result, "stop_reason") == "refusal" {
-        return AgentFailure::ModelRefused { said };
+        return Failure::ModelRefused { message };
     }
     if text.contains(SPENT) {
-        return AgentFailure::OutOfMoney;
+        return Failure::OutOfMoney;
     }
     if too_long || status == Some(413) {
-        return AgentFailure::PromptTooLong;
+        return Failure::PromptTooLong;
     }
     // Only a text without a status comes from the program itself. The API's own words may end with the same hint.
     let lacks_login = status.is_none() && (text.starts_with("Not logged in") || text.contains("Please run /login"));
     match (stream.error.as_deref().unwrap_or_default(), status) {
-        ("max_output_tokens", _) => AgentFailure::OutputLimit,
-        ("billing_error" | "oauth_org_not_allowed", _) => AgentFailure::NotAuthorised { said },
+        ("max_output_tokens", _) => Failure::OutputLimit,
+        ("billing_error" | "oauth_org_not_allowed", _) => Failure::NotAuthorised { message },
         _ if lacks_login => match stream.login {
             Login::Host => Provider::Anthropic.not_logged_in(),
             // The program says the same about the service's own key.
-            Login::Service => AgentFailure::NotAuthorised { said },
+            Login::Service => Failure::NotAuthorised { message },
         },
-        ("authentication_failed", _) | (_, Some(401..=403)) => AgentFailure::NotAuthorised { said },
-        ("model_not_found", _) | (_, Some(404)) => AgentFailure::NoSuchModel {
+        ("authentication_failed", _) | (_, Some(401..=403)) => Failure::NotAuthorised { message },
+        ("model_not_found", _) | (_, Some(404)) => Failure::NoSuchModel {
             model: model.or(stream.model.as_deref()).unwrap_or_default().to_owned(),
-            said,
+            message,
         },
-        ("rate_limit", _) | (_, Some(429)) => AgentFailure::RateLimited {
-            said,
+        ("rate_limit", _) | (_, Some(429)) => Failure::RateLimited {
+            message,
             retry_after_seconds: stream.told_to_wait_ms.map(|ms| ms.div_ceil(1_000)),
         },
-        ("server_error" | "overloaded", _) | (_, Some(408 | 409 | 425 | 500..)) => unavailable(said),
-        (_, Some(status @ 400..)) => AgentFailure::RequestRefused { status, said },
-        (_, None) if word(result, "terminal_reason") == "api_error" => unavailable(said),
-        _ => AgentFailure::Failed { how: said },
+        ("server_error" | "overloaded", _) | (_, Some(408 | 409 | 425 | 500..)) => unavailable(message),
+        (_, Some(status @ 400..)) => Failure::RequestRefused { status, message },
+        (_, None) if word(result, "terminal_reason") == "api_error" => unavailable(message),
+        _ => Failure::AgentFailed { message },
     }
 }
 
 /// Returns the failure without a wait, because only the proxy to the model knows how long to wait.
-fn unavailable(said: String) -> AgentFailure {
-    AgentFailure::Unavailable {
-        said,
+fn unavailable(message: String) -> Failure {
+    Failure::Unavailable {
+        message,
         retry_after_seconds: None,
     }
 }
@@ -134,7 +134,7 @@ mod tests {
     use crate::agents::claude::init::StartRequest;
     use serde_json::json;
 
-    fn failed(login: Login, code: Option<&str>, status: Option<u16>, said: &str) -> AgentFailure {
+    fn failed(login: Login, code: Option<&str>, status: Option<u16>, said: &str) -> Failure {
         let asked = StartRequest {
             mode: "plan",
             tools: &[],
@@ -152,7 +152,9 @@ mod tests {
         let missing = Provider::Anthropic.not_logged_in();
         assert_eq!(failed(Login::Host, None, None, none), missing);
         assert_eq!(failed(Login::Host, code, None, none), missing);
-        let refused = |said: &str| AgentFailure::NotAuthorised { said: said.to_owned() };
+        let refused = |said: &str| Failure::NotAuthorised {
+            message: said.to_owned(),
+        };
         assert_eq!(failed(Login::Service, code, None, none), refused(none));
         let organisation = "Your organization has no access. Please run /login again";
         let refusals = [

@@ -16,7 +16,7 @@ use crate::agents::{
     session::InputMode,
     unreported_usage,
 };
-use domain::{blocked::AgentFailure, trace::TraceKind};
+use domain::{blocked::Failure, trace::TraceKind};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -40,7 +40,7 @@ impl ClaudeAgent {
         }
     }
 
-    pub(crate) async fn check(&self) -> Result<(), AgentFailure> {
+    pub(crate) async fn check(&self) -> Result<(), Failure> {
         self.program.check(&self.context.sandbox, &self.context.runs).await?;
         self.context.access.check(Provider::Anthropic)
     }

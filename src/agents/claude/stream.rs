@@ -10,7 +10,7 @@ use crate::agents::{
     json::{items, number, word},
     session::{Listener, Next},
 };
-use domain::{blocked::AgentFailure, trace::TraceKind};
+use domain::{blocked::Failure, trace::TraceKind};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use text::{json, usage::Tokens};
@@ -144,13 +144,13 @@ impl Stream {
         let too_long = delay_ms > LONGEST_WAIT_MS;
         let retry_after_seconds = Some(delay_ms.div_ceil(1_000));
         match error {
-            "authentication_failed" => Next::Stop(AgentFailure::NotAuthorised { said: why }),
-            "rate_limit" if too_long => Next::Stop(AgentFailure::RateLimited {
-                said: why,
+            "authentication_failed" => Next::Stop(Failure::NotAuthorised { message: why }),
+            "rate_limit" if too_long => Next::Stop(Failure::RateLimited {
+                message: why,
                 retry_after_seconds,
             }),
-            _ if too_long => Next::Stop(AgentFailure::Unavailable {
-                said: why,
+            _ if too_long => Next::Stop(Failure::Unavailable {
+                message: why,
                 retry_after_seconds,
             }),
             "rate_limit" => {
@@ -277,7 +277,7 @@ fn sum(all: impl Iterator<Item = Tokens>) -> Tokens {
 }
 
 fn not_as_asked(what: String) -> Next {
-    Next::Stop(AgentFailure::NotAsAsked { what })
+    Next::Stop(Failure::NotAsAsked { differences: what })
 }
 
 /// Returns the text of a tool's result, which is a string or a list of blocks.

@@ -7,12 +7,12 @@ use crate::agents::{
     codex::stream::Stream,
     journal::{Journal, plain},
     outcome,
-    outcome::{Cut, Told},
+    outcome::{Told, Unfinished},
     run::{Printed, RunError, RunSpec},
     schema,
     session::Ended,
 };
-use domain::blocked::AgentFailure;
+use domain::blocked::Failure;
 use sandbox::egress::SPENT;
 use serde_json::Value;
 
@@ -21,8 +21,8 @@ const MAX_SAID: usize = 500;
 /// Turns the program's output and end into an answer or a failure.
 pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
     let said_all = stream.completed || stream.failed.is_some();
-    let outcome =
-        outcome::by_force(spec, ended, said_all).map_or_else(|| outcome(spec, &stream, ended).map_err(Cut::from), Err);
+    let outcome = outcome::by_force(spec, ended, said_all)
+        .map_or_else(|| outcome(spec, &stream, ended).map_err(Unfinished::from), Err);
     let told = Told {
         tokens: stream.tokens,
         usd_micros: None,
@@ -33,7 +33,7 @@ pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: 
     outcome::printed(outcome, told, journal, ended)
 }
 
-fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, AgentFailure> {
+fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, Failure> {
     if let Some(message) = &stream.failed {
         return Err(by_words(spec, message));
     }
@@ -45,7 +45,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
 }
 
 /// Returns the failure of a model's API that a message describes.
-pub(crate) fn by_words(spec: &RunSpec, message: &str) -> AgentFailure {
+pub(crate) fn by_words(spec: &RunSpec, message: &str) -> Failure {
     failure(spec.model.as_deref(), message, plain(&spec.secrets, message, MAX_SAID))
 }
 
@@ -97,38 +97,38 @@ const TOO_MUCH: [&str; 2] = ["max_output_tokens", "output token maximum"];
 const ODD: [&str; 3] = ["invalid_request", "api error: 400", "400 bad request"];
 
 /// Returns the failure that an API's message describes, since there is no status.
-fn failure(model: Option<&str>, message: &str, said: String) -> AgentFailure {
+fn failure(model: Option<&str>, text: &str, message: String) -> Failure {
     // The address of the run's door contains digits that could look like a status.
-    let told = message.split_whitespace().filter(|word| !word.contains("://"));
+    let told = text.split_whitespace().filter(|word| !word.contains("://"));
     let words = told.collect::<Vec<&str>>().join(" ").to_lowercase();
     let has = |any: &[&str]| any.iter().any(|word| holds(&words, word));
-    if message.contains(SPENT) {
-        AgentFailure::OutOfMoney
+    if text.contains(SPENT) {
+        Failure::OutOfMoney
     } else if has(&TOO_LONG) {
-        AgentFailure::PromptTooLong
+        Failure::PromptTooLong
     } else if has(&UNAUTHORISED) {
-        AgentFailure::NotAuthorised { said }
+        Failure::NotAuthorised { message }
     } else if has(&LIMITED) {
-        AgentFailure::RateLimited {
-            said,
+        Failure::RateLimited {
+            message,
             retry_after_seconds: retry_after(&words),
         }
     } else if words.contains("model") && has(&UNKNOWN) {
         let model = model.unwrap_or_default().to_owned();
-        AgentFailure::NoSuchModel { model, said }
+        Failure::NoSuchModel { model, message }
     } else if has(&UNAVAILABLE) {
-        AgentFailure::Unavailable {
-            said,
+        Failure::Unavailable {
+            message,
             retry_after_seconds: retry_after(&words),
         }
     } else if has(&REFUSED) {
-        AgentFailure::ModelRefused { said }
+        Failure::ModelRefused { message }
     } else if has(&TOO_MUCH) {
-        AgentFailure::OutputLimit
+        Failure::OutputLimit
     } else if has(&ODD) {
-        AgentFailure::RequestRefused { status: 400, said }
+        Failure::RequestRefused { status: 400, message }
     } else {
-        AgentFailure::Failed { how: said }
+        Failure::AgentFailed { message }
     }
 }
 
@@ -168,7 +168,7 @@ fn retry_after(words: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::failure;
-    use domain::blocked::AgentFailure;
+    use domain::blocked::Failure;
 
     /// These are messages that the program has really printed.
     #[test]
@@ -176,8 +176,8 @@ mod tests {
     #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
     fn failures_are_told_apart_by_words() {
         let kind = |message: &str| match failure(Some("nope"), message, String::new()) {
-            AgentFailure::NotAuthorised { .. } => "not authorised",
-            AgentFailure::RateLimited {
+            Failure::NotAuthorised { .. } => "not authorised",
+            Failure::RateLimited {
                 retry_after_seconds, ..
             } => match retry_after_seconds {
                 Some(12) => "limited for 12 s",
@@ -185,12 +185,12 @@ mod tests {
                 Some(_) => "limited for some time",
                 None => "limited",
             },
-            AgentFailure::Unavailable { .. } => "unavailable",
-            AgentFailure::NoSuchModel { .. } => "no such model",
-            AgentFailure::PromptTooLong => "too long",
-            AgentFailure::OutOfMoney => "out of money",
-            AgentFailure::RequestRefused { .. } => "request refused",
-            AgentFailure::Failed { .. } => "failed",
+            Failure::Unavailable { .. } => "unavailable",
+            Failure::NoSuchModel { .. } => "no such model",
+            Failure::PromptTooLong => "too long",
+            Failure::OutOfMoney => "out of money",
+            Failure::RequestRefused { .. } => "request refused",
+            Failure::AgentFailed { .. } => "failed",
             other => panic!("{other:?}"),
         };
         let table = [

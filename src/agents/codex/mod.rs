@@ -20,7 +20,7 @@ use crate::{
     },
     config::Role,
 };
-use domain::{blocked::AgentFailure, isolation::Level, trace::TraceKind};
+use domain::{blocked::Failure, isolation::Level, trace::TraceKind};
 use sandbox::Spec;
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -49,7 +49,7 @@ impl CodexAgent {
         }
     }
 
-    pub(crate) async fn check(&self) -> Result<(), AgentFailure> {
+    pub(crate) async fn check(&self) -> Result<(), Failure> {
         self.program.check(&self.context.sandbox, &self.context.runs).await?;
         self.context.access.check(Provider::OpenAi)
     }

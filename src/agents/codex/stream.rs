@@ -7,7 +7,7 @@ use crate::agents::{
     json::{number, word},
     session::{Listener, Next},
 };
-use domain::{blocked::AgentFailure, trace::TraceKind};
+use domain::{blocked::Failure, trace::TraceKind};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use text::{json, usage::Tokens};
@@ -69,8 +69,8 @@ impl Stream {
             why: message.to_owned(),
         });
         if is_unauthorised(message) {
-            Next::Stop(AgentFailure::NotAuthorised {
-                said: journal.plain(message, 500),
+            Next::Stop(Failure::NotAuthorised {
+                message: journal.plain(message, 500),
             })
         } else {
             Next::Listen

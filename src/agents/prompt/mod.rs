@@ -18,7 +18,7 @@ pub use planner::PlannerInput;
 pub use player::{Delivered, Demands, PlayerInput};
 
 use crate::agents::fence::{fenced, marked, notice};
-use domain::{blocked::Cut, contract::Missing, feature::EarlierComment, question::Question};
+use domain::{blocked::StopCause, contract::Missing, feature::EarlierComment, question::Question};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -195,7 +195,7 @@ impl Prompt {
     }
 
     /// Returns the prompt of a run that continues an earlier one that was stopped.
-    pub fn continued(&self, cut: Cut, left: Left) -> Self {
+    pub fn continued(&self, cut: StopCause, left: Left) -> Self {
         let why = how_it_ended(cut);
         let left = match left {
             Left::Changes => "The working copy holds what it left. Look at that first and go on from there",
@@ -215,7 +215,7 @@ impl Prompt {
     }
 
     /// Returns the prompt for a new run of an agent that only reads, after an earlier run was stopped.
-    pub fn begun_anew(&self, cut: Cut) -> Self {
+    pub fn begun_anew(&self, cut: StopCause) -> Self {
         let why = how_it_ended(cut);
         let limit = if cut.is_limit() { " There is no third run." } else { "" };
         let mut next = self.clone();
@@ -246,14 +246,14 @@ impl Prompt {
     }
 }
 
-fn how_it_ended(cut: Cut) -> &'static str {
+fn how_it_ended(cut: StopCause) -> &'static str {
     match cut {
-        Cut::Time => "was stopped because its time was up",
-        Cut::Silence => "was stopped because it printed nothing for too long",
-        Cut::Calls => "was stopped because it had made as many calls of its model as it may",
-        Cut::Share => "was stopped because it had used up its share of the budget",
-        Cut::Api => "ended because its model's API stopped serving it",
-        Cut::Other => "ended before it was done",
+        StopCause::Time => "was stopped because its time was up",
+        StopCause::Silence => "was stopped because it printed nothing for too long",
+        StopCause::Calls => "was stopped because it had made as many calls of its model as it may",
+        StopCause::Share => "was stopped because it had used up its share of the budget",
+        StopCause::Api => "ended because its model's API stopped serving it",
+        StopCause::Other => "ended before it was done",
     }
 }
 

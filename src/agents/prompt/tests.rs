@@ -7,7 +7,7 @@ use crate::{
     config::Role,
 };
 use domain::{
-    blocked::Cut,
+    blocked::StopCause,
     check_boxes::check_boxes,
     contract::Missing,
     decision::{Issue, Probing, Severity},
@@ -422,17 +422,17 @@ fn a_run_that_goes_on_is_told_so() {
             .to_owned()
     };
     assert_eq!(
-        told(Cut::Time, Left::Changes),
+        told(StopCause::Time, Left::Changes),
         "An earlier run of this turn was stopped because its time was up. The working copy holds what it left. Look at that \
          first and go on from there. There is no third run: do the most important part first, and report before you meet \
          the limit too. Report on all of the turn's work, not on this run alone."
     );
     assert_eq!(
-        told(Cut::Share, Left::Changes),
+        told(StopCause::Share, Left::Changes),
         "An earlier run of this turn was stopped because it had used up its share of the budget. The working copy holds \
          what it left. Look at that first and go on from there. Report on all of the turn's work, not on this run alone."
     );
-    assert!(told(Cut::Calls, Left::Nothing).contains("It left no changes. There is no third run"));
+    assert!(told(StopCause::Calls, Left::Nothing).contains("It left no changes. There is no third run"));
 }
 
 #[test]
@@ -445,12 +445,12 @@ fn who_may_only_read_is_told_to_read_less_after_a_limit() {
         told.trim().to_owned()
     };
     assert_eq!(
-        told(Cut::Calls),
+        told(StopCause::Calls),
         "An earlier run was stopped because it had made as many calls of its model as it may. Read less, and answer before \
          the limit. There is no third run."
     );
     assert_eq!(
-        told(Cut::Share),
+        told(StopCause::Share),
         "An earlier run was stopped because it had used up its share of the budget. Read less, and answer before the limit."
     );
 }

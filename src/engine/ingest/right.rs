@@ -5,7 +5,10 @@ use crate::{
     engine::{ingest::context::InboundContext, job::EffectError},
     github::AccessLevel,
 };
-use domain::feature::command::{Asker, Refusal};
+use domain::{
+    blocked::Failure,
+    feature::command::{Asker, Refusal},
+};
 
 /// How long a failing permission check is tried again before it counts as a no, in milliseconds.
 const PATIENCE_MS: i64 = 600_000;
@@ -35,8 +38,11 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
                 EffectError::Stopped => Err(EffectError::Stopped),
                 _ if context.engine.now() >= context.since.plus(PATIENCE_MS) => Ok(Right::Unknown),
                 // If GitHub refuses the request, the permission is still unknown.
-                EffectError::Failed(fault) => Err(EffectError::later(fault)),
-                later @ (EffectError::Later { .. }
+                EffectError::Failed {
+                    failure: Failure::GitHubRefused { message },
+                    ..
+                } => Err(Failure::GitHubUnclear { message }.into()),
+                later @ (EffectError::Failed { .. }
                 | EffectError::Limited { .. }
                 | EffectError::Waiting { .. }
                 | EffectError::Suspended

@@ -1,9 +1,10 @@
 use super::*;
+use domain::blocked::FailureClass;
 use std::io::{Error, ErrorKind};
 
-fn fault(error: EffectError) -> Fault {
+fn fault(error: EffectError) -> Failure {
     match error {
-        EffectError::Later { fault, .. } | EffectError::Failed(fault) => fault,
+        EffectError::Failed { failure, .. } => failure,
         other => panic!("{other:?}"),
     }
 }
@@ -11,21 +12,24 @@ fn fault(error: EffectError) -> Fault {
 #[test]
 fn a_failure_of_our_own_machine_is_never_githubs() {
     let full = || Error::from(ErrorKind::StorageFull);
-    assert!(matches!(fault(full().into()), Fault::DiskFull { .. }));
+    assert!(matches!(fault(full().into()), Failure::DiskFull { .. }));
     assert!(matches!(
         fault(Error::from(ErrorKind::PermissionDenied).into()),
-        Fault::Machine { .. }
+        Failure::Machine { .. }
     ));
     let git = |error: GitError| fault(error.into());
     let what = "making a quarantine".to_owned();
     assert!(matches!(
         git(GitError::Io { what, source: full() }),
-        Fault::DiskFull { .. }
+        Failure::DiskFull { .. }
     ));
-    assert!(matches!(git(GitError::NoSpace("x".to_owned())), Fault::DiskFull { .. }));
+    assert!(matches!(
+        git(GitError::NoSpace("x".to_owned())),
+        Failure::DiskFull { .. }
+    ));
     let source = Error::from(ErrorKind::NotFound);
     match git(GitError::NotStarted { source }) {
-        Fault::NoProgram { program, .. } => assert_eq!(program, "git"),
+        Failure::NoProgram { program, .. } => assert_eq!(program, "git"),
         other => panic!("{other:?}"),
     }
     let failed = GitError::Failed {
@@ -33,32 +37,46 @@ fn a_failure_of_our_own_machine_is_never_githubs() {
         code: 128,
         stderr: "fatal: bad object".to_owned(),
     };
-    assert!(matches!(git(failed), Fault::Git { .. }));
-    assert!(matches!(fault(StoreError::Closed.into()), Fault::Database { .. }));
+    assert!(matches!(git(failed), Failure::Git { .. }));
+    assert!(matches!(fault(StoreError::Closed.into()), Failure::Database { .. }));
     let value = StoreError::Unreadable {
         column: "data",
         problem: "x".to_owned(),
     };
-    assert!(matches!(fault(value.into()), Fault::Unreadable { .. }));
+    assert!(matches!(fault(value.into()), Failure::Unreadable { .. }));
 }
 
 #[test]
-fn only_github_and_the_way_to_it_are_waited_out() {
-    let waits = |error: EffectError| fault(error).passes_by_itself();
+fn the_table_says_which_failures_pass() {
+    let class = |error: EffectError| fault(error).row().class;
     let said = || "x".to_owned();
-    assert!(waits(GitError::Transient(said()).into()));
     let source: crate::github::Cause = said().into();
-    assert!(waits(
-        GithubError::Uncertain {
-            source,
-            retry_after: None
-        }
-        .into()
-    ));
-    assert!(!waits(GitError::Denied(said()).into()));
-    assert!(!waits(GitError::History(said()).into()));
-    assert!(!waits(GitError::NoSpace(said()).into()));
-    assert!(!waits(GithubError::NotFound.into()));
+    let uncertain = GithubError::Uncertain {
+        source,
+        retry_after: None,
+    };
+    let full = Error::from(ErrorKind::StorageFull);
+    let contended = StoreError::Closed;
+    for passes in [
+        GitError::Transient(said()).into(),
+        uncertain.into(),
+        GitError::NoSpace(said()).into(),
+        full.into(),
+        contended.into(),
+    ] {
+        assert_eq!(class(passes), FailureClass::Passes);
+    }
+    for unknown in [
+        GitError::Denied(said()).into(),
+        GithubError::Unauthorized.into(),
+        GitError::Missing(said()).into(),
+        Error::from(ErrorKind::PermissionDenied).into(),
+    ] {
+        assert_eq!(class(unknown), FailureClass::Unknown);
+    }
+    for lasts in [GitError::History(said()).into(), GithubError::NotFound.into()] {
+        assert_eq!(class(lasts), FailureClass::Lasts);
+    }
 }
 
 #[test]
@@ -73,6 +91,6 @@ fn git_that_takes_too_long_is_told_by_what_it_works_with() {
             .into(),
         )
     };
-    assert!(matches!(timed_out(Over::Network), Fault::Unreachable { .. }));
-    assert!(matches!(timed_out(Over::Disk), Fault::Git { .. }));
+    assert!(matches!(timed_out(Over::Network), Failure::GitHubUnreachable { .. }));
+    assert!(matches!(timed_out(Over::Disk), Failure::Git { .. }));
 }

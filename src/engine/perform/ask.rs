@@ -14,7 +14,7 @@ use crate::{
     },
 };
 use domain::{
-    blocked::Cut,
+    blocked::StopCause,
     ids::{Millis, Sha, TaskId, TurnNumber},
 };
 use git::{Checkout, Mirror, RepoPath};
@@ -48,14 +48,14 @@ impl Question<'_> {
     /// as they are. The other roles, which only read, start again.
     fn with_the_next_share(&self) -> Prompt {
         match self.role {
-            Role::Player => self.prompt.continued(Cut::Share, Left::Changes),
-            Role::Planner | Role::Designer | Role::Coach => self.prompt.begun_anew(Cut::Share),
+            Role::Player => self.prompt.continued(StopCause::Share, Left::Changes),
+            Role::Planner | Role::Designer | Role::Coach => self.prompt.begun_anew(StopCause::Share),
         }
     }
 
     /// Returns the first prompt, given how earlier runs of this effect were cut short. A Player's prompt already says
     /// what the Player continues from.
-    fn after(&self, cuts: &[Cut]) -> Prompt {
+    fn after(&self, cuts: &[StopCause]) -> Prompt {
         let limit = cuts.iter().rfind(|cut| cut.is_limit());
         match (self.role, limit) {
             (Role::Planner | Role::Designer | Role::Coach, Some(cut)) => self.prompt.begun_anew(*cut),
@@ -265,7 +265,7 @@ impl From<RunError> for EffectError {
         match error {
             RunError::Agent { failure, .. } => Self::Agent(failure.into()),
             RunError::Cancelled { .. } => Self::Stopped,
-            RunError::Host { doing, source } => Self::later(of_host(doing, &source)),
+            RunError::Host { doing, source } => of_host(doing, &source).into(),
         }
     }
 }

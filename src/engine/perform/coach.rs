@@ -10,7 +10,7 @@ use crate::{
     gates, messages,
 };
 use domain::{
-    blocked::{AgentFailure, Defect, Fault},
+    blocked::{Defect, Failure},
     contract::{CheckoutState, Missing, TurnFacts, judge, missing},
     decision::{CoachDecision, DecisionKind, Issue, Probing},
     decision_parse::{Numbered, Supplement, parse_decision, parse_supplement, schema, supplement_schema},
@@ -132,7 +132,7 @@ impl Look<'_> {
             |answer: &serde_json::Value| parse_supplement(answer, numbered).map_err(|mistakes| mistakes.to_string());
         let supplement = match self.context.ask(self.settings, question, read).await {
             Err(EffectError::Hopeless(FailedRun {
-                failure: AgentFailure::DecisionMissing | AgentFailure::DecisionInvalid { .. },
+                failure: Failure::DecisionMissing | Failure::DecisionInvalid { .. },
                 ..
             })) => Supplement::default(),
             supplement => supplement?,
@@ -331,10 +331,11 @@ pub(super) async fn fork_point(context: &EffectContext<'_>, mirror: &Mirror, hea
 impl From<TakeOutError> for EffectError {
     fn from(error: TakeOutError) -> Self {
         match error {
-            TakeOutError::Io(source) => Self::later(of_machine("reading the checkout", &source)),
-            TakeOutError::Changing(_) => Self::later(Fault::Machine {
-                said: error.to_string(),
-            }),
+            TakeOutError::Io(source) => of_machine("reading the checkout", &source).into(),
+            TakeOutError::Changing(_) => Failure::Machine {
+                message: error.to_string(),
+            }
+            .into(),
         }
     }
 }

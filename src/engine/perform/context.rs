@@ -34,7 +34,7 @@ pub(super) struct EffectContext<'a> {
     pub(super) refusals: Refusals,
 }
 
-pub(super) fn read(job: &Job) -> Result<Effect, EffectError> {
+pub(in crate::engine) fn read(job: &Job) -> Result<Effect, EffectError> {
     serde_json::from_str(&job.effect.payload)
         .map_err(|error| EffectError::unreadable(format!("the effect {}: {error}", job.effect.id)))
 }

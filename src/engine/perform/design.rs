@@ -12,7 +12,7 @@ use crate::{
     gates,
 };
 use domain::{
-    blocked::AgentFailure,
+    blocked::Failure,
     contract::{CheckoutState, Contract},
     design::{Design, DesignRequest, parse_design, schema},
     ids::{Emission, TaskId, TurnNumber},
@@ -117,7 +117,7 @@ pub(super) async fn ask<T>(
                 "{contract}: the designer, who may only read, changed {}",
                 named.join(", ")
             );
-            Err(EffectError::Agent(AgentFailure::Failed { how }.into()))
+            Err(EffectError::Agent(Failure::AgentFailed { message: how }.into()))
         }
         Err(error) => Err(error),
     }

@@ -75,7 +75,7 @@ impl From<GateError> for EffectError {
         match error {
             GateError::Cancelled => Self::Stopped,
             GateError::Git(error) => error.into(),
-            GateError::Host { doing, source } => Self::later(of_host(doing, &source)),
+            GateError::Host { doing, source } => of_host(doing, &source).into(),
         }
     }
 }

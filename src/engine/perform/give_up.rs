@@ -12,7 +12,7 @@ use crate::{
     store::{NewEffect, StoreError},
 };
 use domain::{
-    blocked::{BlockReason, Defect, Fault, WorkStep},
+    blocked::{BlockReason, Defect, Failure, WorkStep},
     effect::{CRASHES, Effect, GivenUp, Order, Subject},
     feature::{
         event::Event,
@@ -95,7 +95,9 @@ async fn event(
         },
         GivenUp::PlayerFailed => play::failed(engine, job, emission, reason).await,
         GivenUp::CoachFailed => {
-            if let BlockReason::AgentFailed { failure, printed, .. } = reason {
+            if reason.agent_failure().is_some()
+                && let BlockReason::Failed { failure, printed, .. } = reason
+            {
                 task::Event::CoachFailed {
                     emission,
                     failure,
@@ -111,13 +113,12 @@ async fn event(
 
 /// Returns the event for a text that could not be posted in any form.
 fn unsaid(what: Saying, task: Option<TaskId>, error: &EffectError) -> Event {
-    let why = if let EffectError::Failed(Fault::Refused { said })
-    | EffectError::Later {
-        fault: Fault::Refused { said },
+    let why = if let EffectError::Failed {
+        failure: Failure::GitHubRefused { message } | Failure::GitHubUnclear { message },
         ..
     } = error
     {
-        said.clone()
+        message.clone()
     } else {
         error.to_string()
     };
@@ -139,27 +140,25 @@ fn work_of(role: Role) -> WorkStep {
     }
 }
 
-fn reason(doing: WorkStep, job: &Job, error: &EffectError) -> BlockReason {
+fn reason(step: WorkStep, job: &Job, error: &EffectError) -> BlockReason {
     match error {
-        EffectError::Agent(failed) | EffectError::Hopeless(failed) => BlockReason::AgentFailed {
+        EffectError::Agent(failed) | EffectError::Hopeless(failed) => BlockReason::Failed {
             // A designer plans an issue that is one task.
-            doing: failed.role.map_or(doing, work_of),
+            step: failed.role.map_or(step, work_of),
             failure: failed.failure.clone(),
             printed: failed.printed.clone(),
         },
         EffectError::Spent(spent) => BlockReason::BudgetSpent(*spent),
-        _ if job.effect.crashes >= CRASHES => BlockReason::Crashed { doing },
-        EffectError::Later { fault, .. } | EffectError::Failed(fault) => BlockReason::of_fault(doing, fault.clone()),
+        _ if job.effect.crashes >= CRASHES => BlockReason::Crashed { step },
+        EffectError::Failed { failure, .. } => BlockReason::failed(step, failure.clone()),
         // Effects with these errors are never given up.
         EffectError::Limited { .. }
         | EffectError::Parked { .. }
         | EffectError::Waiting { .. }
         | EffectError::Suspended
-        | EffectError::Stopped => BlockReason::of_fault(
-            doing,
-            Fault::Defect {
-                what: Defect::Other(error.to_string()),
-            },
-        ),
+        | EffectError::Stopped => {
+            let defect = Defect::Other(error.to_string());
+            BlockReason::failed(step, Failure::Defect { defect })
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     store::{EndedRun, NewRun, Started},
 };
 use domain::{
-    blocked::FailureClass,
+    blocked::Next,
     budget,
     budget::{Allowed, Budget, Call, CostReporting, Share, UsageKnowledge},
     complexity, cost,
@@ -117,12 +117,12 @@ impl EffectContext<'_> {
         let (record, known, word) = match ended {
             Ok(answered) => (Some(&answered.record), known(&answered.record), None),
             Err(RunError::Agent { failure, record }) => {
-                let known = match (failure.class(), record.usage.usd_micros) {
-                    (FailureClass::Spent, _) => UsageKnowledge::Spent,
+                let known = match (failure.row().next, record.usage.usd_micros) {
+                    (Next::NextShare, _) => UsageKnowledge::Spent,
                     (_, None) if !record.untold => UsageKnowledge::Nothing,
                     _ => known(record),
                 };
-                (Some(&**record), known, Some(failure.word()))
+                (Some(&**record), known, Some(failure.row().word))
             }
             Err(RunError::Cancelled { record }) => (Some(&**record), known(record), Some("cancelled")),
             Err(RunError::Host { .. }) => (None, UsageKnowledge::Nothing, Some("not_started")),

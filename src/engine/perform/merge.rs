@@ -10,7 +10,7 @@ use crate::{
     messages,
 };
 use domain::{
-    blocked::{Defect, Fault},
+    blocked::{Defect, Failure},
     ids::Emission,
     task,
     task::{Origin, Task},
@@ -56,7 +56,7 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
                 why: MergeRefusal::Transient,
                 text,
             } => {
-                return Err(EffectError::later(Fault::Refused { said: text }));
+                return Err(Failure::GitHubUnclear { message: text }.into());
             }
             Merge::Refused {
                 why: MergeRefusal::Conflict,
@@ -105,6 +105,6 @@ async fn conflict(
         MergeOutcome::AlreadyUpToDate
         | MergeOutcome::FastForward
         | MergeOutcome::Clean { .. }
-        | MergeOutcome::Unrelated => Err(EffectError::later(Fault::Refused { said: text })),
+        | MergeOutcome::Unrelated => Err(Failure::GitHubUnclear { message: text }.into()),
     }
 }

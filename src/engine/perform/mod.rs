@@ -8,7 +8,7 @@ mod checks;
 mod ci;
 mod claims;
 mod coach;
-mod context;
+pub(super) mod context;
 mod design;
 mod finished;
 mod gates;

@@ -13,7 +13,7 @@ use crate::{
     gates, messages,
 };
 use domain::{
-    blocked::{AgentFailure, BlockReason},
+    blocked::{BlockReason, Failure},
     check_boxes::{CheckBox, check_boxes},
     design::{DesignRequest, PreLoop, are_enough, one_task as one_task_of},
     feature::{
@@ -251,7 +251,7 @@ fn or_its_mistakes<T>(asked: Result<T, EffectError>) -> Result<Result<T, Refused
         Ok(done) => Ok(Ok(done)),
         // Both answers were invalid. Asking more often would not help.
         Err(EffectError::Hopeless(FailedRun {
-            failure: AgentFailure::ReportInvalid { problem },
+            failure: Failure::ReportInvalid { problem },
             ..
         })) => Ok(Err(RefusedPlan {
             author: PlanAuthor::Agent,

@@ -25,7 +25,7 @@ use crate::{
     messages::CommitKind,
 };
 use domain::{
-    blocked::{BlockReason, Cut, Defect},
+    blocked::{BlockReason, Defect, FailureClass, StopCause},
     decision::Issue,
     ids::{Emission, Sha},
     inquiry::Inquiries,
@@ -185,14 +185,18 @@ async fn ask(
 
 /// Returns what cut an earlier run of this turn short and what that run left, if this run continues it. If a person
 /// resumed the turn, only the commit shows that there is unfinished work.
-async fn before(context: &EffectContext<'_>, task: &Task, ground: &Ground) -> Result<Option<(Cut, Left)>, EffectError> {
+async fn before(
+    context: &EffectContext<'_>,
+    task: &Task,
+    ground: &Ground,
+) -> Result<Option<(StopCause, Left)>, EffectError> {
     let cut = match task.cut_runs {
         0 => context.cuts(Some(task.id)).await?.pop(),
         // The run belongs to the effect before, after which the Gates failed.
         _ => context.last_cut(task.id).await?,
     };
     Ok(match ground.left {
-        Left::Changes => Some((cut.unwrap_or(Cut::Other), Left::Changes)),
+        Left::Changes => Some((cut.unwrap_or(StopCause::Other), Left::Changes)),
         // A run that waited for its model or failed before it changed anything starts again.
         Left::Nothing => cut.filter(|cut| cut.is_limit()).map(|cut| (cut, Left::Nothing)),
     })
@@ -286,8 +290,8 @@ async fn unless_later<T>(
     tries: &mut u32,
 ) -> Result<Option<T>, EffectError> {
     match made {
-        Err(EffectError::Later { fault, .. }) if *tries < KEEPING => {
-            tracing::warn!(id = %context.job.effect.id, %fault, "what a run made is not kept yet, and is tried again");
+        Err(EffectError::Failed { failure, .. }) if *tries < KEEPING && failure.row().class != FailureClass::Lasts => {
+            tracing::warn!(id = %context.job.effect.id, %failure, "what a run made is not kept yet, and is tried again");
             let wait = context.engine.settings.backoff.after(*tries, 0.0);
             let wait = Duration::from_millis(u64::try_from(wait).unwrap_or(0));
             context.job.sleep(wait).await?;
@@ -491,7 +495,8 @@ async fn unfinished(
 
 /// Returns the event for a Player effect that is given up, with the commit that its last try left.
 pub(super) async fn failed(engine: &Engine, job: &Job, emission: Emission, reason: BlockReason) -> task::Event {
-    if !matches!(reason, BlockReason::AgentFailed { .. } | BlockReason::BudgetSpent(_)) {
+    let is_budget = matches!(reason, BlockReason::BudgetSpent(_));
+    if reason.agent_failure().is_none() && !is_budget {
         return task::Event::Stuck { emission, reason };
     }
     let stored = engine.store.effect(&job.effect.id).await.ok().flatten();
@@ -500,7 +505,7 @@ pub(super) async fn failed(engine: &Engine, job: &Job, emission: Emission, reaso
         Some(Recorded::Partial { head }) => Some(head),
         Some(Recorded::Finished(_) | Recorded::Inquired(_)) | None => None,
     };
-    let outcome = if let BlockReason::AgentFailed { failure, printed, .. } = reason {
+    let outcome = if let BlockReason::Failed { failure, printed, .. } = reason {
         Played::Failed {
             failure,
             printed,

@@ -8,6 +8,7 @@ use crate::{
         perform::context::EffectContext,
     },
     github::{GithubError, InlineComment, NewReview, PostedReview, Repo, ReviewEvent},
+    store::WaitsOn,
 };
 use domain::{
     feature::{
@@ -180,10 +181,11 @@ async fn review(
 }
 
 impl EffectContext<'_> {
-    /// Returns `true` if another try would fail too, or none is left.
+    /// Returns `true` if another try would fail too, or has done so for a day: GitHub may fail for one form of a text
+    /// alone, and then another form helps.
     pub(super) fn is_final(&self, error: &GithubError) -> bool {
-        let effect = &self.job.effect;
-        let is_last = effect.attempt.saturating_add(1) >= effect.lane.failures().tries;
+        let waited_long = |on| self.engine.has_waited_long(self.job, on);
+        let is_last = waited_long(&WaitsOn::Forge) || waited_long(&WaitsOn::Unknown);
         match error {
             GithubError::Forbidden { .. } | GithubError::NotFound | GithubError::Gone | GithubError::Refused { .. } => {
                 true

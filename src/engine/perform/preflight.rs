@@ -13,7 +13,7 @@ use crate::{
     messages::{self, UnusedFilter},
 };
 use domain::{
-    blocked::{BlockReason, Fault, RepositoryFault, WorkStep},
+    blocked::{BlockReason, Failure, RepositoryFault, WorkStep},
     ci::CiSays,
     evidence::Baseline,
     feature::{
@@ -113,8 +113,8 @@ async fn unusable_names(
     }
     let branch = in_the_way(context, default).await?;
     Ok(branch.map(|branch| {
-        let what = RepositoryFault::ForeignBranch { branch };
-        BlockReason::of_fault(WorkStep::PreFlight, Fault::Repository { what })
+        let fault = RepositoryFault::ForeignBranch { branch };
+        BlockReason::failed(WorkStep::PreFlight, Failure::Repository { fault })
     }))
 }
 

@@ -11,7 +11,7 @@ use crate::{
     store::Trouble,
 };
 use domain::{
-    blocked::{AgentFailure, Cut, FailureClass},
+    blocked::{Failure, Fallback, Next, StopCause},
     ids::{Millis, TaskId},
     routing,
     routing::{Before, Route, RunProgress},
@@ -34,7 +34,7 @@ pub(super) fn provider_of(kind: &str, model: Option<&str>) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Refusal {
     provider: String,
-    failure: AgentFailure,
+    failure: Failure,
 }
 
 struct Routed {
@@ -48,20 +48,15 @@ fn sorted(own: Option<Refusal>, last: Refusal) -> (Refusal, Option<Refusal>) {
     let Some(own) = own else {
         return (last, None);
     };
-    let waits = own.failure.class() == FailureClass::Closed;
-    match last.failure.class() {
-        // A fallback model that does not exist changes nothing.
-        FailureClass::NoModel => (own, None),
-        FailureClass::Refused | FailureClass::Unfit if waits => (own, None),
-        FailureClass::NoProgram
-        | FailureClass::Unusable
-        | FailureClass::Closed
-        | FailureClass::Refused
-        | FailureClass::Unfit
-        | FailureClass::Spent
-        | FailureClass::Limit
-        | FailureClass::Unanswered
-        | FailureClass::Run => (last, waits.then_some(own)),
+    let waits = own.failure.row().next == Next::Wait;
+    let row = last.failure.row();
+    // A fallback model that does not exist changes nothing, nor does one that refuses what the wanted model may accept.
+    let is_no_help = matches!(last.failure, Failure::NoSuchModel { .. })
+        || (waits && row.next != Next::Wait && row.fallback == Fallback::MayHelp);
+    if is_no_help {
+        (own, None)
+    } else {
+        (last, waits.then_some(own))
     }
 }
 
@@ -79,8 +74,8 @@ impl EffectContext<'_> {
     pub(super) fn wait_with_others(&self, provider: String, until: Millis) -> EffectError {
         let waited = self.waited();
         if waited >= self.engine.settings.waits.in_all {
-            let failure = AgentFailure::Unavailable {
-                said: format!("it has not served for {} hours", waited / 3_600_000),
+            let failure = Failure::Unavailable {
+                message: format!("it has not served for {} hours", waited / 3_600_000),
                 retry_after_seconds: None,
             };
             return EffectError::Hopeless(failure.into());
@@ -126,7 +121,7 @@ impl EffectContext<'_> {
     pub(super) async fn routed(
         &self,
         opened: &Opened,
-        failure: AgentFailure,
+        failure: Failure,
         record: &Record,
         task: Option<TaskId>,
     ) -> Result<Option<EffectError>, EffectError> {
@@ -164,17 +159,17 @@ impl EffectContext<'_> {
     /// where it was stopped, because it would reach the same limit again and again.
     async fn failed(
         &self,
-        failure: AgentFailure,
+        failure: Failure,
         record: &Record,
         task: Option<TaskId>,
     ) -> Result<EffectError, EffectError> {
-        let class = failure.class();
+        let row = failure.row();
         let failed = failed_run(failure, record);
-        if class != FailureClass::Limit {
+        if row.next != Next::Continue {
             return Ok(EffectError::Agent(failed));
         }
         let met = self.cuts(task).await?.into_iter().filter(|cut| cut.is_limit()).count();
-        Ok(if u32::try_from(met).is_ok_and(|met| met < class.most_runs()) {
+        Ok(if u32::try_from(met).is_ok_and(|met| met < row.runs) {
             EffectError::Agent(failed)
         } else {
             EffectError::Hopeless(failed)
@@ -182,21 +177,21 @@ impl EffectContext<'_> {
     }
 
     /// Returns what cut the earlier runs of this effect short, oldest first.
-    pub(super) async fn cuts(&self, task: Option<TaskId>) -> Result<Vec<Cut>, EffectError> {
+    pub(super) async fn cuts(&self, task: Option<TaskId>) -> Result<Vec<StopCause>, EffectError> {
         let effect = &self.job.effect;
         let runs = self.engine.store.runs_of(&self.key(), task).await?;
         let ours = runs.iter().filter(|run| run.effect == effect.id);
         let failures = ours.filter_map(|run| run.failure.as_deref());
-        Ok(failures.map(Cut::of_word).collect())
+        Ok(failures.map(StopCause::from_word).collect())
     }
 
     /// Returns what cut the newest run of a task's Player short.
-    pub(super) async fn last_cut(&self, task: TaskId) -> Result<Option<Cut>, EffectError> {
+    pub(super) async fn last_cut(&self, task: TaskId) -> Result<Option<StopCause>, EffectError> {
         let runs = self.engine.store.runs_of(&self.key(), Some(task)).await?;
         let last = runs
             .iter()
             .rfind(|run| run.role == Role::Player.to_string() && run.failure.is_some());
-        Ok(last.and_then(|run| run.failure.as_deref()).map(Cut::of_word))
+        Ok(last.and_then(|run| run.failure.as_deref()).map(StopCause::from_word))
     }
 
     async fn routed_one(&self, refusal: Refusal, opened: &Opened, got: RunProgress) -> Result<Routed, EffectError> {
@@ -240,7 +235,7 @@ impl EffectContext<'_> {
     /// operators.
     async fn hopeless(&self, refusal: Refusal, record: &Record) -> Result<EffectError, EffectError> {
         let Refusal { provider, failure } = refusal;
-        let AgentFailure::NotAuthorised { said } = failure else {
+        let Failure::NotAuthorised { message: said } = failure else {
             return Ok(EffectError::Hopeless(failed_run(failure, record)));
         };
         let now = self.engine.now();
@@ -250,12 +245,12 @@ impl EffectContext<'_> {
             .provider_refused(&provider, Trouble::NotAuthorised, &said, (now, now))
             .await?;
         let said = WITHOUT_DETAIL.to_owned();
-        Ok(EffectError::Hopeless(AgentFailure::NotAuthorised { said }.into()))
+        Ok(EffectError::Hopeless(Failure::NotAuthorised { message: said }.into()))
     }
 }
 
 /// Returns a failure with the program's output, shortened, if people may see that.
-fn failed_run(failure: AgentFailure, record: &Record) -> FailedRun {
+fn failed_run(failure: Failure, record: &Record) -> FailedRun {
     let printed = if failure.shows_output() {
         shorten::middle(&record.log, MAX_PRINTED)
     } else {
@@ -269,11 +264,11 @@ fn failed_run(failure: AgentFailure, record: &Record) -> FailedRun {
 }
 
 /// Returns the cause for which a provider is left alone for a while, if the failure has one.
-fn trouble(failure: &AgentFailure) -> Option<Trouble> {
-    if let AgentFailure::RateLimited { .. } = failure {
+fn trouble(failure: &Failure) -> Option<Trouble> {
+    if let Failure::RateLimited { .. } = failure {
         return Some(Trouble::RateLimited);
     }
-    matches!(failure, AgentFailure::Unavailable { .. }).then_some(Trouble::Unavailable)
+    matches!(failure, Failure::Unavailable { .. }).then_some(Trouble::Unavailable)
 }
 
 /// Returns a random number from 0 to 1, so that effects that were refused together do not return together.
@@ -285,7 +280,7 @@ fn jitter() -> f64 {
 mod tests {
     use super::*;
 
-    fn refusal(provider: &str, failure: &AgentFailure) -> Refusal {
+    fn refusal(provider: &str, failure: &Failure) -> Refusal {
         Refusal {
             provider: provider.to_owned(),
             failure: failure.clone(),
@@ -295,31 +290,31 @@ mod tests {
     #[test]
     fn what_the_fallback_says_counts_only_where_it_says_more() {
         let said = String::new;
-        let limited = AgentFailure::RateLimited {
-            said: said(),
+        let limited = Failure::RateLimited {
+            message: said(),
             retry_after_seconds: None,
         };
-        let unavailable = AgentFailure::Unavailable {
-            said: said(),
+        let unavailable = Failure::Unavailable {
+            message: said(),
             retry_after_seconds: None,
         };
-        let no_model = AgentFailure::NoSuchModel {
+        let no_model = Failure::NoSuchModel {
             model: said(),
-            said: said(),
+            message: said(),
         };
-        let refused = AgentFailure::ModelRefused { said: said() };
-        let no_key = AgentFailure::NotAuthorised { said: said() };
+        let refused = Failure::ModelRefused { message: said() };
+        let no_key = Failure::NotAuthorised { message: said() };
         // The wanted model's failure, the fallback's failure, the one that decides, and whether the other is recorded.
         let table = [
             (&limited, &unavailable, "fallback", true),
             (&limited, &no_model, "own", false),
             (&limited, &refused, "own", false),
-            (&limited, &AgentFailure::PromptTooLong, "own", false),
+            (&limited, &Failure::PromptTooLong, "own", false),
             (&limited, &no_key, "fallback", true),
             (&no_model, &limited, "fallback", false),
             (&no_model, &no_model, "own", false),
             (&refused, &refused, "fallback", false),
-            (&limited, &AgentFailure::ReportMissing, "fallback", true),
+            (&limited, &Failure::ReportMissing, "fallback", true),
         ];
         for (own, last, decides, remembered) in table {
             let (first, other) = sorted(Some(refusal("own", own)), refusal("fallback", last));
@@ -334,7 +329,7 @@ mod tests {
 
     #[test]
     fn of_two_waits_the_shorter_one_is_waited_for() {
-        let failure = AgentFailure::ReportMissing;
+        let failure = Failure::ReportMissing;
         let routed = |provider: &str, route| Routed {
             refusal: refusal(provider, &failure),
             route,

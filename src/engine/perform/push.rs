@@ -5,7 +5,7 @@ use crate::engine::{
     perform::{branches::branch_name, context::EffectContext, sign, sign::Signed},
 };
 use domain::{
-    blocked::{Fault, RepositoryFault},
+    blocked::{Failure, RepositoryFault},
     ids::Sha,
     task::Task,
 };
@@ -22,11 +22,12 @@ pub(super) enum Landed {
 
 /// Returns the error for a branch that moved. The next try makes its commit from the new head.
 pub(super) fn moved(branch: &str) -> EffectError {
-    EffectError::later(Fault::Repository {
-        what: RepositoryFault::BranchMoves {
+    Failure::Repository {
+        fault: RepositoryFault::BranchMoves {
             branch: branch.to_owned(),
         },
-    })
+    }
+    .into()
 }
 
 /// Pushes `head` to the task's branch.

@@ -1,10 +1,11 @@
 //! The actions for a person after an agent gave no usable result.
 
 use crate::messages::{
-    remedy::{code, plain},
+    reasons::other_failures,
+    remedy::{code, faults, plain},
     words::count,
 };
-use domain::blocked::{AgentFailure, SpentScript};
+use domain::blocked::{Failure, SpentScript};
 
 const COMPARE_VERSIONS: &str =
     "On the machine that runs AutoBuild, compare the agent program's version with the one that is supported";
@@ -24,55 +25,56 @@ const NO_JSON: &str = "its answer must be a JSON object, and it printed none, al
 pub(in crate::messages) const SCHEMA: &str = "Compare the agent's answer with its JSON Schema, which each run gets in the file that `AUTOBUILD_SCHEMA_FILE` names \
      and AutoBuild's `docs/agents.md` shows. It did not fit when it was asked for again either";
 
-/// Returns one action for the kind of failure, then how the work goes on.
-pub(super) fn actions(failure: &AgentFailure, printed: &str) -> Vec<String> {
+/// Returns one action for an agent's failure, then how the work goes on, or the actions for another failure.
+pub(super) fn actions(failure: &Failure, printed: &str) -> Vec<String> {
     let first = match failure {
-        AgentFailure::NotFound { program } => format!(
+        Failure::NoAgentProgram { program } => format!(
             "Install {} on the machine that runs AutoBuild, or set another agent",
             code(program)
         ),
-        AgentFailure::Failed { .. } if printed.trim().is_empty() => BY_HAND.to_owned(),
-        AgentFailure::Failed { .. } => READ_OUTPUT.to_owned(),
-        AgentFailure::TimedOut { seconds } => format!(
+        Failure::AgentFailed { .. } if printed.trim().is_empty() => BY_HAND.to_owned(),
+        Failure::AgentFailed { .. } => READ_OUTPUT.to_owned(),
+        Failure::TimedOut { seconds } => format!(
             "Give the agent more than {} (`timeouts` in `.github/autobuild.yml`), or split the task",
             count(*seconds, "second")
         ),
-        AgentFailure::WentSilent { seconds } => format!(
+        Failure::WentSilent { seconds } => format!(
             "Find out why the agent printed nothing for {}: it may wait for input or for its model",
             count(*seconds, "second")
         ),
-        AgentFailure::TooMuchOutput { .. } => "Make the agent print less".to_owned(),
-        AgentFailure::TooOld { program, least, .. } => format!(
+        Failure::TooMuchOutput { .. } => "Make the agent print less".to_owned(),
+        Failure::TooOld { program, least, .. } => format!(
             "On the machine that runs AutoBuild, bring {} to version {} or newer",
             code(program),
             plain(least)
         ),
-        AgentFailure::NotAsAsked { .. } => COMPARE_VERSIONS.to_owned(),
-        AgentFailure::RateLimited { .. } => HIGHER_LIMIT.to_owned(),
-        AgentFailure::Unavailable { .. } => WAIT.to_owned(),
-        AgentFailure::NotAuthorised { .. } => RENEW_KEY.to_owned(),
-        AgentFailure::NotLoggedIn { log_in, key, .. } => {
+        Failure::NotAsAsked { .. } => COMPARE_VERSIONS.to_owned(),
+        Failure::RateLimited { .. } => HIGHER_LIMIT.to_owned(),
+        Failure::Unavailable { .. } => WAIT.to_owned(),
+        Failure::NotAuthorised { .. } => RENEW_KEY.to_owned(),
+        Failure::NotLoggedIn { log_in, key, .. } => {
             format!("On the machine that runs AutoBuild, {log_in}, or set {}", code(key))
         }
-        AgentFailure::NoSuchModel { model, .. } => format!(
+        Failure::NoSuchModel { model, .. } => format!(
             "Set a model other than {} (`model` in `.github/autobuild.yml`), or have it offered there",
             code(model)
         ),
-        AgentFailure::ModelRefused { .. } => OTHER_WORDS.to_owned(),
-        AgentFailure::RequestRefused { .. } => COMPARE_SETTINGS.to_owned(),
-        AgentFailure::PromptTooLong => SHORTER.to_owned(),
-        AgentFailure::OutputLimit => {
+        Failure::ModelRefused { .. } => OTHER_WORDS.to_owned(),
+        Failure::RequestRefused { .. } => COMPARE_SETTINGS.to_owned(),
+        Failure::PromptTooLong => SHORTER.to_owned(),
+        Failure::OutputLimit => {
             "Split the task, or set a model that may write more (`model` in `.github/autobuild.yml`)".to_owned()
         }
-        AgentFailure::OutOfAgentTurns { turns } => format!(
+        Failure::OutOfAgentTurns { turns } => format!(
             "Allow the agent more than {} (`agent_turns` in `.github/autobuild.yml`), or split the task",
             count(*turns, "call")
         ),
-        AgentFailure::OutOfMoney => MORE_MONEY.to_owned(),
-        AgentFailure::ScriptSpent(spent) => another_step(spent),
-        AgentFailure::ReportMissing => format!("Read what the agent printed: {NO_JSON}"),
-        AgentFailure::DecisionMissing => format!("Read what the Coach printed: {NO_JSON}"),
-        AgentFailure::ReportInvalid { .. } | AgentFailure::DecisionInvalid { .. } => SCHEMA.to_owned(),
+        Failure::OutOfMoney => MORE_MONEY.to_owned(),
+        Failure::ScriptSpent(spent) => another_step(spent),
+        Failure::ReportMissing => format!("Read what the agent printed: {NO_JSON}"),
+        Failure::DecisionMissing => format!("Read what the Coach printed: {NO_JSON}"),
+        Failure::ReportInvalid { .. } | Failure::DecisionInvalid { .. } => SCHEMA.to_owned(),
+        other_failures!() => return faults::actions(failure),
     };
     vec![first, "Then resume: these failures used up no turn".to_owned()]
 }

@@ -33,9 +33,10 @@ pub(super) fn suggested_actions(report: &BlockedReport, criteria: &[Criterion]) 
     actions.truncate(MOST - 1);
     // A person's approval of the work would end these blocks.
     let is_judged = report.reason.is_stuck()
+        || report.reason.agent_failure().is_some()
         || matches!(
             report.reason,
-            BlockReason::AgentFailed { .. } | BlockReason::BudgetSpent(_) | BlockReason::GatesAbsent { .. }
+            BlockReason::BudgetSpent(_) | BlockReason::GatesAbsent { .. }
         );
     if report.approvable == Approvable::Yes && is_judged {
         actions.push(
@@ -63,7 +64,7 @@ fn by_cause(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
         BlockReason::SameIssues => after_gates(SAME_ISSUES_FIRST, SAME_ISSUES),
         BlockReason::GatesAbsent { .. } => absent(gates),
         BlockReason::WaveGateRed { .. } => wave_red(gates),
-        BlockReason::AgentFailed { failure, printed, .. } => agents::actions(failure, printed),
+        BlockReason::Failed { failure, printed, .. } => agents::actions(failure, printed),
         BlockReason::BudgetSpent(_) => fixed(BUDGET_SPENT),
         BlockReason::Inquiry { .. } => fixed(INQUIRY),
         BlockReason::OpenReview { by } => vec![
@@ -75,8 +76,6 @@ fn by_cause(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
             "Decide whether it makes sense without {task}: resume it, or skip it too"
         )],
         BlockReason::ForcePushed { .. } => fixed(FORCE_PUSHED),
-        BlockReason::ForgeRefused { .. } => faults::refused(),
-        BlockReason::Failed { fault, .. } => faults::actions(fault),
         BlockReason::BranchRule { rule } => branch_rule(rule),
         BlockReason::PreFlightFailed { fault, what, .. } => preflight(*fault, what),
         BlockReason::DefaultConflict { files, given_up } => conflict(files, *given_up),

@@ -1,8 +1,6 @@
 use super::*;
 use domain::{
-    blocked::{
-        AgentFailure, Cost, Defect, Fault, PreFlightCause, PreFlightFault, RepositoryFault, SpentScript, WorkStep,
-    },
+    blocked::{Cost, Defect, Failure, PreFlightCause, PreFlightFault, RepositoryFault, SpentScript, WorkStep},
     budget::{Measure, Month, Purse, Spent},
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
@@ -256,37 +254,37 @@ fn an_approval_is_suggested_only_where_it_can_be_done() {
     assert!(!suggests(Approvable::Secret));
 }
 
-fn of(fault: Fault) -> BlockReason {
-    BlockReason::of_fault(WorkStep::Plan, fault)
+fn of(fault: Failure) -> BlockReason {
+    BlockReason::failed(WorkStep::Plan, fault)
 }
 
 fn faults() -> Vec<BlockReason> {
     let text = || "x".to_owned();
     vec![
-        of(Fault::Unreachable { said: text() }),
-        of(Fault::History { said: text() }),
-        of(Fault::Repository {
-            what: RepositoryFault::Other(text()),
+        of(Failure::GitHubUnreachable { message: text() }),
+        of(Failure::History { message: text() }),
+        of(Failure::Repository {
+            fault: RepositoryFault::Other(text()),
         }),
-        of(Fault::DiskFull { said: text() }),
-        of(Fault::NoProgram {
+        of(Failure::DiskFull { message: text() }),
+        of(Failure::NoProgram {
             program: text(),
-            said: text(),
+            message: text(),
         }),
-        of(Fault::Isolation { said: text() }),
-        of(Fault::Database { said: text() }),
-        of(Fault::Unreadable { said: text() }),
-        of(Fault::Git { said: text() }),
-        of(Fault::Machine { said: text() }),
-        of(Fault::Defect {
-            what: Defect::Other(text()),
+        of(Failure::Isolation { message: text() }),
+        of(Failure::Database { message: text() }),
+        of(Failure::Unreadable { message: text() }),
+        of(Failure::Git { message: text() }),
+        of(Failure::Machine { message: text() }),
+        of(Failure::Defect {
+            defect: Defect::Other(text()),
         }),
     ]
 }
 
 #[test]
 fn a_spent_script_is_named_with_what_plays_it_again() {
-    let failure = AgentFailure::ScriptSpent(SpentScript {
+    let failure = Failure::ScriptSpent(SpentScript {
         script: "/srv/steps.yml".into(),
         steps: 1,
         fitting: 1,
@@ -306,15 +304,12 @@ fn a_spent_script_is_named_with_what_plays_it_again() {
 fn the_cure_of_an_unusable_answer_is_named() {
     let problem = || "x".to_owned();
     let table = [
-        (AgentFailure::ReportMissing, "`model` in `.github/autobuild.yml`"),
-        (AgentFailure::DecisionMissing, "`model` in `.github/autobuild.yml`"),
-        (AgentFailure::OutputLimit, "`model` in `.github/autobuild.yml`"),
+        (Failure::ReportMissing, "`model` in `.github/autobuild.yml`"),
+        (Failure::DecisionMissing, "`model` in `.github/autobuild.yml`"),
+        (Failure::OutputLimit, "`model` in `.github/autobuild.yml`"),
+        (Failure::ReportInvalid { problem: problem() }, "`AUTOBUILD_SCHEMA_FILE`"),
         (
-            AgentFailure::ReportInvalid { problem: problem() },
-            "`AUTOBUILD_SCHEMA_FILE`",
-        ),
-        (
-            AgentFailure::DecisionInvalid { problem: problem() },
+            Failure::DecisionInvalid { problem: problem() },
             "`AUTOBUILD_SCHEMA_FILE`",
         ),
     ];
@@ -328,15 +323,15 @@ fn the_cure_of_an_unusable_answer_is_named() {
 fn reasons() -> Vec<BlockReason> {
     let text = || "x".to_owned();
     let failures = [
-        AgentFailure::NotFound { program: text() },
-        AgentFailure::Failed { how: text() },
-        AgentFailure::TimedOut { seconds: 1 },
-        AgentFailure::WentSilent { seconds: 1 },
-        AgentFailure::ReportMissing,
-        AgentFailure::DecisionMissing,
+        Failure::NoAgentProgram { program: text() },
+        Failure::AgentFailed { message: text() },
+        Failure::TimedOut { seconds: 1 },
+        Failure::WentSilent { seconds: 1 },
+        Failure::ReportMissing,
+        Failure::DecisionMissing,
     ];
-    let failed = failures.map(|failure| BlockReason::AgentFailed {
-        doing: WorkStep::Play,
+    let failed = failures.map(|failure| BlockReason::Failed {
+        step: WorkStep::Play,
         failure,
         printed: String::new(),
     });
@@ -362,10 +357,7 @@ fn reasons() -> Vec<BlockReason> {
             task: TaskId::Planned(1),
         },
         BlockReason::ForcePushed { by: ada() },
-        BlockReason::ForgeRefused {
-            doing: WorkStep::Other(text()),
-            said: text(),
-        },
+        BlockReason::failed(WorkStep::Other(text()), Failure::GitHubRefused { message: text() }),
         BlockReason::BranchRule { rule: text() },
         BlockReason::PreFlightFailed {
             fault: PreFlightFault::NotRun,
@@ -389,7 +381,7 @@ fn reasons() -> Vec<BlockReason> {
             mistakes: vec![SettingsMistake::NoFile],
         },
         BlockReason::Crashed {
-            doing: WorkStep::Other(text()),
+            step: WorkStep::Other(text()),
         },
     ];
     others.into_iter().chain(faults()).chain(failed).collect()

@@ -7,7 +7,7 @@ use crate::{
 };
 use domain::{
     at_work::{AgentState, AtWork, RunActivity},
-    blocked::{AgentFailure, BlockReason, WorkStep as Step},
+    blocked::{BlockReason, Failure, WorkStep as Step},
     contract::{BrokenContract, Contract},
     cost::{Cost, Spending, Waiting, WaitsOn},
     decision::{Outcome, Severity},
@@ -273,10 +273,10 @@ fn advice_on_a_failed_agent_says_where_to_look() {
     let mut feature = world::busy(&decent);
     let mut says = |printed: &str| {
         feature.tasks[1].state = task::State::Blocked {
-            reason: BlockReason::AgentFailed {
-                doing: Step::Coach,
-                failure: AgentFailure::Failed {
-                    how: "exit code 127, without a result".to_owned(),
+            reason: BlockReason::Failed {
+                step: Step::Coach,
+                failure: Failure::AgentFailed {
+                    message: "exit code 127, without a result".to_owned(),
                 },
                 printed: printed.to_owned(),
             },
@@ -433,10 +433,10 @@ fn blocked_in_short() {
     };
     let out_of_turns = messages::blocked_in_short(&feature, Medium::Markdown);
     feature.tasks[1].state = task::State::Blocked {
-        reason: BlockReason::AgentFailed {
-            doing: Step::Play,
-            failure: AgentFailure::Failed {
-                how: "exit code 127".to_owned(),
+        reason: BlockReason::Failed {
+            step: Step::Play,
+            failure: Failure::AgentFailed {
+                message: "exit code 127".to_owned(),
             },
             printed: "claude: no such model".to_owned(),
         },

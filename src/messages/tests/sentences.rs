@@ -6,7 +6,7 @@ use crate::{
     messages::{CommitKind, Medium, reasons, words},
 };
 use domain::{
-    blocked::{AgentFailure, BlockReason, Defect, Fault, RepositoryFault, SpentScript, WorkStep},
+    blocked::{BlockReason, Defect, Failure, RepositoryFault, SpentScript, WorkStep},
     budget::{Measure, Month, Purse, Spent},
     command::CommandMistake,
     cost::Spending,
@@ -28,57 +28,57 @@ fn text(word: &str) -> String {
 }
 
 #[allow(clippy::too_many_lines, reason = "one of each failure")]
-fn agent_failures() -> Vec<AgentFailure> {
+fn agent_failures() -> Vec<Failure> {
     vec![
-        AgentFailure::NotFound {
+        Failure::NoAgentProgram {
             program: text("claude"),
         },
-        AgentFailure::Failed {
-            how: text("exit code 1: no credit left."),
+        Failure::AgentFailed {
+            message: text("exit code 1: no credit left."),
         },
-        AgentFailure::TimedOut { seconds: 900 },
-        AgentFailure::WentSilent { seconds: 300 },
-        AgentFailure::TooMuchOutput { bytes: 32 << 20 },
-        AgentFailure::TooOld {
+        Failure::TimedOut { seconds: 900 },
+        Failure::WentSilent { seconds: 300 },
+        Failure::TooMuchOutput { bytes: 32 << 20 },
+        Failure::TooOld {
             program: text("codex"),
             found: text("0.1.0"),
             least: text("0.169.0"),
         },
-        AgentFailure::NotAsAsked {
-            what: text("it uses the MCP servers evil"),
+        Failure::NotAsAsked {
+            differences: text("it uses the MCP servers evil"),
         },
-        AgentFailure::RateLimited {
-            said: text("429 of org_123"),
+        Failure::RateLimited {
+            message: text("429 of org_123"),
             retry_after_seconds: Some(60),
         },
-        AgentFailure::Unavailable {
-            said: text("<html>gateway-7.internal</html>"),
+        Failure::Unavailable {
+            message: text("<html>gateway-7.internal</html>"),
             retry_after_seconds: None,
         },
-        AgentFailure::NotAuthorised {
-            said: text("invalid x-api-key of org_123"),
+        Failure::NotAuthorised {
+            message: text("invalid x-api-key of org_123"),
         },
-        AgentFailure::NotLoggedIn {
+        Failure::NotLoggedIn {
             program: text("claude"),
             log_in: text("run `claude`, then `/login`"),
             key: text("AUTOBUILD_ANTHROPIC_API_KEY"),
         },
-        AgentFailure::NoSuchModel {
+        Failure::NoSuchModel {
             model: text("opus"),
-            said: text("not_found_error of org_123"),
+            message: text("not_found_error of org_123"),
         },
-        AgentFailure::ModelRefused {
-            said: text("That is against the usage policy."),
+        Failure::ModelRefused {
+            message: text("That is against the usage policy."),
         },
-        AgentFailure::RequestRefused {
+        Failure::RequestRefused {
             status: 400,
-            said: text("messages.0 of org_123"),
+            message: text("messages.0 of org_123"),
         },
-        AgentFailure::PromptTooLong,
-        AgentFailure::OutputLimit,
-        AgentFailure::OutOfAgentTurns { turns: 1 },
-        AgentFailure::OutOfMoney,
-        AgentFailure::ScriptSpent(SpentScript {
+        Failure::PromptTooLong,
+        Failure::OutputLimit,
+        Failure::OutOfAgentTurns { turns: 1 },
+        Failure::OutOfMoney,
+        Failure::ScriptSpent(SpentScript {
             script: "/srv/steps.yml".into(),
             steps: 4,
             fitting: 0,
@@ -86,7 +86,7 @@ fn agent_failures() -> Vec<AgentFailure> {
             task: Some(TaskId::Planned(1)),
             turn: TurnNumber(2),
         }),
-        AgentFailure::ScriptSpent(SpentScript {
+        Failure::ScriptSpent(SpentScript {
             script: "/srv/steps.yml".into(),
             steps: 4,
             fitting: 1,
@@ -94,7 +94,7 @@ fn agent_failures() -> Vec<AgentFailure> {
             task: Some(TaskId::Planned(1)),
             turn: TurnNumber(2),
         }),
-        AgentFailure::ScriptSpent(SpentScript {
+        Failure::ScriptSpent(SpentScript {
             script: "/srv/steps.yml".into(),
             steps: 4,
             fitting: 2,
@@ -102,19 +102,19 @@ fn agent_failures() -> Vec<AgentFailure> {
             task: Some(TaskId::Planned(1)),
             turn: TurnNumber(2),
         }),
-        AgentFailure::ReportMissing,
-        AgentFailure::ReportInvalid {
+        Failure::ReportMissing,
+        Failure::ReportInvalid {
             problem: text("`summary` is missing"),
         },
-        AgentFailure::DecisionMissing,
-        AgentFailure::DecisionInvalid {
+        Failure::DecisionMissing,
+        Failure::DecisionInvalid {
             problem: text("`decision` must be approve, feedback or probe"),
         },
     ]
 }
 
-fn failed(fault: Fault) -> BlockReason {
-    BlockReason::of_fault(WorkStep::PreFlight, fault)
+fn failed(fault: Failure) -> BlockReason {
+    BlockReason::failed(WorkStep::PreFlight, fault)
 }
 
 fn spent(purse: Purse) -> BlockReason {
@@ -156,46 +156,48 @@ fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
             task: TaskId::Planned(1),
         },
         BlockReason::ForcePushed { by: by() },
-        BlockReason::ForgeRefused {
-            doing: WorkStep::Other(say("opening the pull request")),
-            said: say("Validation Failed"),
-        },
+        BlockReason::failed(
+            WorkStep::Other(say("opening the pull request")),
+            Failure::GitHubRefused {
+                message: say("Validation Failed"),
+            },
+        ),
     ]
 }
 
 fn of_faults(say: world::Words<'_>) -> Vec<BlockReason> {
     vec![
-        failed(Fault::Unreachable {
-            said: say("The requested URL returned error: 503"),
+        failed(Failure::GitHubUnreachable {
+            message: say("The requested URL returned error: 503"),
         }),
-        failed(Fault::History {
-            said: say("error: object 7e79ae8f: hasDotgit: contains '.git'"),
+        failed(Failure::History {
+            message: say("error: object 7e79ae8f: hasDotgit: contains '.git'"),
         }),
-        failed(Fault::Repository {
-            what: RepositoryFault::Other(say("the branch main does not exist")),
+        failed(Failure::Repository {
+            fault: RepositoryFault::Other(say("the branch main does not exist")),
         }),
-        failed(Fault::DiskFull {
-            said: say("secret path"),
+        failed(Failure::DiskFull {
+            message: say("secret path"),
         }),
-        failed(Fault::NoProgram {
+        failed(Failure::NoProgram {
             program: say("git"),
-            said: say("No such file or directory"),
+            message: say("No such file or directory"),
         }),
-        failed(Fault::Isolation { said: say("bwrap") }),
-        failed(Fault::Database {
-            said: say("secret path"),
+        failed(Failure::Isolation { message: say("bwrap") }),
+        failed(Failure::Database {
+            message: say("secret path"),
         }),
-        failed(Fault::Unreadable {
-            said: say("the effect x: missing field"),
+        failed(Failure::Unreadable {
+            message: say("the effect x: missing field"),
         }),
-        failed(Fault::Git {
-            said: say("fatal: bad object"),
+        failed(Failure::Git {
+            message: say("fatal: bad object"),
         }),
-        failed(Fault::Machine {
-            said: say("secret path"),
+        failed(Failure::Machine {
+            message: say("secret path"),
         }),
-        failed(Fault::Defect {
-            what: Defect::Other(say("TASK-001 has no open turn")),
+        failed(Failure::Defect {
+            defect: Defect::Other(say("TASK-001 has no open turn")),
         }),
     ]
 }
@@ -224,15 +226,15 @@ fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
             }],
         },
         BlockReason::Crashed {
-            doing: WorkStep::Other(say("running the Player")),
+            step: WorkStep::Other(say("running the Player")),
         },
     ]
 }
 
 /// Returns every reason to block.
 pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
-    let agents = agent_failures().into_iter().map(|failure| BlockReason::AgentFailed {
-        doing: WorkStep::Play,
+    let agents = agent_failures().into_iter().map(|failure| BlockReason::Failed {
+        step: WorkStep::Play,
         failure,
         printed: String::new(),
     });
@@ -243,10 +245,12 @@ pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
 fn not_looked_at(trigger: Trigger, say: world::Words<'_>) -> Refusal {
     Refusal::NotLookedAt {
         trigger,
-        reason: Box::new(BlockReason::ForgeRefused {
-            doing: WorkStep::LookingAtIt,
-            said: say("Resource not accessible by integration"),
-        }),
+        reason: Box::new(BlockReason::failed(
+            WorkStep::LookingAtIt,
+            Failure::GitHubRefused {
+                message: say("Resource not accessible by integration"),
+            },
+        )),
     }
 }
 

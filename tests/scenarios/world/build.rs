@@ -42,6 +42,7 @@ pub const SHORT: Waits = Waits {
     most: 4,
     longest: 4,
     in_all: 3_600_000,
+    unknown: 300,
     spacing: 1,
 };
 

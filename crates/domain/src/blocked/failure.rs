@@ -1,24 +1,26 @@
-//! Failures of agents that are not verdicts on the work: their kinds, their classes, and their fixed words.
+//! Failures that are no verdict on the work, whoever they belong to, and the one table of what follows from each.
 
-use crate::ids::{TaskId, TurnNumber};
+#![expect(missing_docs, reason = "clear names need none")]
+
+use crate::ids::{FeatureKey, Sha, TaskId, TurnNumber};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A failure that is not an agent's verdict. It uses up no turn.
+/// A failure that is no verdict on the work. It uses up no turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
-pub enum AgentFailure {
+pub enum Failure {
     /// The program was not found.
     #[error("the agent program {program:?} was not found")]
-    NotFound {
+    NoAgentProgram {
         /// The program as configured.
         program: String,
     },
     /// The program ended with an error.
-    #[error("the agent failed: {how}")]
-    Failed {
+    #[error("the agent failed: {message}")]
+    AgentFailed {
         /// The exit code or signal, and the end of its error output.
-        how: String,
+        message: String,
     },
     /// The time limit stopped it.
     #[error("the agent was stopped after {seconds} seconds")]
@@ -49,32 +51,32 @@ pub enum AgentFailure {
         least: String,
     },
     /// It did not start as requested: other tools, other permissions, or servers that were not requested.
-    #[error("the agent did not start as it was asked to: {what}")]
+    #[error("the agent did not start as it was asked to: {differences}")]
     NotAsAsked {
         /// The differences.
-        what: String,
+        differences: String,
     },
     /// The model's API limits the rate of requests. The work waits for it.
-    #[error("the model's API limits the rate: {said}")]
+    #[error("the model's API limits the rate: {message}")]
     RateLimited {
         /// The API's message.
-        said: String,
+        message: String,
         /// The wait that the API asked for, if any.
         retry_after_seconds: Option<u64>,
     },
     /// The model's API is overloaded, failing or unreachable. The work waits for it.
-    #[error("the model's API is not available: {said}")]
+    #[error("the model's API is not available: {message}")]
     Unavailable {
         /// The API's message.
-        said: String,
+        message: String,
         /// The wait that the API asked for, if any.
         retry_after_seconds: Option<u64>,
     },
     /// The model's API refuses the credentials, or the account has no credit. Trying again does not help.
-    #[error("the model's API refuses the credentials or the account: {said}")]
+    #[error("the model's API refuses the credentials or the account: {message}")]
     NotAuthorised {
         /// The API's message, for operators.
-        said: String,
+        message: String,
     },
     /// The program is not logged in, so it called no model.
     #[error("{program} is not logged in: {log_in}, or set {key}")]
@@ -87,26 +89,26 @@ pub enum AgentFailure {
         key: String,
     },
     /// The model's API does not know the model, or does not offer it to us.
-    #[error("the model {model:?} is not available: {said}")]
+    #[error("the model {model:?} is not available: {message}")]
     NoSuchModel {
         /// The model.
         model: String,
         /// The API's message.
-        said: String,
+        message: String,
     },
     /// The model refused the work.
-    #[error("the model refused the work: {said}")]
+    #[error("the model refused the work: {message}")]
     ModelRefused {
         /// The model's message.
-        said: String,
+        message: String,
     },
     /// The model's API refuses the program's request: a bug of the program, or a setting that does not fit.
-    #[error("the model's API refuses the request (HTTP {status}): {said}")]
+    #[error("the model's API refuses the request (HTTP {status}): {message}")]
     RequestRefused {
         /// The HTTP status of the answer.
         status: u64,
         /// The API's message.
-        said: String,
+        message: String,
     },
     /// The prompt, or all that the model had read, is longer than the model accepts.
     #[error("the work is too long for the model")]
@@ -144,6 +146,79 @@ pub enum AgentFailure {
         /// The key, and what was expected.
         problem: String,
     },
+    /// GitHub understood the request and refused it.
+    #[error("refused: {message}")]
+    GitHubRefused {
+        /// GitHub's message.
+        message: String,
+    },
+    /// GitHub refuses our credentials or gives an answer that cannot be read. It may be a deploy of GitHub's.
+    #[error("refused: {message}")]
+    GitHubUnclear {
+        /// GitHub's message.
+        message: String,
+    },
+    /// GitHub, a name server or the network in between failed. The work waits until it recovers.
+    #[error("GitHub could not be reached, or failed itself: {message}")]
+    GitHubUnreachable {
+        /// The error that was seen.
+        message: String,
+    },
+    /// Git does not accept an object of the repository's history.
+    #[error("git refuses an object of the repository's history: {message}")]
+    History {
+        /// Git's own line: the object, the rule and the problem.
+        message: String,
+    },
+    /// The repository is not as the work needs it.
+    #[error("the repository is not as it has to be: {fault:?}")]
+    Repository {
+        /// The missing or disturbing part.
+        fault: RepositoryFault,
+    },
+    /// Our machine's disk is full.
+    #[error("the disk is full: {message}")]
+    DiskFull {
+        /// The system's message, for operators.
+        message: String,
+    },
+    /// A program that AutoBuild itself needs is missing.
+    #[error("the program {program} cannot be started: {message}")]
+    NoProgram {
+        program: String,
+        /// The system's message, for operators.
+        message: String,
+    },
+    /// Our machine could not isolate a program, so the program was not started.
+    #[error("a program could not be isolated: {message}")]
+    Isolation {
+        /// The sandbox's message, for operators.
+        message: String,
+    },
+    /// The database failed.
+    #[error("the database failed: {message}")]
+    Database { message: String },
+    /// The database does not take what it is given.
+    #[error("the database refused a statement: {message}")]
+    DatabaseRefused { message: String },
+    /// Stored data cannot be read any more.
+    #[error("what is stored cannot be read: {message}")]
+    Unreadable {
+        /// The reader's message, for operators.
+        message: String,
+    },
+    /// Git failed on our machine in some other way.
+    #[error("git failed: {message}")]
+    Git { message: String },
+    /// Our machine failed in some other way.
+    #[error("the machine failed: {message}")]
+    Machine {
+        /// The system's message, for operators.
+        message: String,
+    },
+    /// AutoBuild's own data about the work is inconsistent: a bug of ours.
+    #[error("the work is not as it has to be: {defect:?}")]
+    Defect { defect: Defect },
 }
 
 /// A script that has no step left for a run.
@@ -163,104 +238,239 @@ pub struct SpentScript {
     pub turn: TurnNumber,
 }
 
-/// A class of failures that are treated alike.
+/// A difference between a repository and what the work needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RepositoryFault {
+    /// The settings name an agent that this server does not offer.
+    UnknownAgent { name: String },
+    /// A branch does not exist.
+    NoBranch { branch: String },
+    /// A branch with the name that a run needs already exists and does not belong to that run.
+    ForeignBranch { branch: String },
+    /// Others keep pushing to a branch while AutoBuild pushes to it.
+    BranchMoves { branch: String },
+    /// A branch has nothing that its target branch does not have.
+    NothingToMerge { head: String, base: String },
+    /// Two branches share no commit.
+    NoCommonHistory,
+    /// A commit no longer exists.
+    NoCommit { commit: Sha },
+    /// Git's message about a branch or object that is missing. It may appear: GitHub's copies lag behind each other.
+    Missing(String),
+    /// A message of git or of a parser.
+    Other(String),
+}
+
+/// An inconsistency in AutoBuild's own data about the work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Defect {
+    /// There is no such Feature.
+    NoFeature { key: FeatureKey },
+    /// The Feature has no such task.
+    NoTask { task: TaskId },
+    /// The task has no open turn, or its open turn has no commit.
+    NoOpenTurn { task: TaskId },
+    /// The task has no commit.
+    NoCommit { task: TaskId },
+    /// The task has no pull request.
+    NoPullRequest { task: TaskId },
+    /// The Feature has no integration branch.
+    NoIntegrationBranch,
+    /// No Gate ran on the commit that the Coach must review.
+    NoGates,
+    /// An effect names no repository.
+    NoRepository,
+    /// An effect of a Feature names no Feature.
+    NotOfAFeature,
+    /// A delivery was not stored.
+    NoDelivery,
+    /// The service ended each time it performed an effect.
+    CutOff { times: u32 },
+    /// A message of the database or another part.
+    Other(String),
+}
+
+/// What follows from a failure: one row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its name in the ledger, in logs and on pages.
+    pub word: &'static str,
+    /// Whether it passes.
+    pub class: FailureClass,
+    /// Whose failure it is.
+    pub owner: Owner,
+    /// Who has to act before the work can go on.
+    pub acts: Actor,
+    /// The next step, as far as the failure alone decides.
+    pub next: Next,
+    /// The number of runs in a row that may fail in this way before a person is asked.
+    pub runs: u32,
+    /// Whether the fallback model of the settings is tried, once and at once.
+    pub fallback: Fallback,
+    /// What it leaves undone.
+    pub leaves: Leaves,
+}
+
+/// Whether a failure passes by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureClass {
-    /// The program is missing: no model was called.
-    NoProgram,
-    /// The program or the account is not usable: no model was called, and another try would fail the same way.
-    Unusable,
-    /// The model does not exist; another may.
-    NoModel,
-    /// The model's API does not serve at the moment. It refuses the first call of a run at no cost.
-    Closed,
-    /// The model refuses this work; another may accept it.
-    Refused,
-    /// The request does not fit the model: it is too long, or the API does not accept it. Another model may accept it.
-    /// A request that did not fit from the start would get the same answer again.
-    Unfit,
-    /// The share of the budget is used up.
-    Spent,
-    /// The run met one of its own limits: of time, silence or calls.
-    Limit,
-    /// The run gave no usable answer, also when it was asked for the answer alone. Another run would be paid for the
-    /// same work.
-    Unanswered,
-    /// The run itself gave no result, but another one may.
-    Run,
+    /// It passes: the work waits for that.
+    Passes,
+    /// It lasts until somebody acts.
+    Lasts,
+    /// Nobody knows. The work is tried again, but not for ever.
+    Unknown,
 }
 
-impl AgentFailure {
-    /// Returns the class of the failure.
-    pub fn class(&self) -> FailureClass {
-        match self {
-            Self::NotFound { .. } => FailureClass::NoProgram,
-            Self::TooOld { .. }
-            | Self::NotAsAsked { .. }
-            | Self::NotAuthorised { .. }
-            | Self::NotLoggedIn { .. }
-            | Self::ScriptSpent(_) => FailureClass::Unusable,
-            Self::NoSuchModel { .. } => FailureClass::NoModel,
-            Self::RateLimited { .. } | Self::Unavailable { .. } => FailureClass::Closed,
-            Self::ModelRefused { .. } => FailureClass::Refused,
-            Self::PromptTooLong | Self::RequestRefused { .. } => FailureClass::Unfit,
-            Self::OutOfMoney => FailureClass::Spent,
-            Self::TimedOut { .. } | Self::WentSilent { .. } | Self::OutOfAgentTurns { .. } => FailureClass::Limit,
-            Self::ReportMissing | Self::ReportInvalid { .. } | Self::DecisionMissing | Self::DecisionInvalid { .. } => {
-                FailureClass::Unanswered
-            }
-            Self::Failed { .. } | Self::TooMuchOutput { .. } | Self::OutputLimit => FailureClass::Run,
-        }
-    }
-
-    /// `true` if the program's last output helps people. An API's messages about accounts and outages are for operators
-    /// only.
-    pub fn shows_output(&self) -> bool {
-        let of_run = matches!(
-            self.class(),
-            FailureClass::Limit | FailureClass::Unanswered | FailureClass::Run
-        );
-        of_run || matches!(self, Self::NotAsAsked { .. })
-    }
-}
-
-impl FailureClass {
-    /// `true` if a model worked before a failure of this class, as far as the failure alone shows.
-    pub fn after_work(self) -> bool {
-        match self {
-            Self::NoProgram | Self::Unusable | Self::NoModel | Self::Closed | Self::Unfit => false,
-            Self::Refused | Self::Spent | Self::Limit | Self::Unanswered | Self::Run => true,
-        }
-    }
-
-    /// Returns how many runs in a row may fail in this way before a person is asked. A run that reached its limit goes on
-    /// once from where it was stopped: it would reach the same limit again and again.
-    pub fn most_runs(self) -> u32 {
-        match self {
-            Self::NoProgram
-            | Self::Unusable
-            | Self::NoModel
-            | Self::Closed
-            | Self::Refused
-            | Self::Spent
-            | Self::Unanswered => 1,
-            Self::Limit => 2,
-            Self::Unfit | Self::Run => 3,
-        }
-    }
-
-    /// `true` if another model may succeed. Then the fallback model of the settings is tried once, at once.
-    pub fn another_model_may_help(self) -> bool {
-        match self {
-            Self::NoModel | Self::Closed | Self::Refused | Self::Unfit => true,
-            Self::NoProgram | Self::Unusable | Self::Spent | Self::Limit | Self::Unanswered | Self::Run => false,
-        }
-    }
-}
-
-/// The cause that cut a run short.
+/// Whose a failure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum Owner {
+    GitHub,
+    Repository,
+    /// The agent's program, or what it answered.
+    Agent,
+    /// The account at the model's provider. The provider's messages are for operators only.
+    Account,
+    /// The machine that runs AutoBuild.
+    Machine,
+    AutoBuild,
+}
+
+/// Who has to act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor {
+    Nobody,
+    /// Whoever maintains the repository.
+    Maintainer,
+    /// Whoever runs AutoBuild.
+    Operator,
+}
+
+/// The next step after a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Wait until it passes. The failed try does not count.
+    Wait,
+    /// Try again with backoff.
+    Again,
+    /// Go on from where the run was stopped. It would reach the same limit again and again, so only once.
+    Continue,
+    /// Go on with the next share of the budget.
+    NextShare,
+    /// Try again if the model worked, because then there is less left to read.
+    IfWorked,
+    /// Ask a person: another try would fail in the same way.
+    Person,
+}
+
+/// Whether another model may succeed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fallback {
+    MayHelp,
+    NoHelp,
+}
+
+/// What a failure leaves undone, as far as it alone shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaves {
+    /// All of it: nothing had begun.
+    All,
+    /// The rest: a model worked before.
+    Rest,
+}
+
+impl Failure {
+    /// Returns what follows from it.
+    #[rustfmt::skip]
+    pub fn row(&self) -> Row {
+        use {Actor::*, Fallback::*, FailureClass::*, Leaves::*, Next::*, Owner::*};
+        match self {
+            //                                            word                  class    owner       acts        next       runs fallback leaves
+            Self::NoAgentProgram { .. }           => row("not_found",          Lasts,   Agent,      Operator,   Person,    1, NoHelp,  All),
+            Self::TooOld { .. }                   => row("too_old",            Lasts,   Agent,      Operator,   Person,    1, NoHelp,  All),
+            Self::NotAsAsked { .. }               => row("not_as_asked",       Lasts,   Agent,      Operator,   Person,    1, NoHelp,  All),
+            Self::ScriptSpent(_)                  => row("script_spent",       Lasts,   Agent,      Operator,   Person,    1, NoHelp,  All),
+            Self::AgentFailed { .. }              => row("failed",             Unknown, Agent,      Operator,   Again,     3, NoHelp,  Rest),
+            Self::TooMuchOutput { .. }            => row("too_much_output",    Unknown, Agent,      Maintainer, Again,     3, NoHelp,  Rest),
+            Self::OutputLimit                     => row("output_limit",       Unknown, Agent,      Maintainer, Again,     3, NoHelp,  Rest),
+            Self::TimedOut { .. }                 => row("timed_out",          Unknown, Agent,      Maintainer, Continue,  2, NoHelp,  Rest),
+            Self::WentSilent { .. }               => row("went_silent",        Unknown, Agent,      Maintainer, Continue,  2, NoHelp,  Rest),
+            Self::OutOfAgentTurns { .. }          => row("out_of_agent_turns", Unknown, Agent,      Maintainer, Continue,  2, NoHelp,  Rest),
+            Self::ReportMissing                   => row("report_missing",     Unknown, Agent,      Maintainer, Person,    1, NoHelp,  Rest),
+            Self::ReportInvalid { .. }            => row("report_invalid",     Unknown, Agent,      Maintainer, Person,    1, NoHelp,  Rest),
+            Self::DecisionMissing                 => row("decision_missing",   Unknown, Agent,      Maintainer, Person,    1, NoHelp,  Rest),
+            Self::DecisionInvalid { .. }          => row("decision_invalid",   Unknown, Agent,      Maintainer, Person,    1, NoHelp,  Rest),
+            Self::RateLimited { .. }              => row("rate_limited",       Passes,  Account,    Nobody,     Wait,      1, MayHelp, All),
+            Self::Unavailable { .. }              => row("unavailable",        Passes,  Account,    Nobody,     Wait,      1, MayHelp, All),
+            Self::NotAuthorised { .. }            => row("not_authorised",     Lasts,   Account,    Operator,   Person,    1, NoHelp,  All),
+            Self::NotLoggedIn { .. }              => row("not_logged_in",      Lasts,   Account,    Operator,   Person,    1, NoHelp,  All),
+            Self::NoSuchModel { .. }              => row("no_such_model",      Lasts,   Account,    Maintainer, Person,    1, MayHelp, All),
+            Self::ModelRefused { .. }             => row("model_refused",      Lasts,   Account,    Maintainer, Person,    1, MayHelp, Rest),
+            Self::RequestRefused { .. }           => row("request_refused",    Lasts,   Account,    Operator,   IfWorked,  3, MayHelp, All),
+            Self::PromptTooLong                   => row("prompt_too_long",    Lasts,   Account,    Maintainer, IfWorked,  3, MayHelp, All),
+            Self::OutOfMoney                      => row("out_of_money",       Lasts,   Account,    Maintainer, NextShare, 1, NoHelp,  Rest),
+            Self::GitHubRefused { .. }            => row("github_refused",     Lasts,   GitHub,     Maintainer, Person,    1, NoHelp,  Rest),
+            Self::GitHubUnclear { .. }            => row("github_unclear",     Unknown, GitHub,     Operator,   Again,     1, NoHelp,  Rest),
+            Self::GitHubUnreachable { .. }        => row("github_unreachable", Passes,  GitHub,     Nobody,     Wait,      1, NoHelp,  Rest),
+            Self::History { .. }                  => row("history",            Lasts,   Repository, Maintainer, Person,    1, NoHelp,  All),
+            Self::Repository { fault: RepositoryFault::Missing(_) }
+                                                  => row("repository",         Unknown, Repository, Maintainer, Again,     1, NoHelp,  Rest),
+            Self::Repository { .. }               => row("repository",         Lasts,   Repository, Maintainer, Person,    1, NoHelp,  Rest),
+            Self::DiskFull { .. }                 => row("disk_full",          Passes,  Machine,    Operator,   Wait,      1, NoHelp,  Rest),
+            Self::Database { .. }                 => row("database",           Passes,  Machine,    Operator,   Wait,      1, NoHelp,  Rest),
+            Self::DatabaseRefused { .. }          => row("database_refused",   Unknown, AutoBuild,  Operator,   Again,     1, NoHelp,  Rest),
+            Self::NoProgram { .. }                => row("no_program",         Lasts,   Machine,    Operator,   Person,    1, NoHelp,  All),
+            Self::Isolation { .. }                => row("isolation",          Unknown, Machine,    Operator,   Again,     1, NoHelp,  All),
+            Self::Git { .. }                      => row("git",                Unknown, Machine,    Operator,   Again,     1, NoHelp,  Rest),
+            Self::Machine { .. }                  => row("machine",            Unknown, Machine,    Operator,   Again,     1, NoHelp,  Rest),
+            Self::Unreadable { .. }               => row("unreadable",         Lasts,   AutoBuild,  Operator,   Person,    1, NoHelp,  All),
+            Self::Defect { .. }                   => row("defect",             Lasts,   AutoBuild,  Operator,   Person,    1, NoHelp,  All),
+        }
+    }
+
+    /// `true` if an agent failed, its program or the account that it uses.
+    pub fn is_agents(&self) -> bool {
+        match self.row().owner {
+            Owner::Agent | Owner::Account => true,
+            Owner::GitHub | Owner::Repository | Owner::Machine | Owner::AutoBuild => false,
+        }
+    }
+
+    /// `true` if the program's last output helps people. A provider's messages about accounts and outages are for
+    /// operators only.
+    pub fn shows_output(&self) -> bool {
+        self.row().owner == Owner::Agent
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "columns of a table")]
+fn row(
+    word: &'static str,
+    class: FailureClass,
+    owner: Owner,
+    acts: Actor,
+    next: Next,
+    runs: u32,
+    fallback: Fallback,
+    leaves: Leaves,
+) -> Row {
+    Row {
+        word,
+        class,
+        owner,
+        acts,
+        next,
+        runs,
+        fallback,
+        leaves,
+    }
+}
+
+/// The cause that stopped a run, as far as the next run has to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopCause {
     /// Its time limit.
     Time,
     /// It printed nothing for too long.
@@ -275,9 +485,9 @@ pub enum Cut {
     Other,
 }
 
-impl Cut {
-    /// Returns the cut that a failure's word stands for, see [`AgentFailure::word`](super::AgentFailure::word).
-    pub fn of_word(word: &str) -> Self {
+impl StopCause {
+    /// Returns the cause that a failure's word stands for, see [`Row::word`].
+    pub fn from_word(word: &str) -> Self {
         match word {
             "timed_out" => Self::Time,
             "went_silent" => Self::Silence,
@@ -297,72 +507,38 @@ impl Cut {
     }
 }
 
-impl AgentFailure {
-    /// Returns the failure as one word that never changes.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::NotFound { .. } => "not_found",
-            Self::Failed { .. } => "failed",
-            Self::TimedOut { .. } => "timed_out",
-            Self::WentSilent { .. } => "went_silent",
-            Self::TooMuchOutput { .. } => "too_much_output",
-            Self::TooOld { .. } => "too_old",
-            Self::NotAsAsked { .. } => "not_as_asked",
-            Self::RateLimited { .. } => "rate_limited",
-            Self::Unavailable { .. } => "unavailable",
-            Self::NotAuthorised { .. } => "not_authorised",
-            Self::NotLoggedIn { .. } => "not_logged_in",
-            Self::NoSuchModel { .. } => "no_such_model",
-            Self::ModelRefused { .. } => "model_refused",
-            Self::RequestRefused { .. } => "request_refused",
-            Self::PromptTooLong => "prompt_too_long",
-            Self::OutputLimit => "output_limit",
-            Self::OutOfAgentTurns { .. } => "out_of_agent_turns",
-            Self::OutOfMoney => "out_of_money",
-            Self::ScriptSpent(_) => "script_spent",
-            Self::ReportMissing => "report_missing",
-            Self::ReportInvalid { .. } => "report_invalid",
-            Self::DecisionMissing => "decision_missing",
-            Self::DecisionInvalid { .. } => "decision_invalid",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    /// A program that started otherwise than asked prints the reason.
+    use super::{Failure, Next, StopCause};
+
     #[test]
-    fn output_is_shown_unless_it_is_an_apis_word_for_operators() {
-        let what = "it never said what it may use".to_owned();
-        assert!(super::AgentFailure::NotAsAsked { what }.shows_output());
-        let said = "invalid x-api-key of org_123".to_owned();
-        assert!(!super::AgentFailure::NotAuthorised { said }.shows_output());
+    fn output_is_shown_unless_it_is_a_providers_message() {
+        let differences = "it never named its tools".to_owned();
+        assert!(Failure::NotAsAsked { differences }.shows_output());
+        let message = "invalid x-api-key of org_123".to_owned();
+        assert!(!Failure::NotAuthorised { message }.shows_output());
     }
 
-    mod cut {
-        use super::super::Cut;
-        use crate::blocked::{AgentFailure, FailureClass};
-
-        #[test]
-        fn the_words_of_limits_are_those_of_their_failures() {
-            let limits = [
-                AgentFailure::TimedOut { seconds: 1 },
-                AgentFailure::WentSilent { seconds: 1 },
-                AgentFailure::OutOfAgentTurns { turns: 1 },
-            ];
-            let cuts = limits.clone().map(|failure| Cut::of_word(failure.word()));
-            assert_eq!(cuts, [Cut::Time, Cut::Silence, Cut::Calls]);
-            for failure in limits {
-                assert!(Cut::of_word(failure.word()).is_limit() && failure.class() == FailureClass::Limit);
-            }
-            let said = String::new;
-            let api = AgentFailure::Unavailable {
-                said: said(),
-                retry_after_seconds: None,
-            };
-            let others = [AgentFailure::OutOfMoney, api, AgentFailure::Failed { how: said() }];
-            let cuts = others.map(|failure| Cut::of_word(failure.word()));
-            assert_eq!(cuts, [Cut::Share, Cut::Api, Cut::Other]);
+    #[test]
+    fn the_words_of_limits_are_those_of_their_failures() {
+        let message = String::new();
+        let table = [
+            (Failure::TimedOut { seconds: 1 }, StopCause::Time),
+            (Failure::WentSilent { seconds: 1 }, StopCause::Silence),
+            (Failure::OutOfAgentTurns { turns: 1 }, StopCause::Calls),
+            (Failure::OutOfMoney, StopCause::Share),
+            (
+                Failure::Unavailable {
+                    message: message.clone(),
+                    retry_after_seconds: None,
+                },
+                StopCause::Api,
+            ),
+            (Failure::AgentFailed { message }, StopCause::Other),
+        ];
+        for (failure, cause) in table {
+            assert_eq!(StopCause::from_word(failure.row().word), cause);
+            assert_eq!(cause.is_limit(), failure.row().next == Next::Continue, "{failure}");
         }
     }
 }

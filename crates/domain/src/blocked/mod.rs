@@ -2,14 +2,15 @@
 //! when to block.
 
 mod failure;
-mod fault;
 mod reason;
 pub mod report;
 
 pub use crate::{
     blocked::{
-        failure::{AgentFailure, Cut, FailureClass, SpentScript},
-        fault::{Defect, Fault, RepositoryFault},
+        failure::{
+            Actor, Defect, Failure, FailureClass, Fallback, Leaves, Next, Owner, RepositoryFault, Row, SpentScript,
+            StopCause,
+        },
         reason::{BlockReason, PreFlightCause, PreFlightFault, Severity, WorkStep},
     },
     cost::Cost,

@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
 
 use crate::{
-    blocked::{failure::AgentFailure, fault::Fault},
+    blocked::failure::Failure,
     budget::Spent,
     evidence::{Evidence, Unmet},
     feature::{BaseFailures, UnrunTests},
@@ -61,11 +61,11 @@ pub enum BlockReason {
     SameIssues,
     /// A limit of money, tokens or time is used up.
     BudgetSpent(Spent),
-    /// An agent gave no usable result in any try.
-    AgentFailed {
-        doing: WorkStep,
-        failure: AgentFailure,
-        /// The end of its output, masked and shortened.
+    /// A step failed, and no further try resolved that.
+    Failed {
+        step: WorkStep,
+        failure: Failure,
+        /// The end of an agent's output, masked and shortened; empty if there is none.
         printed: String,
     },
     /// A required Gate could not run.
@@ -83,14 +83,6 @@ pub enum BlockReason {
     NeedGone { task: TaskId },
     /// After a force-push, the branch is no longer based on the integration branch.
     ForcePushed { by: User },
-    /// GitHub refused a step that the work needs.
-    ForgeRefused {
-        doing: WorkStep,
-        /// GitHub's message.
-        said: String,
-    },
-    /// A step failed for another reason: at GitHub, in the repository, or on the service's machine.
-    Failed { doing: WorkStep, fault: Fault },
     /// A branch rule forbids the branch's name or a push.
     BranchRule { rule: String },
     /// Set-up or tests of the default branch cannot be run.
@@ -112,13 +104,14 @@ pub enum BlockReason {
     /// The repository's settings cannot be read.
     BadSettings { mistakes: Vec<SettingsMistake> },
     /// The service crashed three times during the same step.
-    Crashed { doing: WorkStep },
+    Crashed { step: WorkStep },
 }
 
 impl BlockReason {
     /// Returns the severity.
     pub fn severity(&self) -> Severity {
         match self {
+            Self::Failed { failure, .. } if failure.is_agents() => Severity::Major,
             Self::BudgetSpent(_)
             | Self::Inquiry { .. }
             | Self::OpenReview { .. }
@@ -128,12 +121,10 @@ impl BlockReason {
             Self::OutOfTurns { .. }
             | Self::NoChangeTwice
             | Self::SameIssues
-            | Self::AgentFailed { .. }
             | Self::ForcePushed { .. }
             | Self::DefaultConflict { .. }
             | Self::WaveGateRed { .. } => Severity::Major,
             Self::GatesAbsent { .. }
-            | Self::ForgeRefused { .. }
             | Self::Failed { .. }
             | Self::BranchRule { .. }
             | Self::PreFlightFailed { .. }
@@ -147,21 +138,21 @@ impl BlockReason {
         matches!(self, Self::OutOfTurns { .. } | Self::NoChangeTwice | Self::SameIssues)
     }
 
-    /// Returns the reason for an agent's last failure; `printed` is the end of its output.
-    pub(crate) fn agent_failed(doing: WorkStep, failure: AgentFailure, printed: String) -> Self {
-        Self::AgentFailed {
-            doing,
+    /// Returns the reason for a failure of a step without output of an agent.
+    pub fn failed(step: WorkStep, failure: Failure) -> Self {
+        Self::Failed {
+            step,
             failure,
-            printed,
+            printed: String::new(),
         }
     }
 
-    /// Returns the reason for a fault during `doing` that no further try resolved.
-    pub fn of_fault(doing: WorkStep, fault: Fault) -> Self {
-        if let Fault::Refused { said } = fault {
-            Self::ForgeRefused { doing, said }
+    /// Returns the failure of an agent that is the reason, if it is one.
+    pub fn agent_failure(&self) -> Option<&Failure> {
+        if let Self::Failed { failure, .. } = self {
+            Some(failure).filter(|failure| failure.is_agents())
         } else {
-            Self::Failed { doing, fault }
+            None
         }
     }
 }
@@ -230,23 +221,15 @@ words! {
 #[cfg(test)]
 mod tests {
     use super::{BlockReason, WorkStep};
-    use crate::blocked::{Defect, Fault};
-
-    fn read(stored: &str) -> BlockReason {
-        serde_json::from_str(stored).unwrap()
-    }
+    use crate::blocked::{Defect, Failure};
 
     #[test]
     fn every_reason_is_stored_and_read_back() {
-        let defect = Fault::Defect {
-            what: Defect::NoIntegrationBranch,
+        let defect = Failure::Defect {
+            defect: Defect::NoIntegrationBranch,
         };
-        let reason = BlockReason::of_fault(WorkStep::of_kind("open_integration"), defect);
+        let reason = BlockReason::failed(WorkStep::of_kind("open_integration"), defect);
         let stored = serde_json::to_string(&reason).unwrap();
-        assert_eq!(
-            stored,
-            r#"{"failed":{"doing":"open_integration","fault":{"defect":{"what":"no_integration_branch"}}}}"#
-        );
-        assert_eq!(read(&stored), reason);
+        assert_eq!(serde_json::from_str::<BlockReason>(&stored).unwrap(), reason);
     }
 }

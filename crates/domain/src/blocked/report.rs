@@ -113,7 +113,7 @@ impl BlockedReport {
     pub fn of_feature(feature: &Feature, reason: &BlockReason, gates: Option<&GateReport>, cost: Cost) -> Self {
         let mut ways = NextCommand::of_feature(feature);
         // Other instructions to the planner do not help if the agent itself fails.
-        if matches!(reason, BlockReason::AgentFailed { .. }) {
+        if reason.agent_failure().is_some() {
             ways.retain(|way| *way != NextCommand::Plan);
         }
         Self {

@@ -165,11 +165,8 @@ fn row(
 /// After the service has ended this often while an effect ran, it is no accident, and the effect is given up.
 pub const CRASHES: u32 = 3;
 
-/// The number of tries of an agent or Gate before it is given up. Failures of GitHub or the network do not count.
-const AGENT_TRIES: u32 = 3;
-
-/// The number of tries of a call to the forge before it is given up: about two hours with the usual waits.
-const FORGE_TRIES: u32 = 14;
+/// The number of tries of an agent before it is given up. Each is paid for.
+pub const AGENT_TRIES: u32 = 3;
 
 words! {
     /// A group of slots for effects.
@@ -184,40 +181,13 @@ words! {
     }
 }
 
-/// The handling of an effect's failures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Failures {
-    /// The number of tries before the effect is given up.
-    pub tries: u32,
-    /// The handling of failures that pass by themselves, such as an outage of GitHub.
-    pub outages: Outages,
-    /// The number of times that the service ends during the effect before it is given up; `None` if nobody would learn
-    /// of that.
-    pub crashes: Option<u32>,
-}
-
-/// The handling of failures that pass by themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outages {
-    /// The effect waits until they pass; they do not count as tries.
-    WaitedOut,
-    /// They count as tries.
-    Counted,
-}
-
 impl Lane {
-    /// Returns how failures are handled in this lane.
-    pub fn failures(self) -> Failures {
-        let (tries, outages, crashes) = match self {
+    /// Returns how often the service may end during an effect before it is given up; `None` without a limit.
+    pub fn most_crashes(self) -> Option<u32> {
+        match self {
             // A delivery is never given up after crashes: nobody would learn of it, and reading it again costs nothing.
-            Self::Control => (FORGE_TRIES, Outages::Counted, None),
-            Self::Forge => (FORGE_TRIES, Outages::Counted, Some(CRASHES)),
-            Self::Agent => (AGENT_TRIES, Outages::WaitedOut, Some(CRASHES)),
-        };
-        Failures {
-            tries,
-            outages,
-            crashes,
+            Self::Control => None,
+            Self::Forge | Self::Agent => Some(CRASHES),
         }
     }
 }
@@ -227,7 +197,7 @@ mod tests {
     use super::*;
     use crate::{
         blocked::WorkStep,
-        effect::{ClosedWhy, DismissedWhy, Outages, ReactOn, Reaction, Reply, ReplyTo, Thread},
+        effect::{ClosedWhy, DismissedWhy, ReactOn, Reaction, Reply, ReplyTo, Thread},
         feature::Wait,
         ids::{CommentId, Emission, FeatureKey, IssueNumber, PullNumber, RepoId, Sha, TurnNumber, User, UserId},
     };
@@ -356,14 +326,5 @@ mod tests {
             let (Order::Kept(subject) | Order::Free(subject)) = effect.spec().order;
             assert_eq!(subject, Subject::Task(TaskId::Planned(1)), "{}", effect.kind());
         }
-    }
-
-    #[test]
-    fn an_agent_is_tried_less_often_than_a_call_and_waits_out_outages() {
-        let agent = Effect::Plan { emission: RUN }.spec().lane.failures();
-        let call = Effect::MergeDefault { emission: RUN }.spec().lane.failures();
-        assert!(agent.tries < call.tries);
-        assert_eq!((agent.outages, call.outages), (Outages::WaitedOut, Outages::Counted));
-        assert_eq!(Lane::Control.failures().crashes, None);
     }
 }

@@ -3,7 +3,7 @@
 
 pub use crate::effect::{Replacement, Saying, Unsaid};
 use crate::{
-    blocked::BlockReason,
+    blocked::{BlockReason, Failure},
     feature::{
         feature::Feature,
         moves::{Step, unchanged},
@@ -38,13 +38,11 @@ pub(super) fn unsaid(mut feature: Feature, unsaid: Unsaid, at: Millis) -> Step {
 /// Returns the approved task that must not be merged because of this, and the event that stops it.
 fn stopped(feature: &Feature, unsaid: &Unsaid) -> Option<(TaskId, task::Event)> {
     let id = unsaid.task.filter(|_| unsaid.instead == Replacement::Nothing)?;
-    let doing = unsaid.what.before_merge()?;
+    let step = unsaid.what.before_merge()?;
     let task = feature.task(id)?;
     let is_approved = matches!(task.state, task::State::Approved { .. });
     let emission = task.state.waits_for().filter(|_| is_approved)?;
-    let reason = BlockReason::ForgeRefused {
-        doing,
-        said: unsaid.why.clone(),
-    };
+    let message = unsaid.why.clone();
+    let reason = BlockReason::failed(step, Failure::GitHubRefused { message });
     Some((id, task::Event::Stuck { emission, reason }))
 }

@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
 
 use crate::{
-    blocked::{AgentFailure, BlockReason},
+    blocked::{BlockReason, Failure},
     contract::Judgement,
     decision::Issue,
     design::Design,
@@ -69,7 +69,7 @@ pub enum Event {
     /// The Coach gave no usable answer, even after all tries.
     CoachFailed {
         emission: Emission,
-        failure: AgentFailure,
+        failure: Failure,
         /// The last output of the Coach's program.
         printed: String,
     },
@@ -148,7 +148,7 @@ pub enum Played {
     },
     /// The Player gave no usable result, even after all tries.
     Failed {
-        failure: AgentFailure,
+        failure: Failure,
         /// The last output of the Player's program.
         printed: String,
         /// A commit with the unfinished work, if the tree had changed.

@@ -1,7 +1,7 @@
 //! The end of the designer and of the Player.
 
 use crate::{
-    blocked::{BlockReason, WorkStep},
+    blocked::{BlockReason, Failure, WorkStep},
     claims, contract,
     decision::{Issue, Verdict},
     design::{Design, PreLoop},
@@ -98,7 +98,11 @@ pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis
             printed,
             partial,
         } => {
-            let reason = BlockReason::agent_failed(WorkStep::Play, failure, printed);
+            let reason = BlockReason::Failed {
+                step: WorkStep::Play,
+                failure,
+                printed,
+            };
             player_failed(task, turn, reason, partial, at)
         }
         Played::Stopped { reason, partial } => player_failed(task, turn, reason, partial, at),
@@ -163,12 +167,8 @@ pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
 /// Lets a Player whose run did not end well go on from what it left, in the same turn, unless this happened too often in
 /// a row.
 pub(super) fn go_on_or_blocked(mut task: Task, reason: BlockReason, at: Millis) -> Step {
-    let may_go_on = if let BlockReason::AgentFailed { failure, .. } = &reason {
-        task.cut_runs < failure.class().most_runs()
-    } else {
-        false
-    };
-    if !may_go_on {
+    let may_go_on = |failure: &Failure| task.cut_runs < failure.row().runs;
+    if !reason.agent_failure().is_some_and(may_go_on) {
         return block(task, reason, Vec::new());
     }
     take_back_turn(&mut task);

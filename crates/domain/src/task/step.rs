@@ -49,7 +49,11 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
             failure,
             printed,
         } => {
-            let reason = BlockReason::agent_failed(WorkStep::Coach, failure, printed);
+            let reason = BlockReason::Failed {
+                step: WorkStep::Coach,
+                failure,
+                printed,
+            };
             coach::coach_failed(task, emission, reason)
         }
         Event::Merged { emission, commit } => merging::merged(task, emission, commit),

@@ -1,7 +1,7 @@
 //! Tests of the loop: turns, waves, gates, and what stops them.
 
 use crate::{
-    blocked::{AgentFailure, BlockReason, Cost, WorkStep, report::BlockedReport},
+    blocked::{BlockReason, Cost, Failure, WorkStep, report::BlockedReport},
     effect::{Effect, TaskWork},
     feature::{
         CancelledWhy, Phase, State,
@@ -191,9 +191,9 @@ fn cut(story: &mut Story, n: u64) -> Vec<Effect> {
 }
 
 fn spent() -> BlockReason {
-    BlockReason::AgentFailed {
-        doing: WorkStep::Play,
-        failure: AgentFailure::TimedOut { seconds: 60 },
+    BlockReason::Failed {
+        step: WorkStep::Play,
+        failure: Failure::TimedOut { seconds: 60 },
         printed: String::new(),
     }
 }
@@ -373,10 +373,12 @@ fn a_pull_request_that_cannot_be_opened_blocks_on_the_issue_and_is_asked_for_aga
         },
     );
     let opening = story.task(ONE).opening.unwrap();
-    let reason = BlockReason::ForgeRefused {
-        doing: WorkStep::OpenPull,
-        said: "no".to_owned(),
-    };
+    let reason = BlockReason::failed(
+        WorkStep::OpenPull,
+        Failure::GitHubRefused {
+            message: "no".to_owned(),
+        },
+    );
     let effects = story.task_event(
         ONE,
         task::Event::Stuck {

@@ -340,7 +340,7 @@ fn a_failed_run_keeps_the_answer_for_the_next() {
     resume(&mut story, Some("yes"));
     let emission = story.emission(ONE);
     let outcome = Box::new(Played::Failed {
-        failure: crate::blocked::AgentFailure::TimedOut { seconds: 1 },
+        failure: crate::blocked::Failure::TimedOut { seconds: 1 },
         printed: String::new(),
         partial: None,
     });

@@ -1,7 +1,7 @@
 //! Tests of the design before the first turn.
 
 use crate::{
-    blocked::{AgentFailure, BlockReason, WorkStep},
+    blocked::{BlockReason, Failure, WorkStep},
     design::{Design, PreLoop},
     feature::{
         event::{Event, Planned},
@@ -106,10 +106,10 @@ fn a_designer_that_is_given_up_blocks_without_a_turn_and_resume_and_retry_ask_it
     ] {
         let mut story = building(PreLoop::Due);
         let emission = story.emission(ONE);
-        let reason = BlockReason::AgentFailed {
-            doing: WorkStep::Design,
+        let reason = BlockReason::Failed {
+            step: WorkStep::Design,
             printed: String::new(),
-            failure: AgentFailure::ReportMissing,
+            failure: Failure::ReportMissing,
         };
         story.task_event(ONE, task::Event::Stuck { emission, reason });
         assert!(story.task(ONE).is_blocked() && story.task(ONE).turns.is_empty());

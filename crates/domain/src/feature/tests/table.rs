@@ -3,7 +3,7 @@
 #![expect(clippy::too_many_lines, reason = "one row per state or event")]
 
 use crate::{
-    blocked::{AgentFailure, BlockReason, PreFlightCause, PreFlightFault, WorkStep},
+    blocked::{BlockReason, Failure, PreFlightCause, PreFlightFault, WorkStep},
     command::Command,
     contract::Judgement,
     effect::{Effect, ReplyTo, Thread},
@@ -24,15 +24,17 @@ use crate::{
 };
 use std::fmt::Write;
 
-fn failure() -> AgentFailure {
-    AgentFailure::TimedOut { seconds: 1 }
+fn failure() -> Failure {
+    Failure::TimedOut { seconds: 1 }
 }
 
 fn refused() -> BlockReason {
-    BlockReason::ForgeRefused {
-        doing: WorkStep::Other("it".to_owned()),
-        said: "no".to_owned(),
-    }
+    BlockReason::failed(
+        WorkStep::Other("it".to_owned()),
+        Failure::GitHubRefused {
+            message: "no".to_owned(),
+        },
+    )
 }
 
 /// Returns a Feature with one task, for every state of that task.

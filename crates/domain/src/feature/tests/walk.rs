@@ -4,7 +4,7 @@
 #![expect(clippy::too_many_lines, reason = "one arm per effect or promise")]
 
 use crate::{
-    blocked::{AgentFailure, BlockReason, WorkStep},
+    blocked::{BlockReason, Failure, WorkStep},
     ci,
     ci::{CiPolicy, CiSays},
     command::Command,
@@ -51,15 +51,17 @@ impl Dice<'_> {
     }
 }
 
-fn failure() -> AgentFailure {
-    AgentFailure::TimedOut { seconds: 1 }
+fn failure() -> Failure {
+    Failure::TimedOut { seconds: 1 }
 }
 
 fn refused() -> BlockReason {
-    BlockReason::ForgeRefused {
-        doing: WorkStep::Other("it".to_owned()),
-        said: "no".to_owned(),
-    }
+    BlockReason::failed(
+        WorkStep::Other("it".to_owned()),
+        Failure::GitHubRefused {
+            message: "no".to_owned(),
+        },
+    )
 }
 
 impl World {
