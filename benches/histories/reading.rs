@@ -27,12 +27,8 @@ pub fn judge(kind: TaskType, clone: &Clone, commit: &str) -> Outcome<Verdict> {
         .collect::<Outcome<Vec<_>>>()?;
     let (base, head) = (clone.paths(&format!("{commit}^"))?, clone.paths(commit)?);
     let (subject, body) = clone.message(commit)?;
-    let task = task(
-        kind,
-        &subject,
-        body,
-        files.iter().map(|file| file.path.clone()).collect(),
-    )?;
+    let paths = files.iter().map(|file| file.path.clone()).collect();
+    let task = task(kind, &subject, body, paths)?;
     let settings = RepositorySettings::parse("", &Offer::default()).map_err(|_| "no settings are refused")?;
     let look = |files: &[FileChange]| {
         inspect(&Change {

@@ -31,6 +31,16 @@ impl Parser {
         Self { found }
     }
 
+    fn write_spacing(&mut self) -> Duration {
+        let given = self.parse("WRITE_SPACING_MS", spacing);
+        given.unwrap_or(Duration::from_millis(1_000))
+    }
+
+    fn replay(&mut self) -> Option<Duration> {
+        let given = self.parse("REPLAY_SECONDS", replay);
+        given.unwrap_or(Some(Duration::from_secs(180)))
+    }
+
     /// Returns the longest times for set-up and for the tests.
     fn longest(&mut self) -> [Duration; 2] {
         [("MAX_SETUP_TIME", 2), ("MAX_TEST_TIME", 4)].map(|(name, hours)| {
@@ -50,9 +60,7 @@ impl Parser {
         let data_dir = self.data_dir(environment);
         let database_url = self.database_url(data_dir.as_ref());
         let (app, coach_app, oauth) = (self.app(), self.coach_app(), self.oauth());
-        let write_spacing = self.parse("WRITE_SPACING_MS", spacing);
-        let replay = self.parse("REPLAY_SECONDS", replay);
-        let longest = self.longest();
+        let (longest, replay, write_spacing) = (self.longest(), self.replay(), self.write_spacing());
         let admin_token = self.parse("ADMIN_TOKEN", admin_token);
         let log = self.parse("LOG", log_filter);
         let log_format = self.parse("LOG_FORMAT", |text| match text {
@@ -60,8 +68,8 @@ impl Parser {
             "json" => Ok(LogFormat::Json),
             _ => Err("must be text or json"),
         });
-        let concurrency = self.concurrency();
-        let (budget, sandbox, network, models) = (self.budget(), self.sandbox(), self.network(), self.models());
+        let (budget, concurrency) = (self.budget(), self.concurrency());
+        let (sandbox, network, models) = (self.sandbox(), self.network(), self.models());
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
         let (Some(database_url), Some(data_dir), Some(github)) = (database_url, data_dir, github) else {
@@ -80,8 +88,8 @@ impl Parser {
             public_url,
             budget,
             concurrency,
-            replay: replay.unwrap_or(Some(Duration::from_secs(180))),
-            write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
+            replay,
+            write_spacing,
             longest,
             network,
             admin_token,
