@@ -51,7 +51,7 @@ pub const ENDS: [(&str, &str); 37] = [
     ("endless", "too much"),
     ("flood", "too much"),
     ("long_line", "too much"),
-    ("mute", "Failed { how: \"exit code 1: something is wrong with it\" }"),
+    ("mute", "AgentFailed { message: \"exit code 1: something is wrong with it\" }"),
 ];
 
 /// A stand-in asks no model: what it says of the API's failures nobody saw, and nobody else waits for it.
@@ -222,7 +222,7 @@ async fn of_missing_programs() {
     let stage = Stage::new(agent, NOWHERE).await;
     let why = stage.check().await.unwrap_err();
     assert!(why.contains("\"no-such-agent\" was not found; install it"), "{why}");
-    assert!(stage.ends(Role::Coach, "ok").await.starts_with("NotFound"));
+    assert!(stage.ends(Role::Coach, "ok").await.starts_with("NoAgentProgram"));
 }
 
 /// Whose home holds a log-in, and what else a person has there.
