@@ -279,10 +279,10 @@ async fn a_failed_step_is_tried_again_by_the_pages_own_button_alone() {
     service
         .tamper(
             "INSERT INTO effect (id, kind, lane, subject, feature_id, ordered, installation_id, payload, state, priority, \
-             run_at, attempt, last_error) VALUES \
-             ('say', 'living', 'forge', '22/42/1', '22/42/1', 0, 11, '{\"living\":{\"emission\":1}}', 'failed', 1, 1, 9, \
+             run_at, first_due, attempt, last_error) VALUES \
+             ('say', 'living', 'forge', '22/42/1', '22/42/1', 0, 11, '{\"living\":{\"emission\":1}}', 'failed', 1, 1, 1, 9, \
               'refused <b>twice</b>'), \
-             ('plan', 'plan', 'agent', '22/42/1', '22/42/1', 1, 11, '{\"plan\":{\"emission\":1}}', 'failed', 1, 1, 0, 'x')",
+             ('plan', 'plan', 'agent', '22/42/1', '22/42/1', 1, 11, '{\"plan\":{\"emission\":1}}', 'failed', 1, 1, 1, 0, 'x')",
         )
         .await;
     let (_, page) = ask(&service, &get("/queue", &session)).await;
@@ -342,8 +342,8 @@ async fn spending_is_shown_against_time_also_as_a_table() {
     service
         .tamper(
             "INSERT INTO run (id, effect_id, fence, installation_id, repo_id, feature_id, turn, role, agent, state, \
-             usd_micros, started_at, ended_at) SELECT 'r', 'e', 1, 11, 22, '22/42/1', 1, 'player', 'claude', 'ended', \
-             1250000, unixepoch() * 1000, unixepoch() * 1000",
+             usd_micros, prompt_chars, started_at, ended_at) SELECT 'r', 'e', 1, 11, 22, '22/42/1', 1, 'player', 'claude', 'ended', \
+             1250000, 0, unixepoch() * 1000, unixepoch() * 1000",
         )
         .await;
     let (_, page) = ask(&service, &get("/spending", &session)).await;
