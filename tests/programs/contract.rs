@@ -51,7 +51,10 @@ pub const ENDS: [(&str, &str); 37] = [
     ("endless", "too much"),
     ("flood", "too much"),
     ("long_line", "too much"),
-    ("mute", "AgentFailed { message: \"exit code 1: something is wrong with it\" }"),
+    (
+        "mute",
+        "AgentFailed { message: \"exit code 1: something is wrong with it\" }",
+    ),
 ];
 
 /// A stand-in asks no model: what it says of the API's failures nobody saw, and nobody else waits for it.
