@@ -16,7 +16,7 @@ pub struct DeliveryRequest {
     pub source: Source,
 }
 
-/// Whether a delivery was stored.
+/// The end of a delivery that could be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
     /// It would survive a power cut.

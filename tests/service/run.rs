@@ -148,7 +148,7 @@ async fn what_a_player_wrote_before_the_process_was_killed_is_judged() {
     let agent = format!("command:'{}'", agent.display());
     let words = ["run", "../issue.md", "--json", "--agent", &agent];
     let mut run = own.autobuild("", &words).spawn().unwrap();
-    let written = "find .. -path '*/work/notes.md' -size +0c | grep -q . && echo yes || echo no";
+    let written = "find .. -name notes.md -size +0c | grep -q . && echo yes || echo no";
     while own.types(written).await.trim() != "yes" {
         assert!(run.try_wait().unwrap().is_none(), "it ended by itself");
     }

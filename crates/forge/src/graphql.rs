@@ -71,7 +71,7 @@ fn variable<'c>(call: &'c Call, name: &str) -> &'c Value {
         .unwrap_or(&Value::Null)
 }
 
-/// What a caller may not enter does not exist for it.
+/// Returns the refusal of a caller who may not enter: the thing does not exist for it.
 fn hidden(refusal: Refusal, what: String) -> Refusal {
     if refusal.status == 404 { absent(&what) } else { refusal }
 }

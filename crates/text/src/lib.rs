@@ -1,5 +1,5 @@
-//! What decides nothing: how text is shortened, cleaned and hidden, how JSON and YAML of others are read with the place of
-//! every mistake, how commands are split into words, and what tokens cost.
+//! Tools for text, which decide nothing: they shorten, clean and hide it, read JSON and YAML of others with the place of
+//! every mistake, split commands into words, and know what tokens cost.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

@@ -52,7 +52,7 @@ pub async fn follow(
         }
         for (feature, spending) in orders.features(order.number).await? {
             let entries = news.entry(feature.key).or_default().take(&feature, &spending);
-            // What happened before is no news.
+            // Earlier events are no news.
             for entry in entries.iter().filter(|_| beat > 0 && !screen.json && !screen.quiet) {
                 entry.masked(secrets).print(&screen.terminal, "", screen.verbose);
             }

@@ -292,12 +292,12 @@ pub enum Defect {
     Other(String),
 }
 
-/// What follows from a failure: one row of the table.
+/// One row of the table: the consequences of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Its name in the ledger, in logs and on pages.
     pub word: &'static str,
-    /// Whether it passes.
+    /// If it passes by itself.
     pub class: FailureClass,
     /// Whose failure it is.
     pub owner: Owner,
@@ -307,13 +307,13 @@ pub struct Row {
     pub next: Next,
     /// The number of runs in a row that may fail in this way before a person is asked.
     pub runs: u32,
-    /// Whether the fallback model of the settings is tried, once and at once.
+    /// If the fallback model of the settings is tried, once and at once.
     pub fallback: Fallback,
-    /// What it leaves undone.
+    /// The work that it leaves undone.
     pub leaves: Leaves,
 }
 
-/// Whether a failure passes by itself.
+/// The time that a failure lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureClass {
     /// It passes: the work waits for that.
@@ -365,14 +365,14 @@ pub enum Next {
     Person,
 }
 
-/// Whether another model may succeed.
+/// The chance of another model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
     MayHelp,
     NoHelp,
 }
 
-/// What a failure leaves undone, as far as it alone shows.
+/// The work that a failure leaves undone, as far as it alone shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaves {
     /// All of it: nothing had begun.

@@ -34,7 +34,7 @@ pub enum Asker {
     Anybody,
 }
 
-/// What is possible instead of a command that does not fit the state.
+/// The commands that are possible instead of one that does not fit the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Possible {
