@@ -107,22 +107,31 @@ impl Engine {
     pub async fn replay(&self) -> Result<usize, ReplayFailure> {
         let last = self.replay_status().await?;
         let log = self.autobuild.delivery_log(|newest| since(last.newest, newest)).await?;
-        let mut fetched = 0;
+        let (mut fetched, mut failure) = (0, None);
         for entry in missed(&log) {
-            if self.store_missed(entry).await? {
-                fetched += 1;
+            match self.store_missed(entry).await {
+                Ok(true) => fetched += 1,
+                Ok(false) => {}
+                // One delivery that GitHub cannot give must not keep back those after it.
+                Err(error) => failure = Some(error),
             }
         }
         let newest = log.iter().max_by_key(|entry| entry.id);
         let status = ReplayStatus {
             newest_arrived: newest.map_or(last.newest_arrived, is_acknowledged),
-            newest: log.iter().filter_map(|entry| entry.delivered_at).max().or(last.newest),
+            // The next walk begins where this one did if it missed something.
+            newest: log
+                .iter()
+                .filter_map(|entry| entry.delivered_at)
+                .max()
+                .filter(|_| failure.is_none())
+                .or(last.newest),
             ended_at: Some(self.now()),
             fetched: last.fetched.saturating_add(u64::try_from(fetched).unwrap_or(u64::MAX)),
         };
         let text = serde_json::to_string(&status).unwrap_or_default();
         self.store.set_meta(&self.replay_key(), &text).await?;
-        Ok(fetched)
+        failure.map_or(Ok(fetched), Err)
     }
 
     /// Returns the last walk; a status that cannot be read counts as none, which costs a longer walk.

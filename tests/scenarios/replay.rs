@@ -53,6 +53,31 @@ async fn a_label_and_a_command_that_were_missed_start_and_go_on_with_the_work_on
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_delivery_that_github_cannot_give_now_keeps_back_no_other_and_comes_later() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    let fault = down(&world);
+    world.start().await;
+    world.say(WRITER, ISSUE, "/autobuild help").await;
+    fault.withdraw();
+    // The first is that of the opened issue. A read is tried three times.
+    let broken = Fault::on("GET", "/app/hook/deliveries/*", Mishap::fail(500))
+        .nth(2)
+        .times(3);
+    let order = world.forge.order(broken);
+    assert!(world.engine.replay().await.is_err());
+    world.settle().await;
+    assert_eq!(
+        (order.hits(), world.engine.replay_status().await.unwrap().fetched),
+        (3, 1)
+    );
+    world.script.plans(&Plan::one());
+    assert_eq!(world.engine.replay().await.unwrap(), 1);
+    world.settle().await;
+    assert_eq!(world.state().await, "awaiting_approval");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_merge_of_the_feature_that_was_missed_completes_it() {
     let world = in_review().await;
     let fault = down(&world);
