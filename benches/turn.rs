@@ -18,7 +18,7 @@ use autobuild::{
         assemble,
         assemble::{Agents, Blueprint},
     },
-    config::{AgentCommand, AppKey, ByRole, ModelSettings},
+    config::{AgentCommand, AppKey, ByRole, ModelSettings, ProcessLimits},
     engine::settings::EngineSettings,
     github::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Caps},
     web,
@@ -247,6 +247,7 @@ fn blueprint(
         api_url: forge.api_url(),
         web_url: forge.url().to_owned(),
         database_url: SecretString::from(format!("sqlite:{}", folder.join("autobuild.db").display())),
+        connections: ProcessLimits::default().connections,
         agents: Agents {
             by_role: ByRole::each(|_| command.clone()),
             named: BTreeMap::new(),

@@ -4,8 +4,8 @@ use crate::{
     agents::{Access, Backend, Definitions},
     config::{AgentCommand, AppKey, ByRole, Role},
     engine::{
-        Engine, coach_installations::CoachInstallations, data_folder::DataFolder, label_looks::LabelLooks,
-        roster::Roster, running::Running, settings::EngineSettings,
+        Engine, coach_installations::CoachInstallations, data_folder::DataFolder, heartbeat::Heartbeat,
+        label_looks::LabelLooks, lease_clock::LeaseClock, roster::Roster, running::Running, settings::EngineSettings,
     },
     gates::CheckoutLocks,
     github::{App, Caps, Client, GithubUrls, WriteSpacing},
@@ -90,6 +90,8 @@ pub struct Blueprint {
     pub web_url: String,
     /// The address of the database, which holds deliveries, Features and effects.
     pub database_url: SecretString,
+    /// The number of connections to the database.
+    pub connections: u32,
     /// The folder of mirrors, checkouts and agents' home folders.
     pub data_dir: PathBuf,
     pub agents: Agents,
@@ -170,12 +172,18 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         ..blueprint.sandbox
     };
     let sandbox = isolation(options, &blueprint.data_dir, blueprint.isolation).await?;
-    let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir).await?;
+    // A process that runs no agents need not have their programs.
+    if blueprint.settings.slots.agent > 0 {
+        check_agents(&blueprint.agents, &sandbox, &blueprint.data_dir).await?;
+    }
+    let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir)?;
     let gap = u32::try_from(blueprint.settings.write_spacing_ms).unwrap_or(u32::MAX);
     let url = secrecy::ExposeSecret::expose_secret(&blueprint.database_url).to_owned();
-    let store = Store::open(&url, OpenOptions::default())
-        .await
-        .with_context(|| opening(&url))?;
+    let options = OpenOptions {
+        connections: blueprint.connections,
+        ..OpenOptions::default()
+    };
+    let store = Store::open(&url, options).await.with_context(|| opening(&url))?;
     Ok(Arc::new(Engine {
         store,
         autobuild,
@@ -191,6 +199,8 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         running: Running::default(),
         checkout_locks: CheckoutLocks::default(),
         git_door,
+        lease_clock: LeaseClock::default(),
+        heartbeat: Heartbeat::default(),
         data_folder,
     }))
 }
@@ -270,12 +280,16 @@ fn app(key: &AppKey) -> anyhow::Result<App> {
     Ok(App::new(key.id, &key.private_key)?)
 }
 
-/// Builds the roster of all offered agents, and checks each one first.
-async fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &Path) -> anyhow::Result<Roster> {
+async fn check_agents(agents: &Agents, sandbox: &Sandbox, data_dir: &Path) -> anyhow::Result<()> {
     for command in agents.offered() {
         let checked = agents.check(command, sandbox, data_dir).await;
         checked.with_context(|| format!("the agent {command} ({} chooses another)", agents.chosen_by))?;
     }
+    Ok(())
+}
+
+/// Builds the roster of all offered agents.
+fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &Path) -> anyhow::Result<Roster> {
     let backend = |command: &AgentCommand| agents.backend(command, sandbox, data_dir);
     let named = agents.named.iter();
     Ok(Roster {

@@ -11,6 +11,7 @@ mod effects;
 mod health;
 mod local;
 mod local_repository;
+mod log;
 mod models;
 mod open;
 mod own_agent;
@@ -42,6 +43,8 @@ struct Cli {
 enum Command {
     /// Runs the service against GitHub.
     Serve(serve::Serve),
+    /// Runs agents and Gates for a service on the same PostgreSQL.
+    Worker(serve::WorkerCommand),
     /// Opens the page that connects the service with GitHub.
     Setup(setup::SetupCommand),
     /// Builds an issue in this repository, and leaves a branch.
@@ -96,6 +99,7 @@ pub fn run() -> ExitCode {
     let code = runtime.block_on(async {
         match cli.command {
             Command::Serve(serve) => serve::serve(serve).await,
+            Command::Worker(worker) => serve::worker(worker).await,
             Command::Setup(setup) => setup::setup(setup).await,
             Command::Run(run) => local::run(run).await,
             Command::Plan(plan) => local::plan(plan).await,

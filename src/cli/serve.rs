@@ -1,9 +1,20 @@
-//! `autobuild serve`: runs the service against GitHub.
+//! `autobuild serve` and `autobuild worker`: run the service against GitHub, or the part of it that this machine does.
 
 use crate::{
-    cli::{assemble, assemble::Blueprint, doctor, doctor::Look, service, setup},
-    config::{App, Flags, LogFormat, ServerSettings, join_mistakes},
-    engine::{Engine, data_folder::DataFolder, settings::EngineSettings},
+    cli::{
+        assemble,
+        assemble::Blueprint,
+        doctor,
+        doctor::Look,
+        log::{LogOutput, start_log},
+        service, setup,
+    },
+    config::{App, Flags, ProcessRole, ServerSettings, join_mistakes},
+    engine::{
+        Engine,
+        data_folder::DataFolder,
+        settings::{EngineSettings, Slots},
+    },
     gates::Deadlines,
     github::{Caps, OAuthApp},
     telemetry::TelemetrySettings,
@@ -15,13 +26,7 @@ use clap::Args;
 use domain::diagnosis::{Row, Topic};
 use git::InstalledGit;
 use secrecy::SecretString;
-use std::{
-    io,
-    io::{IsTerminal, Write},
-    process::ExitCode,
-    sync::Arc,
-    time::Duration,
-};
+use std::{io, io::Write, process::ExitCode, sync::Arc, time::Duration};
 use text::secret::Secrets;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -44,6 +49,26 @@ pub(super) struct Serve {
     /// Address of the HTTP server.
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
+    /// Runs no agents and no Gates: `autobuild worker` runs them, on the same PostgreSQL.
+    #[arg(long)]
+    no_agents: bool,
+    /// Looks at what a start needs, says it line by line, and starts nothing.
+    #[arg(long)]
+    check: bool,
+}
+
+/// What `worker` takes. Everything else comes from the environment and the file, as for `serve`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "It needs the PostgreSQL of `autobuild serve` and the App's key. It receives nothing from GitHub: its address serves /healthz, /readyz and, with an AUTOBUILD_ADMIN_TOKEN, /metrics.\n\nExamples:\n  AUTOBUILD_DATABASE_URL=postgres://db/autobuild AUTOBUILD_APP_ID=1 AUTOBUILD_PRIVATE_KEY_FILE=app.pem autobuild worker\n  autobuild worker --check"
+)]
+pub(super) struct WorkerCommand {
+    /// A TOML file with settings.
+    #[arg(long, value_name = "FILE")]
+    config: Option<String>,
+    /// Address of the HTTP server.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
     /// Looks at what a start needs, says it line by line, and starts nothing.
     #[arg(long)]
     check: bool,
@@ -51,14 +76,31 @@ pub(super) struct Serve {
 
 pub(super) async fn serve(serve: Serve) -> ExitCode {
     let flags = [("AUTOBUILD_CONFIG", serve.config), ("AUTOBUILD_LISTEN", serve.listen)];
+    let role = if serve.no_agents {
+        ProcessRole::NoAgents
+    } else {
+        ProcessRole::Everything
+    };
     if serve.check {
-        return doctor::check(&flags).await;
+        return doctor::check(&flags, role).await;
     }
+    start(&flags, role).await
+}
+
+pub(super) async fn worker(worker: WorkerCommand) -> ExitCode {
+    let flags = [("AUTOBUILD_CONFIG", worker.config), ("AUTOBUILD_LISTEN", worker.listen)];
+    if worker.check {
+        return doctor::check(&flags, ProcessRole::Worker).await;
+    }
+    start(&flags, ProcessRole::Worker).await
+}
+
+async fn start(flags: Flags<'_>, role: ProcessRole) -> ExitCode {
     if let Err(unusable) = InstalledGit::look().await {
         eprintln!("autobuild: {unusable}");
         return ExitCode::FAILURE;
     }
-    let settings = match ServerSettings::of_process(&flags) {
+    let settings = match ServerSettings::of_process(flags).and_then(|settings| settings.for_role(role)) {
         Ok(settings) => settings,
         Err(mistakes) => {
             mistakes.iter().for_each(|mistake| eprintln!("autobuild: {mistake}"));
@@ -79,7 +121,7 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
     start_log(&settings.log, format, secrets.clone(), |part| {
         io::stderr().write_all(part.as_bytes())
     });
-    match run(&flags, settings, collector, &secrets).await {
+    match run((flags, role), settings, collector, &secrets).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("autobuild: {}", secrets.mask(&format!("{error:#}")));
@@ -88,71 +130,8 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LogOutput {
-    /// Standard error, in colours if it is a terminal.
-    StandardError,
-    File,
-}
-
-impl LogOutput {
-    fn has_colours(self) -> bool {
-        self == Self::StandardError
-            && io::stderr().is_terminal()
-            && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty())
-    }
-}
-
-/// Sends the log to `out`, masking the `secrets` and everything that looks like a credential.
-pub(super) fn start_log(
-    filter: &str,
-    (format, output): (LogFormat, LogOutput),
-    secrets: Secrets,
-    out: impl Fn(&str) -> io::Result<()> + Clone + Send + Sync + 'static,
-) {
-    let filter =
-        tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(output.has_colours())
-        .with_writer(move || Masked(secrets.clone(), out.clone()));
-    let _ = match format {
-        LogFormat::Text => log.try_init(),
-        LogFormat::Json => log.json().try_init(),
-    };
-    log_panics();
-}
-
-/// Sends panics to the masked log instead of the unmasked standard error.
-fn log_panics() {
-    std::panic::set_hook(Box::new(|panic| {
-        let (place, said) = place_and_cause(panic);
-        tracing::error!(%place, "a panic at {place}: {said}");
-    }));
-}
-
-/// Returns where a panic happened and its message, which is not masked.
-pub(super) fn place_and_cause<'a>(panic: &'a std::panic::PanicHookInfo<'_>) -> (String, &'a str) {
-    let place = panic.location().map_or_else(String::new, ToString::to_string);
-    (place, panic.payload_as_str().unwrap_or("it did not say why"))
-}
-
-/// A writer that masks the log. The log writes one whole event at a time.
-struct Masked<O>(Secrets, O);
-
-impl<O: Fn(&str) -> io::Result<()>> Write for Masked<O> {
-    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        (self.1)(&self.0.mask(&String::from_utf8_lossy(event)))?;
-        Ok(event.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
-    }
-}
-
 async fn run(
-    flags: Flags<'_>,
+    (flags, role): (Flags<'_>, ProcessRole),
     settings: ServerSettings,
     collector: Option<TelemetrySettings>,
     secrets: &Secrets,
@@ -165,11 +144,16 @@ async fn run(
     folder
         .announce(address)
         .context("writing the address into the data folder")?;
-    let (setup, _leading) = setup::open(&settings, address, secrets)?;
+    let (setup, _leading) = if role.is_reached() {
+        setup::open(&settings, address, secrets)?
+    } else {
+        (None, None)
+    };
     let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let (front, closed) = (FrontRouter::new(setup.clone()), CancellationToken::new());
     let mut open = Open {
-        admin: admin_token(&settings, secrets)?,
+        role,
+        admin: admin_token(&settings, role, secrets)?,
         server: tokio::spawn(web::serve(listener, front.router(), closed.clone())),
         changes: setup.as_ref().map(|setup| setup.changes()),
         goes_on: setup.as_ref().is_some_and(|setup| setup.is_open()),
@@ -198,7 +182,7 @@ async fn one_after_the_other(
     let mut next = open.once(settings, collector.clone(), secrets).await?;
     while next == Next::Again {
         // The set-up changed the Apps, or somebody may have mended what kept the service from starting.
-        next = match ServerSettings::of_process(flags) {
+        next = match ServerSettings::of_process(flags).and_then(|settings| settings.for_role(open.role)) {
             Ok(settings) => open.once(&settings, collector.clone(), secrets).await?,
             Err(mistakes) => {
                 open.wait(&anyhow::anyhow!(join_mistakes(&mistakes, "; ")), secrets)
@@ -210,13 +194,18 @@ async fn one_after_the_other(
 }
 
 /// Reports at the start what would fail later.
-async fn look_around(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets: Secrets, setup: Option<Arc<Setup>>) {
+async fn look_around(
+    engine: Arc<Engine>,
+    (settings, role): (Arc<ServerSettings>, ProcessRole),
+    secrets: Secrets,
+    setup: Option<Arc<Setup>>,
+) {
     let look = Look {
         settings: &settings,
         running: Some(&engine),
         repo: None,
     };
-    let mut rows = doctor::of_a_service(&look).await;
+    let mut rows = doctor::of_role(doctor::of_a_service(&look).await, role);
     if setup.as_ref().is_some_and(|setup| setup.is_open()) {
         // A person makes these on the set-up page, which itself shows their state.
         rows.retain(|row| !matches!(row.topic, Topic::CoachApp | Topic::Deliveries | Topic::Installation));
@@ -233,7 +222,11 @@ fn show_machine(setup: Option<&Setup>, rows: &[Row], secrets: &Secrets) {
 }
 
 /// Returns the function that gives the operators' page the doctor's rows.
-fn diagnosis(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets: Secrets) -> web::Doctor {
+fn diagnosis(
+    engine: Arc<Engine>,
+    (settings, role): (Arc<ServerSettings>, ProcessRole),
+    secrets: Secrets,
+) -> web::Doctor {
     Arc::new(move |repo| {
         let (engine, settings, secrets) = (engine.clone(), settings.clone(), secrets.clone());
         Box::pin(async move {
@@ -242,16 +235,21 @@ fn diagnosis(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets: Secret
                 running: Some(&engine),
                 repo: repo.as_ref(),
             };
-            let rows = doctor::of_a_service(&look).await;
+            let rows = doctor::of_role(doctor::of_a_service(&look).await, role);
             rows.iter().map(|row| row.masked(|text| secrets.mask(text))).collect()
         })
     })
 }
 
-/// Returns the token for the dashboard: the configured one, or else one for this start, printed once.
-fn admin_token(settings: &ServerSettings, secrets: &Secrets) -> anyhow::Result<SecretString> {
-    if let Some(token) = &settings.admin_token {
-        return Ok(token.clone());
+/// Returns the token for the dashboard: the configured one, or else one for this start, printed once. A worker has no
+/// dashboard, so it makes none.
+fn admin_token(
+    settings: &ServerSettings,
+    role: ProcessRole,
+    secrets: &Secrets,
+) -> anyhow::Result<Option<SecretString>> {
+    if settings.admin_token.is_some() || !role.is_reached() {
+        return Ok(settings.admin_token.clone());
     }
     let token = assemble::random::<16>()?;
     eprintln!(
@@ -259,7 +257,7 @@ fn admin_token(settings: &ServerSettings, secrets: &Secrets) -> anyhow::Result<S
     );
     let token = SecretString::from(token);
     secrets.learn(&token, assemble::NEVER.0, assemble::clock().0);
-    Ok(token)
+    Ok(Some(token))
 }
 
 /// Returns the key that signs sessions, the same for all processes on this database.
@@ -275,7 +273,8 @@ struct Open {
     front: FrontRouter,
     setup: Option<Arc<Setup>>,
     changes: Option<watch::Receiver<u64>>,
-    admin: SecretString,
+    role: ProcessRole,
+    admin: Option<SecretString>,
     server: JoinHandle<()>,
     closed: CancellationToken,
     terminate: Signal,
@@ -314,7 +313,7 @@ impl Open {
             return self.rest().await;
         };
         let made: anyhow::Result<_> = async {
-            let blueprint = blueprint(settings, app, collector, secrets)?;
+            let blueprint = blueprint((settings, self.role), app, collector, secrets)?;
             let engine = assemble::engine_in(self.folder.clone(), blueprint).await?;
             let own = session_key(&engine, secrets).await?;
             Ok((engine, own))
@@ -374,22 +373,33 @@ impl Open {
     ) -> anyhow::Result<Next> {
         (self.failures, self.goes_on) = (0, true);
         let stop = CancellationToken::new();
-        let signing = std::iter::once(&app.webhook_secret).chain(&app.previous_webhook_secret);
-        let inbox = Inbox::new(engine.clone(), signing.cloned().collect(), stop.clone());
+        let inbox = Inbox::new(engine.clone(), app.webhook_secrets.clone(), stop.clone());
         let settings = Arc::new(settings.clone());
-        let doctor = diagnosis(engine.clone(), settings.clone(), secrets.clone());
+        let doctor = diagnosis(engine.clone(), (settings.clone(), self.role), secrets.clone());
         let sign_in = settings.oauth.clone().map(|client| OAuthApp {
             id: client.id,
             secret: client.secret,
         });
-        let inbox = inbox.with_admin(self.admin.clone(), own).with_doctor(doctor);
-        self.front
-            .show(Some(web::router(Arc::new(inbox.with_sign_in(sign_in)))));
+        let inbox = match &self.admin {
+            Some(token) => inbox.with_admin(token.clone(), own),
+            None => inbox,
+        };
+        let inbox = Arc::new(inbox.with_doctor(doctor).with_sign_in(sign_in));
+        self.front.show(Some(if self.role.is_reached() {
+            web::router(inbox)
+        } else {
+            web::worker_router(inbox)
+        }));
         if let Some(setup) = &self.setup {
             setup.service_works(engine.clone());
         }
         // The checks run beside the work, so nobody waits for GitHub, least of all arriving deliveries.
-        let looking = look_around(engine.clone(), settings, secrets.clone(), self.setup.clone());
+        let looking = look_around(
+            engine.clone(),
+            (settings, self.role),
+            secrets.clone(),
+            self.setup.clone(),
+        );
         let looking = tokio::spawn(looking);
         let mut worker = tokio::spawn(engine.clone().work(stop.clone()));
         let next = tokio::select! {
@@ -468,8 +478,29 @@ fn early(ended: Result<(), tokio::task::JoinError>) -> String {
     ended.map_or_else(|error| error.to_string(), |()| "without an error".to_owned())
 }
 
+/// Returns how many effects of each lane this process runs at once.
+fn slots(settings: &ServerSettings, role: ProcessRole) -> Slots {
+    let count = |slots| usize::try_from(slots).unwrap_or(usize::MAX);
+    let limits = settings.process_limits;
+    let (control, forge) = (count(limits.control_slots), count(limits.forge_slots));
+    let agent = count(settings.concurrency.per_process);
+    match role {
+        ProcessRole::Everything => Slots { control, forge, agent },
+        ProcessRole::NoAgents => Slots {
+            control,
+            forge,
+            agent: 0,
+        },
+        ProcessRole::Worker => Slots {
+            control: 0,
+            forge: 0,
+            agent,
+        },
+    }
+}
+
 fn blueprint(
-    settings: &ServerSettings,
+    (settings, role): (&ServerSettings, ProcessRole),
     app: &App,
     collector: Option<TelemetrySettings>,
     secrets: &Secrets,
@@ -477,9 +508,9 @@ fn blueprint(
     let mut engine = EngineSettings::service(assemble::worker_name(), settings.data_dir.clone(), assemble::clock);
     engine.telemetry = assemble::telemetry(collector, &engine.worker, secrets.clone(), &settings.network.uplink)?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
-    engine.replay = settings.replay;
+    engine.replay = settings.replay.filter(|_| role.is_reached());
     engine.concurrency = settings.concurrency;
-    engine.slots.agent = usize::try_from(settings.concurrency.per_process).unwrap_or(usize::MAX);
+    engine.slots = slots(settings, role);
     engine.budget = settings.budget;
     let [setup, test] = settings.longest;
     engine.longest = Deadlines { setup, test };
@@ -496,6 +527,7 @@ fn blueprint(
         api_url: settings.github.api.to_string(),
         web_url: settings.github.web.to_string(),
         database_url: settings.database_url.clone(),
+        connections: settings.process_limits.connections,
         data_dir: settings.data_dir.clone(),
         agents: service::agents(settings),
         secrets: secrets.clone(),
@@ -504,25 +536,4 @@ fn blueprint(
         sandbox: service::sandbox(settings),
         isolation: settings.sandbox.bounds,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Masked;
-    use secrecy::SecretString;
-    use std::{io::Write, sync::Mutex};
-    use text::secret::Secrets;
-
-    #[test]
-    fn the_log_holds_no_secret() {
-        let secrets = Secrets::new(&[SecretString::from("hush-hush-Value")]);
-        let log = Mutex::new(String::new());
-        let event = format!("WARN said=\"hush-hush-Value\" token=ghs_{}\n", "a1B2".repeat(9));
-        let out = |part: &str| {
-            log.lock().unwrap().push_str(part);
-            Ok(())
-        };
-        Masked(secrets, out).write_all(event.as_bytes()).unwrap();
-        assert_eq!(*log.lock().unwrap(), "WARN said=\"[masked]\" token=[masked]\n");
-    }
 }

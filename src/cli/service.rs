@@ -9,11 +9,8 @@ use sandbox::{SandboxOptions, egress::Ceiling};
 use secrecy::SecretString;
 
 pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
-    let app = settings.app.iter().flat_map(|app| {
-        [&app.key.private_key, &app.webhook_secret]
-            .into_iter()
-            .chain(&app.previous_webhook_secret)
-    });
+    let apps = settings.app.iter();
+    let app = apps.flat_map(|app| std::iter::once(&app.key.private_key).chain(&app.webhook_secrets));
     let coach = settings.coach_app.iter().map(|coach| &coach.private_key);
     let oauth = settings.oauth.iter().map(|client| &client.secret);
     let others = settings.admin_token.iter().chain([&settings.database_url]).chain(oauth);

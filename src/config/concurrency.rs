@@ -1,8 +1,9 @@
-//! How many agents and Gates run at once.
+//! How much runs at once.
 
 use crate::config::server_parse::Parser;
 
-/// The limits on agents and Gates that run at once. All but the first are exact over all processes on one database.
+/// The limits on agents and Gates that run at once. All but the first are exact over all processes on one database; the
+/// tightest one holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Concurrency {
     /// In one process.
@@ -11,6 +12,19 @@ pub struct Concurrency {
     pub in_all: Option<u32>,
     pub per_installation: Option<u32>,
     pub per_repository: Option<u32>,
+    /// For each Feature, beside the repository's own `max_parallel_tasks`.
+    pub per_feature: Option<u32>,
+}
+
+/// The number of other things that one process does at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessLimits {
+    /// Deliveries that are read, and their answers.
+    pub control_slots: u32,
+    /// Effects that call GitHub.
+    pub forge_slots: u32,
+    /// Connections to the database.
+    pub connections: u32,
 }
 
 impl Default for Concurrency {
@@ -20,6 +34,17 @@ impl Default for Concurrency {
             in_all: None,
             per_installation: Some(4),
             per_repository: None,
+            per_feature: None,
+        }
+    }
+}
+
+impl Default for ProcessLimits {
+    fn default() -> Self {
+        Self {
+            control_slots: 4,
+            forge_slots: 8,
+            connections: 8,
         }
     }
 }
@@ -39,6 +64,20 @@ impl Parser {
             per_repository: self
                 .parse("CONCURRENCY_PER_REPOSITORY", limit)
                 .unwrap_or(usual.per_repository),
+            per_feature: self
+                .parse("CONCURRENCY_PER_FEATURE", limit)
+                .unwrap_or(usual.per_feature),
+        }
+    }
+
+    pub(super) fn process_limits(&mut self) -> ProcessLimits {
+        let usual = ProcessLimits::default();
+        ProcessLimits {
+            control_slots: self.parse("SLOTS_CONTROL", at_least_one).unwrap_or(usual.control_slots),
+            forge_slots: self.parse("SLOTS_FORGE", at_least_one).unwrap_or(usual.forge_slots),
+            connections: self
+                .parse("DATABASE_CONNECTIONS", enough_connections)
+                .unwrap_or(usual.connections),
         }
     }
 }
@@ -46,6 +85,17 @@ impl Parser {
 fn at_least_one(text: &str) -> Result<u32, String> {
     let count = text.parse().ok().filter(|count| (1..=MOST).contains(count));
     count.ok_or_else(|| format!("must be a whole number from 1 to {MOST}"))
+}
+
+/// One connection listens for other processes' hints, so a single one would leave none for the work.
+fn enough_connections(text: &str) -> Result<u32, String> {
+    at_least_one(text).and_then(|count| {
+        if count < 2 {
+            Err("must be at least 2".to_owned())
+        } else {
+            Ok(count)
+        }
+    })
 }
 
 fn limit(text: &str) -> Result<Option<u32>, String> {

@@ -8,10 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug)]
 pub struct App {
     pub key: AppKey,
-    /// The secret that signs the App's webhooks.
-    pub webhook_secret: SecretString,
-    /// The previous webhook secret, still accepted while the secret is being changed.
-    pub previous_webhook_secret: Option<SecretString>,
+    /// The secret that signs the App's webhooks and, while it is being changed, the previous one. A process that receives
+    /// no webhooks needs none.
+    pub webhook_secrets: Vec<SecretString>,
 }
 
 #[derive(Clone, Debug)]

@@ -123,8 +123,7 @@ impl KeptApps {
         let app = self.autobuild.as_ref()?;
         Some(App {
             key: app.key(),
-            webhook_secret: app.webhook_secret.clone()?,
-            previous_webhook_secret: None,
+            webhook_secrets: vec![app.webhook_secret.clone()?],
         })
     }
 

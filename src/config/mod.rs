@@ -14,6 +14,7 @@ mod github_address;
 mod kept_apps;
 mod models;
 mod network;
+mod process_role;
 mod repository;
 mod repository_keys;
 mod repository_values;
@@ -28,7 +29,7 @@ mod variables;
 
 pub use agent::{AgentCommand, KNOWN as KNOWN_AGENTS, NotAnAgent, Strength};
 pub use budgets::{Budget, MonthlyBudget};
-pub use concurrency::Concurrency;
+pub use concurrency::{Concurrency, ProcessLimits};
 pub use credentials::{App, AppKey, OAuthClient};
 pub use domain::feature::{Mode, Records};
 pub(crate) use github_address::web_address;
@@ -36,6 +37,7 @@ pub use github_address::{GithubAddress, NotAnAddress, safe_address};
 pub use kept_apps::{KEPT_APPS_FILE, KeptApp, KeptApps, NotKept, github_named, read_private, write_private};
 pub use models::{ModelApi, ModelNames, ModelSettings, NotModels};
 pub use network::NetworkCeiling;
+pub use process_role::ProcessRole;
 pub use repository::{INSTRUCTION_PATHS, RECORDS_FOLDER, RepositorySettings, SETTINGS_FILE};
 pub use repository_keys::json_schema;
 pub use repository_values::{

@@ -3,7 +3,7 @@
 use crate::config::{
     agent::AgentCommand,
     budgets::MonthlyBudget,
-    concurrency::Concurrency,
+    concurrency::{Concurrency, ProcessLimits},
     credentials::{App, AppKey, OAuthClient},
     github_address::GithubAddress,
     models::ModelSettings,
@@ -43,6 +43,7 @@ pub struct ServerSettings {
     /// The longest times that a repository may give its set-up and its tests.
     pub longest: [Duration; 2],
     pub concurrency: Concurrency,
+    pub process_limits: ProcessLimits,
     /// The spending limits for a calendar month.
     pub budget: MonthlyBudget,
     /// The hosts that foreign programs may reach at most.

@@ -69,6 +69,7 @@ impl Parser {
             _ => Err("must be text or json"),
         });
         let (budget, concurrency) = (self.budget(), self.concurrency());
+        let process_limits = self.process_limits();
         let (sandbox, network, models) = (self.sandbox(), self.network(), self.models());
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
@@ -88,6 +89,7 @@ impl Parser {
             public_url,
             budget,
             concurrency,
+            process_limits,
             replay,
             write_spacing,
             longest,
@@ -212,11 +214,14 @@ impl Parser {
     }
 
     fn app(&mut self) -> Option<App> {
-        self.missing(&["APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET"])?;
+        // A process that receives no webhooks needs no secret for them.
+        let needed = ["APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET"];
+        let has_secret = self.found.values.contains_key("WEBHOOK_SECRET");
+        self.missing(if has_secret { &needed } else { &needed[..2] })?;
+        let secrets = ["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"].map(|name| self.secret(name));
         Some(App {
             key: self.app_key("APP_ID", "PRIVATE_KEY")?,
-            webhook_secret: self.secret("WEBHOOK_SECRET")?,
-            previous_webhook_secret: self.secret("WEBHOOK_SECRET_PREVIOUS"),
+            webhook_secrets: secrets.into_iter().flatten().collect(),
         })
     }
 
@@ -310,7 +315,7 @@ fn log_filter(text: &str) -> Result<String, &'static str> {
 #[cfg(test)]
 mod tests {
     use crate::config::{
-        Concurrency, Role,
+        Concurrency, ProcessRole, Role,
         server::ServerSettings,
         variables::{Given, PREFIX, Usual, VARIABLES},
     };
@@ -373,12 +378,14 @@ mod tests {
             ("AUTOBUILD_CONCURRENCY", "6"),
             ("AUTOBUILD_CONCURRENCY_IN_ALL", "12"),
             ("AUTOBUILD_CONCURRENCY_PER_INSTALLATION", "0"),
+            ("AUTOBUILD_CONCURRENCY_PER_FEATURE", "2"),
         ];
         let expected = Concurrency {
             per_process: 6,
             in_all: Some(12),
             per_installation: None,
             per_repository: None,
+            per_feature: Some(2),
         };
         assert_eq!(load(&[], &given, None).unwrap().concurrency, expected);
         assert_eq!(load(&[], &[], None).unwrap().concurrency, Concurrency::default());
@@ -423,9 +430,38 @@ mod tests {
         let coach = settings.coach_app.as_ref().unwrap();
         assert_eq!(app.key.private_key.expose_secret(), coach.private_key.expose_secret());
         assert_eq!(app.key.private_key.expose_secret().lines().count(), 3);
-        assert_eq!(app.webhook_secret.expose_secret(), "hush-1");
+        assert_eq!(app.webhook_secrets[0].expose_secret(), "hush-1");
         let shown = format!("{settings:?}");
         assert!(!shown.contains("hush") && !shown.contains("MIIsecret"), "{shown}");
+    }
+
+    #[test]
+    fn each_role_of_a_process_needs_its_own_settings() {
+        let app = [("AUTOBUILD_APP_ID", "12"), ("AUTOBUILD_PRIVATE_KEY", PEM)];
+        let server = ("AUTOBUILD_DATABASE_URL", "postgres://db/autobuild");
+        let secret = ("AUTOBUILD_WEBHOOK_SECRET", "hush");
+        let lacks = |given: &[(&str, &str)], role| {
+            let wrong = load(&[], given, None).unwrap().for_role(role).err().unwrap_or_default();
+            wrong
+                .iter()
+                .map(|mistake| mistake.name.clone())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let (everything, no_agents, worker) = (ProcessRole::Everything, ProcessRole::NoAgents, ProcessRole::Worker);
+        let all = [app[0], app[1], server, secret];
+        assert_eq!(
+            [everything, no_agents, worker].map(|role| lacks(&all, role)),
+            ["", "", ""]
+        );
+        assert_eq!(lacks(&all[..2], everything), "AUTOBUILD_WEBHOOK_SECRET");
+        assert_eq!(
+            lacks(&all[..2], no_agents),
+            "AUTOBUILD_WEBHOOK_SECRET AUTOBUILD_DATABASE_URL"
+        );
+        assert_eq!(lacks(&all[..3], worker), "");
+        assert_eq!(lacks(&[], worker), "AUTOBUILD_APP_ID AUTOBUILD_DATABASE_URL");
+        assert_eq!(lacks(&[], everything), "", "the set-up makes the Apps");
     }
 
     #[test]

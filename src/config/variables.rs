@@ -97,6 +97,11 @@ pub static VARIABLES: &[Variable] = variables! {
     "CONCURRENCY_IN_ALL": Plain, Value("0"), "The same, over all processes. In these limits, 0 means none.";
     "CONCURRENCY_PER_INSTALLATION": Plain, Value("4"), "The same, for each installation.";
     "CONCURRENCY_PER_REPOSITORY": Plain, Value("0"), "The same, for each repository.";
+    "CONCURRENCY_PER_FEATURE": Plain, Value("0"), "The same, for each Feature.";
+    "SLOTS_CONTROL": Plain, Value("4"), "Deliveries that one process reads at once, and orders of people that it carries out.";
+    "SLOTS_FORGE": Plain, Value("8"), "Calls to GitHub that one process makes at once for its work.";
+    "DATABASE_CONNECTIONS": Plain, Value("8"),
+        "Connections of one process to the database, at least 2. SQLite writes through one more.";
     "REPLAY_SECONDS": Plain, Value("180"),
         "Seconds between two readings of GitHub's log of deliveries; what never arrived comes from there. 0 turns it off.";
     "WRITE_SPACING_MS": Plain, Value("1000"), "Milliseconds between two writes to GitHub, for each installation.";

@@ -61,7 +61,7 @@ impl Engine {
         // Subscribed before the first look, so that no request to look again is missed.
         let looks = self.running.looks();
         let (lease, ended) = match self.store.look(&job.hold).await {
-            Ok(Lease::Mine) => match self.cut_off(job) {
+            Ok(Lease::Mine) => match self.cut_off(job).or_else(|| self.no_room(job)) {
                 Some(error) => (Lease::Mine, Err(error)),
                 None => self.perform_held(job, agents, looks).await,
             },
@@ -77,6 +77,13 @@ impl Engine {
         (job.effect.crashes >= most).then(|| EffectError::defect(Defect::CutOff { times: most }))
     }
 
+    /// Returns the error for an agent or Gates that the disk has no room for.
+    fn no_room(&self, job: &Job) -> Option<EffectError> {
+        let room = (job.effect.lane == Lane::Agent).then(|| self.full_disk())??;
+        let message = room.to_string();
+        Some(Failure::DiskFull { message }.into())
+    }
+
     /// Stores how the effect ended. While the database fails, this is tried again and the lease is renewed: the end may
     /// be that of an agent's run, which nobody should pay for twice.
     async fn keep_end(&self, job: &Job, lease: Lease, ended: &Result<Done, EffectError>) -> Result<(), ApplyError> {
@@ -90,7 +97,7 @@ impl Engine {
             let wait = self.settings.backoff.after(tries, fifth());
             tokio::time::sleep(Duration::from_millis(u64::try_from(wait).unwrap_or(0))).await;
             tries = tries.saturating_add(1);
-            if let Err(error) = self.store.renew(&job.hold, self.now().plus(self.lease_ms())).await {
+            if let Err(error) = self.store.renew(&job.hold, self.lease_end()).await {
                 tracing::debug!(%error, id = %job.effect.id, "the lease of {} was not renewed", job.effect.id);
             }
         }
@@ -105,7 +112,12 @@ impl Engine {
         }
     }
 
-    fn lease_ms(&self) -> i64 {
+    /// Returns when a lease that is renewed now ends, by the database's clock.
+    fn lease_end(&self) -> Millis {
+        self.lease_clock.of(self.now()).plus(self.lease_ms())
+    }
+
+    pub(super) fn lease_ms(&self) -> i64 {
         i64::try_from(self.settings.lease.as_millis()).unwrap_or(60_000)
     }
 
@@ -144,7 +156,7 @@ impl Engine {
                 () = tokio::time::sleep(self.settings.renew) => {}
                 _ = looks.changed() => {}
             }
-            match self.store.renew(&job.hold, self.now().plus(self.lease_ms())).await {
+            match self.store.renew(&job.hold, self.lease_end()).await {
                 Ok(Lease::Mine) => job.renewed(self.settings.lease),
                 Ok(lost) => return lost,
                 Err(error) => {

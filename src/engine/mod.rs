@@ -9,12 +9,15 @@ pub mod apply;
 pub mod coach_installations;
 pub mod data_folder;
 pub mod deliveries;
+pub mod disk_room;
 pub mod figures;
+pub mod heartbeat;
 mod in_flight;
 pub mod ingest;
 pub mod job;
 pub mod label_looks;
 mod lease;
+pub mod lease_clock;
 pub mod onboarding;
 pub mod own_thread;
 mod perform;
@@ -34,8 +37,8 @@ pub mod worker;
 
 use crate::{
     engine::{
-        coach_installations::CoachInstallations, data_folder::DataFolder, label_looks::LabelLooks, roster::Roster,
-        running::Running, settings::EngineSettings,
+        coach_installations::CoachInstallations, data_folder::DataFolder, heartbeat::Heartbeat,
+        label_looks::LabelLooks, lease_clock::LeaseClock, roster::Roster, running::Running, settings::EngineSettings,
     },
     gates::CheckoutLocks,
     github::{Client, WriteSpacing},
@@ -70,6 +73,9 @@ pub struct Engine {
     pub git_door: Option<Door>,
     /// The permits to ask GitHub about labels that may not be ours.
     pub label_looks: LabelLooks,
+    pub lease_clock: LeaseClock,
+    /// The beat of the worker's loop.
+    pub heartbeat: Heartbeat,
     /// The proof that no other process uses the data folder.
     pub data_folder: DataFolder,
 }

@@ -41,7 +41,19 @@ impl Engine {
     }
 
     async fn reap(&self) {
-        match self.store.reap(self.now()).await {
+        match self
+            .lease_clock
+            .read(&self.store, || self.now(), self.settings.lease)
+            .await
+        {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => {
+                tracing::warn!(%error, "the database's clock could not be read");
+                return;
+            }
+        }
+        match self.store.reap(self.lease_clock.of(self.now())).await {
             Ok(taken) => taken
                 .iter()
                 .for_each(|id| tracing::warn!(%id, "the lease of {id} ran out")),

@@ -23,6 +23,13 @@ impl Engine {
     /// Takes back the effects of an earlier process, then works until `stop`. Returns when all effects have ended or
     /// were given back.
     pub async fn work(self: Arc<Self>, stop: CancellationToken) {
+        if let Err(error) = self
+            .lease_clock
+            .read(&self.store, || self.now(), self.settings.lease)
+            .await
+        {
+            tracing::warn!(%error, "the database's clock could not be read");
+        }
         if let Err(error) = self.store.take_back(self.now()).await {
             tracing::error!(%error, "what an earlier process held could not be taken back");
         }
@@ -35,6 +42,7 @@ impl Engine {
         let mut jobs = InFlight::default();
         let mut wakeups = self.store.wakeups();
         while !stop.is_cancelled() {
+            self.heartbeat.beat();
             let now = self.now();
             self.fill(&mut jobs, &agents).await;
             let due = self.until_due(now).await;
@@ -105,6 +113,12 @@ impl Engine {
         }
     }
 
+    /// Whether this process leaves agents and Gates to others, since its disk is nearly full. A process that has the
+    /// database to itself takes them, so that the Feature shows what they wait for.
+    fn leaves_to_others(&self) -> bool {
+        self.store.is_shared() && self.full_disk().is_some()
+    }
+
     async fn claim(&self, jobs: &InFlight) -> Result<Option<Claimed>, StoreError> {
         let (slots, limits) = (self.settings.slots, self.settings.concurrency);
         let lanes: Vec<LaneLimits> = [
@@ -114,9 +128,11 @@ impl Engine {
         ]
         .into_iter()
         .filter(|(lane, slots)| jobs.busy(*lane) < *slots)
+        .filter(|(lane, _)| *lane != Lane::Agent || !self.leaves_to_others())
         .map(|(lane, _)| LaneLimits {
             per_installation: limits.per_installation.filter(|_| lane == Lane::Agent),
             per_repository: limits.per_repository.filter(|_| lane == Lane::Agent),
+            per_feature: limits.per_feature.filter(|_| lane == Lane::Agent),
             in_all: limits.in_all.filter(|_| lane == Lane::Agent),
             lane,
         })
@@ -124,13 +140,13 @@ impl Engine {
         if lanes.is_empty() {
             return Ok(None);
         }
-        let lease_ms = i64::try_from(self.settings.lease.as_millis()).unwrap_or(60_000);
+        let now = self.now();
         let request = ClaimRequest {
             worker: &self.settings.worker,
             lanes: &lanes,
             others: &self.settings.others.all(),
-            now: self.now(),
-            lease_ms,
+            now,
+            lease_until: self.lease_clock.of(now).plus(self.lease_ms()),
         };
         self.store.claim(&request).await
     }

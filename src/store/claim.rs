@@ -20,8 +20,8 @@ use domain::{
 pub(super) const LOCK: i64 = 0x6175_746f_0002;
 
 statements! {
-    // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server; $8 repositories
-    // whose agents are left to another process, as `,1,2,`.
+    // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server, $9 feature;
+    // $8 repositories whose agents are left to another process, as `,1,2,`.
     // `waiting` steps through the index from one installation to the next, so a thousand waiting effects of one
     // installation cost no more than one. Each installation offers its first effect that nothing holds back. The
     // installation with the fewest running effects wins.
@@ -49,8 +49,8 @@ statements! {
         "    AND o.state IN ('ready', 'running') AND o.subject = e.subject AND o.seq < e.seq",
         "    AND o.lane = 'forge' AND o.ordered = e.ordered AND (o.ordered = 1 OR o.kind = e.kind))",
         "   AND NOT EXISTS (SELECT 1 FROM feature f WHERE e.waits = 1 AND f.id = e.feature_id AND f.held = 1)",
-        "   AND (e.feature_limit IS NULL OR e.feature_limit > (SELECT COUNT(*) FROM effect r",
-        "    WHERE r.state = 'running' AND r.lane = CAST($1 AS TEXT) AND r.feature_id = e.feature_id))",
+        "   AND (CASE WHEN e.feature_limit < $9 THEN e.feature_limit ELSE $9 END) > (SELECT COUNT(*) FROM effect r",
+        "    WHERE r.state = 'running' AND r.lane = CAST($1 AS TEXT) AND r.feature_id = e.feature_id)",
         "   AND $6 > (SELECT COUNT(*) FROM effect r",
         "    WHERE r.state = 'running' AND r.lane = CAST($1 AS TEXT) AND r.repo_id = e.repo_id)",
         "   ORDER BY e.priority, e.run_at, e.seq LIMIT 1) AS seq",
@@ -74,6 +74,8 @@ pub struct LaneLimits {
     pub per_installation: Option<u32>,
     /// The most effects of the lane that may run at once for one repository.
     pub per_repository: Option<u32>,
+    /// The most effects of the lane that may run at once for one Feature. The Feature's own limit holds beside it.
+    pub per_feature: Option<u32>,
     /// The most effects of the lane that may run at once in total.
     pub in_all: Option<u32>,
 }
@@ -85,6 +87,7 @@ impl LaneLimits {
             lane,
             per_installation: None,
             per_repository: None,
+            per_feature: None,
             in_all: None,
         }
     }
@@ -99,8 +102,8 @@ pub struct ClaimRequest<'a> {
     /// The repositories whose agents are left to another process.
     pub others: &'a [RepoId],
     pub now: Millis,
-    /// How long the claim lasts unless it is renewed, in milliseconds.
-    pub lease_ms: i64,
+    /// When the claim ends unless it is renewed, by the database's clock.
+    pub lease_until: Millis,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,18 +119,18 @@ impl Store {
     pub async fn claim(&self, request: &ClaimRequest<'_>) -> Result<Option<Claimed>, StoreError> {
         let mut tx = self.db.write().await?;
         tx.alone(LOCK).await?;
-        let until = request.now.plus(request.lease_ms);
         let others: String = request.others.iter().map(|repo| format!(",{repo},")).collect();
         for limits in request.lanes {
             let arguments = args![
                 limits.lane.word(),
                 request.worker,
-                until.0,
+                request.lease_until.0,
                 request.now.0,
                 most(limits.per_installation),
                 most(limits.per_repository),
                 most(limits.in_all),
                 others.as_str(),
+                most(limits.per_feature),
             ];
             if let Some(row) = tx.row(CLAIM, arguments).await? {
                 let effect = effect::read(&row)?;
@@ -144,21 +147,19 @@ impl Store {
         Ok(None)
     }
 
-    /// Takes back the effects whose lease has ended without a result, and returns their ids. They become ready again, or
-    /// cancelled if that was asked for, and `crashes` is one higher.
+    /// Takes back the effects whose lease has ended at `now` of the database's clock, and returns their ids. They become
+    /// ready again, or cancelled if that was asked for, and `crashes` is one higher.
     pub async fn reap(&self, now: Millis) -> Result<Vec<String>, StoreError> {
         self.take_back_until(now, now).await
     }
 
     /// Takes back, at start, the effects that a dead process still holds. On SQLite the lock file proves that all other
-    /// processes are gone, so every running effect is taken back. On PostgreSQL others may be alive, so only effects
-    /// with an ended lease are.
+    /// processes are gone, so every running effect is taken back. On PostgreSQL others may be alive, so nothing is.
     pub async fn take_back(&self, now: Millis) -> Result<Vec<String>, StoreError> {
-        let moment = match self.db.pools {
-            Pools::Sqlite { .. } => Millis(i64::MAX),
-            Pools::Postgres(_) => now,
-        };
-        self.take_back_until(moment, now).await
+        match self.db.pools {
+            Pools::Sqlite { .. } => self.take_back_until(Millis(i64::MAX), now).await,
+            Pools::Postgres(_) => Ok(Vec::new()),
+        }
     }
 
     async fn take_back_until(&self, moment: Millis, now: Millis) -> Result<Vec<String>, StoreError> {

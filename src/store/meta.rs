@@ -3,7 +3,7 @@
 use crate::store::{
     claim,
     error::StoreError,
-    sql::{args, statements},
+    sql::{Pools, args, statements},
     store::Store,
 };
 use domain::ids::Millis;
@@ -19,6 +19,9 @@ statements! {
     FORGET_SPENT = "DELETE FROM spent WHERE until <= $1";
     IS_SPENT = "SELECT name FROM spent WHERE name = $1";
 }
+
+/// PostgreSQL's clock, in milliseconds.
+const SERVER_CLOCK: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now";
 
 /// The key that the write check writes.
 const PROBE: &str = "probe";
@@ -54,6 +57,25 @@ impl Store {
     pub async fn take_turn(&self, name: &str, now: Millis, until: Millis) -> Result<bool, StoreError> {
         let taken = self.db.run(TAKE_TURN, args![name, &until.0.to_string(), now.0]).await?;
         Ok(taken > 0)
+    }
+
+    /// Whether other processes may work on the database.
+    pub fn is_shared(&self) -> bool {
+        match self.db.pools {
+            Pools::Sqlite { .. } => false,
+            Pools::Postgres(_) => true,
+        }
+    }
+
+    /// Returns the time of a database that several processes share; `None` if it belongs to this one.
+    pub async fn clock(&self) -> Result<Option<Millis>, StoreError> {
+        match self.db.pools {
+            Pools::Sqlite { .. } => Ok(None),
+            Pools::Postgres(_) => {
+                let row = self.db.row(SERVER_CLOCK, args![]).await?;
+                row.map(|row| Ok(Millis(row.int("now")?))).transpose()
+            }
+        }
     }
 
     /// Checks with a real write and commit that the database can be written, and that effects can be claimed.

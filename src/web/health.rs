@@ -1,6 +1,7 @@
 //! Reports whether the process is alive, and whether it can take work.
 
 use crate::{
+    engine::heartbeat::LONGEST_ROUND,
     store::{ProviderTrouble, Store, Trouble},
     web::inbox::Inbox,
 };
@@ -16,8 +17,16 @@ use std::{error::Error, sync::Arc, time::Duration};
 /// How long a write and a claim may take in a service that is ready.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Answers that the process is alive. For JSON, or with `?detail`, it adds the level of isolation.
+/// Answers that the process is alive: that its loop goes round. For JSON, or with `?detail`, it adds the level of
+/// isolation.
 pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    if !inbox.engine().heartbeat.is_regular() {
+        let still = format!(
+            "the worker's loop has stood still for {} seconds\n",
+            LONGEST_ROUND.as_secs()
+        );
+        return (StatusCode::SERVICE_UNAVAILABLE, still).into_response();
+    }
     let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     if query.as_deref() != Some("detail") && !accepts.is_some_and(|kinds| kinds.contains("application/json")) {
         return "ok\n".into_response();
@@ -32,10 +41,14 @@ pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQ
     Json(json!({ "status": "ok", "isolation": isolation })).into_response()
 }
 
-/// Answers that the service is ready if it can write to its database and is not about to stop.
+/// Answers that the service is ready if its disk has room, it can write to its database and is not about to stop.
 pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, String) {
     if inbox.draining.is_cancelled() {
         return (StatusCode::SERVICE_UNAVAILABLE, "draining\n".to_owned());
+    }
+    if let Some(room) = inbox.engine().full_disk() {
+        let full = format!("the disk of the data folder is nearly full: {room}\n");
+        return (StatusCode::SERVICE_UNAVAILABLE, full);
     }
     match tokio::time::timeout(PATIENCE, inbox.store().check_writable()).await {
         Ok(Ok(())) => (StatusCode::OK, with_troubles(inbox.store()).await),

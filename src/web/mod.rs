@@ -31,12 +31,20 @@ use axum::{
 };
 use std::sync::Arc;
 
+/// The routes of a service that GitHub and people reach.
 pub fn router(inbox: Arc<Inbox>) -> Router {
     Router::new()
         .route("/webhook", post(inbox::webhook).layer(DefaultBodyLimit::disable()))
+        .merge(dashboard::routes(&inbox).layer(from_fn(forms::read)))
+        .with_state(inbox.clone())
+        .merge(worker_router(inbox))
+}
+
+/// The routes of a process that only its operators' machines ask.
+pub fn worker_router(inbox: Arc<Inbox>) -> Router {
+    Router::new()
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(metrics::metrics))
-        .merge(dashboard::routes(&inbox).layer(from_fn(forms::read)))
         .with_state(inbox)
 }

@@ -82,7 +82,7 @@ async fn lanes_are_served_in_the_order_asked_for(db: Database) {
         lanes: &lanes,
         others: &[],
         now: NOW,
-        lease_ms: LEASE,
+        lease_until: NOW.plus(LEASE),
     };
     let first = store.claim(&request).await.unwrap().unwrap();
     let second = store.claim(&request).await.unwrap().unwrap();
@@ -107,7 +107,7 @@ async fn agents_of_a_repository_are_left_to_somebody_else(db: Database) {
         lanes: &lanes,
         others,
         now: NOW,
-        lease_ms: LEASE,
+        lease_until: NOW.plus(LEASE),
     };
     let left = [RepoId(11), RepoId(2)];
     let mut claimed = Vec::new();

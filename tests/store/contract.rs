@@ -154,7 +154,7 @@ pub async fn claim_at(store: &Store, worker: &str, limits: LaneLimits, now: Mill
         lanes: &[limits],
         others: &[],
         now,
-        lease_ms: LEASE,
+        lease_until: now.plus(LEASE),
     };
     store.claim(&request).await.expect("claiming works")
 }

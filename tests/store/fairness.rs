@@ -87,12 +87,17 @@ async fn each_limit_holds(db: Database) {
         ..none
     };
     assert_eq!(claimed(&store, per_repository).await, ["other repository"]);
+    let per_feature = LaneLimits {
+        per_feature: Some(1),
+        ..none
+    };
+    assert_eq!(claimed(&store, per_feature).await, ["other feature"]);
     // Neither limit counts another lane.
     store.add_effects(&[effect("said", Lane::Forge, "x")]).await.unwrap();
     assert!(claim(&store, Lane::Forge).await.is_some());
     assert_eq!(
         claimed(&store, none).await,
-        ["other feature"],
+        Vec::<String>::new(),
         "two of the first feature's run already"
     );
 }
@@ -168,10 +173,9 @@ async fn concurrent_claimers_never_exceed_a_limit(db: Database) {
 
 async fn work(store: Store, worker: String, running: Arc<Mutex<Running>>) -> u32 {
     let limits = [LaneLimits {
-        lane: Lane::Agent,
         per_installation: Some(3),
-        per_repository: None,
         in_all: Some(5),
+        ..LaneLimits::none(Lane::Agent)
     }];
     let mut performed = 0;
     let mut wakeups = store.wakeups();
@@ -181,7 +185,7 @@ async fn work(store: Store, worker: String, running: Arc<Mutex<Running>>) -> u32
             lanes: &limits,
             others: &[],
             now: NOW,
-            lease_ms: LEASE,
+            lease_until: NOW.plus(LEASE),
         };
         if let Some(claimed) = store.claim(&request).await.unwrap() {
             running.lock().unwrap().begin(&claimed);

@@ -47,15 +47,16 @@ async fn a_reader_that_gives_up_leaves_no_transaction_behind() {
 /// Polls claims until one holds the lock for claiming and no further, and gives that one: its process has frozen.
 async fn frozen_claim<'a>(store: &'a Store, lanes: &'a [LaneLimits], url: &str) -> Frozen<'a> {
     let mut looking = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
-    let holds = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
-                 AND query LIKE 'SELECT pg_advisory_xact_lock%' AND state = 'idle in transaction'";
+    let holds = "SELECT COUNT(*) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid \
+                 WHERE a.datname = current_database() AND l.locktype = 'advisory' AND l.granted \
+                 AND a.state = 'idle in transaction'";
     loop {
         let request = ClaimRequest {
             worker: "frozen",
             lanes,
             others: &[],
             now: NOW,
-            lease_ms: LEASE,
+            lease_until: NOW.plus(LEASE),
         };
         let mut claiming: Frozen<'a> = Box::pin(async move { store.claim(&request).await.map(drop) });
         while futures_util::poll!(claiming.as_mut()).is_pending() {
@@ -113,7 +114,8 @@ async fn a_start_leaves_to_others_what_they_hold() {
     one.add_effects(&[effect("e", Lane::Agent, "task")]).await.unwrap();
     claim(&one, Lane::Agent).await.unwrap();
     assert_eq!(other.take_back(NOW).await.unwrap(), Vec::<String>::new());
-    assert_eq!(other.take_back(NOW.plus(LEASE)).await.unwrap().len(), 1);
+    assert_eq!(other.take_back(NOW.plus(LEASE)).await.unwrap(), Vec::<String>::new());
+    assert_eq!(other.reap(NOW.plus(LEASE)).await.unwrap().len(), 1);
 }
 
 #[tokio::test]

@@ -442,7 +442,7 @@ async fn what_a_run_does_is_told_as_long_as_its_effect_is_held(db: Database) {
     let calls = vec!["Read a.rs".to_owned(), "Bash \"x\"".to_owned()];
     assert_eq!(store.calls(&key(1, 1)).await.unwrap(), [(id.clone(), calls)].into());
 
-    let _ = store.take_back(NOW.plus(LEASE + 1)).await.unwrap();
+    let _ = store.reap(NOW.plus(LEASE + 1)).await.unwrap();
     assert_eq!(store.at_work(&key(1, 1)).await.unwrap(), [], "nobody holds it any more");
     let told = store.saw_calls(&hold, &id, &["Read b.rs"]).await;
     assert_eq!(told.unwrap(), Fenced::Lost);

@@ -51,7 +51,7 @@ topics! {
     Program = "AutoBuild", "Which version runs? Was its file replaced since it started?";
     Git = "git", "Is git there, new enough and patched?";
     Settings = "settings", "Can every server setting be read, and does this version use it?";
-    DataFolder = "data folder", "Can the service write to its data folder?";
+    DataFolder = "data folder", "Can the service write to its data folder? Has its disk room?";
     Database = "database", "Does the database answer? Are its tables those of this version?";
     OwnRepository = "this repository", "On a laptop: is there a repository with a commit here?";
     Isolation = "isolation", "Which isolation level does this machine offer, and what keeps it from more?";

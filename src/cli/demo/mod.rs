@@ -10,9 +10,10 @@ use crate::{
             files::{DemoFiles, Staying, tidy},
             sample::Material,
         },
-        local, models, open,
+        local,
+        log::{LogOutput, start_log},
+        models, open,
         own_agent::KEYS,
-        serve::{LogOutput, start_log},
         stage::{
             Filed, LABEL, Setup, Stage,
             human::{Human, Part},

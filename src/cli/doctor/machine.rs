@@ -9,12 +9,15 @@ use crate::{
         models, service,
     },
     config::{AgentCommand, ServerMistake, ServerSettings},
-    engine::data_folder::{DataFolder, FoundFolder, NoDataFolder},
+    engine::{
+        data_folder::{DataFolder, FoundFolder, NoDataFolder},
+        disk_room::DiskRoom,
+    },
     store::{FoundDatabase, OpenError, OpenOptions, Store},
 };
 use anyhow::Context;
 use domain::{
-    diagnosis::{Row, Topic},
+    diagnosis::{Row, RowStatus, Topic},
     isolation::Level,
 };
 use git::{InstalledGit, UnusableGit};
@@ -83,6 +86,18 @@ fn folder(path: &Path, found: Result<FoundFolder, NoDataFolder>) -> Row {
     }
 }
 
+/// Returns the folder's row, or a warning if its disk is nearly full.
+fn with_room(row: Row, room: Option<DiskRoom>) -> Row {
+    match room {
+        Some(room) if row.standing == RowStatus::Ok && !room.is_enough() => Row::warning(
+            Topic::DataFolder,
+            format!("{}, but its disk is nearly full: {room}", row.found),
+            "make room: until then no agent and no Gates start",
+        ),
+        Some(_) | None => row,
+    }
+}
+
 /// Returns the rows of data folder and database.
 pub(super) async fn memory(look: &Look<'_>) -> Vec<Row> {
     let settings = look.settings;
@@ -90,6 +105,7 @@ pub(super) async fn memory(look: &Look<'_>) -> Vec<Row> {
         Some(_) => folder(&settings.data_dir, Ok(FoundFolder::InUse)),
         None => folder(&settings.data_dir, DataFolder::look(&settings.data_dir)),
     };
+    let folder = with_room(folder, DiskRoom::of(&settings.data_dir).ok());
     let inspected = async {
         match look.running {
             Some(engine) => engine
@@ -295,7 +311,6 @@ pub(super) fn agent(name: &str, checked: &anyhow::Result<()>) -> Row {
 mod tests {
     use super::*;
     use crate::config::Source;
-    use domain::diagnosis::RowStatus;
     use std::path::PathBuf;
 
     #[test]
@@ -307,6 +322,7 @@ mod tests {
             problem: "no address".to_owned(),
         };
         let no_folder = NoDataFolder::InUse(PathBuf::from("/data"));
+        let free = || folder(Path::new("/data"), Ok(FoundFolder::Free));
         let none = || anyhow::anyhow!("no connection");
         let at_proxy = || "http://proxy.corp:3128".parse().unwrap();
         let table = [
@@ -326,12 +342,22 @@ mod tests {
                 RowStatus::Broken,
                 Some("docs/server-settings.md"),
             ),
-            (folder(Path::new("/data"), Ok(FoundFolder::Free)), RowStatus::Ok, None),
+            (free(), RowStatus::Ok, None),
             (folder(Path::new("/data"), Ok(FoundFolder::InUse)), RowStatus::Ok, None),
             (
                 folder(Path::new("/data"), Err(no_folder)),
                 RowStatus::Broken,
                 Some("AUTOBUILD_DATA_DIR"),
+            ),
+            (
+                with_room(free(), Some(DiskRoom { free: 9, total: 90 })),
+                RowStatus::Ok,
+                None,
+            ),
+            (
+                with_room(free(), Some(DiskRoom { free: 8, total: 90 })),
+                RowStatus::Warning,
+                Some("make room"),
             ),
             (database(&Ok(FoundDatabase::None), ""), RowStatus::Ok, None),
             (database(&Ok(FoundDatabase::ToMigrate), ""), RowStatus::Ok, None),

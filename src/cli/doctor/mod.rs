@@ -16,7 +16,7 @@ use crate::{
         assemble, own_agent, service,
         stage::terminal::{Terminal, print},
     },
-    config::{AppKey, Flags, SandboxSettings, ServerMistake, ServerSettings},
+    config::{AppKey, Flags, ProcessRole, SandboxSettings, ServerMistake, ServerSettings},
     github::{App, Client, GithubUrls},
 };
 use clap::Args;
@@ -50,7 +50,8 @@ pub(super) struct DoctorCommand {
 }
 
 pub(super) async fn doctor(command: DoctorCommand) -> ExitCode {
-    let read = ServerSettings::of_process(&[("AUTOBUILD_CONFIG", command.config)]);
+    let read = ServerSettings::of_process(&[("AUTOBUILD_CONFIG", command.config)])
+        .and_then(|settings| settings.for_role(ProcessRole::Everything));
     let secrets = secrets(&read);
     let rows = match &read {
         Ok(settings) if settings.app.is_none() => on_a_laptop(settings, command.repo.as_ref()).await,
@@ -59,10 +60,10 @@ pub(super) async fn doctor(command: DoctorCommand) -> ExitCode {
     shown("doctor", &rows, &secrets, command.json)
 }
 
-/// Prints the same rows for `serve --check`, before a start of the service.
-pub(super) async fn check(flags: Flags<'_>) -> ExitCode {
-    let read = ServerSettings::of_process(flags);
-    let rows = of_a_start(&read, None).await;
+/// Prints the same rows for `serve --check` and `worker --check`, before a start.
+pub(super) async fn check(flags: Flags<'_>, role: ProcessRole) -> ExitCode {
+    let read = ServerSettings::of_process(flags).and_then(|settings| settings.for_role(role));
+    let rows = of_role(of_a_start(&read, None).await, role);
     shown("serve", &rows, &secrets(&read), false)
 }
 
@@ -90,6 +91,16 @@ fn shown(command: &str, rows: &[Row], secrets: &Secrets, json: bool) -> ExitCode
     } else {
         ExitCode::SUCCESS
     }
+}
+
+/// Leaves out the rows about what a process of this role does not do.
+pub(super) fn of_role(mut rows: Vec<Row>, role: ProcessRole) -> Vec<Row> {
+    rows.retain(|row| match row.topic {
+        Topic::Agent => role.runs_agents(),
+        Topic::Webhook | Topic::Deliveries => role.is_reached(),
+        _ => true,
+    });
+    rows
 }
 
 /// Logs the short form for a service: the rows that are not OK, and a summary line.

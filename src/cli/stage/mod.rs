@@ -22,7 +22,7 @@ use crate::{
         service,
         stage::offers::Offers,
     },
-    config::{AgentCommand, AppKey, SandboxSettings, join_mistakes},
+    config::{AgentCommand, AppKey, ProcessLimits, SandboxSettings, join_mistakes},
     engine::{
         Engine,
         settings::{Backoff, EngineSettings},
@@ -406,6 +406,7 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
         api_url: forge.api_url(),
         web_url: forge.url().to_owned(),
         database_url: SecretString::from(format!("sqlite:{}", setup.folder.join(DATABASE).display())),
+        connections: ProcessLimits::default().connections,
         data_dir,
         agents: Agents::all(agent, setup.access),
         secrets: secrets.clone(),

@@ -7,7 +7,7 @@ use autobuild::{
         assemble,
         assemble::{Agents, Blueprint},
     },
-    config::{AgentCommand, AppKey, ByRole, ModelSettings, MonthlyBudget, Role},
+    config::{AgentCommand, AppKey, ByRole, ModelSettings, MonthlyBudget, ProcessLimits, Role},
     engine::{
         Engine,
         settings::{Backoff, EngineSettings},
@@ -378,6 +378,7 @@ impl Setup {
                 lease: self.lease,
                 progress: Duration::from_millis(1),
                 budget: self.budget,
+                connections: ProcessLimits::default().connections,
                 ..self.usual(&data_dir)
             },
             data_dir,

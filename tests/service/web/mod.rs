@@ -9,6 +9,7 @@
 
 mod dashboard;
 mod replicas;
+mod roles;
 mod service;
 mod sign_in;
 

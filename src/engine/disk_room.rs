@@ -1,0 +1,76 @@
+//! The room on the disk of the data folder. Nothing new starts on a disk that is nearly full.
+
+use crate::engine::Engine;
+use std::{fmt, io, path::Path};
+
+/// The room that must be free, in bytes; on a smaller disk, a tenth of it.
+const LEAST_FREE: u64 = 5 << 30;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiskRoom {
+    /// The bytes that this process may still use.
+    pub free: u64,
+    pub total: u64,
+}
+
+impl DiskRoom {
+    /// Reads the room on the disk that holds `folder`.
+    pub fn of(folder: &Path) -> io::Result<Self> {
+        let disk = rustix::fs::statvfs(folder)?;
+        Ok(Self {
+            free: disk.f_bavail.saturating_mul(disk.f_frsize),
+            total: disk.f_blocks.saturating_mul(disk.f_frsize),
+        })
+    }
+
+    pub fn is_enough(self) -> bool {
+        self.free >= self.least()
+    }
+
+    fn least(self) -> u64 {
+        LEAST_FREE.min(self.total / 10)
+    }
+}
+
+impl Engine {
+    /// Returns the room on the disk of the data folder if it is too little for new work. A disk that cannot be asked is
+    /// not in the way: what needs room will say so.
+    pub fn full_disk(&self) -> Option<DiskRoom> {
+        let room = DiskRoom::of(&self.settings.data_dir).ok()?;
+        (!room.is_enough()).then_some(room)
+    }
+}
+
+impl fmt::Display for DiskRoom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = |bytes: u64| bytes >> 20;
+        write!(
+            f,
+            "{} MiB of {} MiB are free, {} are needed",
+            mib(self.free),
+            mib(self.total),
+            mib(self.least())
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DiskRoom;
+
+    #[test]
+    fn a_large_disk_needs_five_gibibytes_and_a_small_one_a_tenth() {
+        let gib = |free: u64, total: u64| DiskRoom {
+            free: free << 30,
+            total: total << 30,
+        };
+        assert!(gib(5, 1_000).is_enough());
+        assert!(!gib(4, 1_000).is_enough());
+        assert!(gib(2, 20).is_enough());
+        assert!(!gib(1, 20).is_enough());
+        assert_eq!(
+            gib(1, 20).to_string(),
+            "1024 MiB of 20480 MiB are free, 2048 are needed"
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! The clock of leases: the database's, since the clocks of two machines differ. A process that was out of contact with the
+//! database, and may have missed what others renewed, takes nothing back before a whole lease has passed.
+
+use crate::store::{Store, StoreError};
+use domain::ids::Millis;
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+use tokio::time::Instant;
+
+#[derive(Debug, Default)]
+pub struct LeaseClock {
+    /// How far the database's clock is ahead of this process's, in milliseconds.
+    ahead_ms: AtomicI64,
+    contact: Mutex<Option<Contact>>,
+}
+
+/// The time of unbroken contact with the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Contact {
+    since: Instant,
+    last: Instant,
+}
+
+impl Contact {
+    /// Returns the contact after the database answered at `now`. A gap as long as a lease breaks it: this process froze,
+    /// or the database was away.
+    fn after(before: Option<Self>, now: Instant, lease: Duration) -> Self {
+        let unbroken = before.filter(|contact| now.saturating_duration_since(contact.last) < lease);
+        Self {
+            since: unbroken.map_or(now, |contact| contact.since),
+            last: now,
+        }
+    }
+
+    fn is_whole(self, lease: Duration) -> bool {
+        self.last.saturating_duration_since(self.since) >= lease
+    }
+}
+
+impl LeaseClock {
+    /// Reads the database's clock. Returns whether the contact has lasted a whole lease, so that a lease that is over
+    /// was over for everybody.
+    pub(super) async fn read(
+        &self,
+        store: &Store,
+        now: impl Fn() -> Millis,
+        lease: Duration,
+    ) -> Result<bool, StoreError> {
+        let read = store.clock().await;
+        let mut contact = self.contact.lock().unwrap_or_else(PoisonError::into_inner);
+        match read {
+            Ok(theirs) => {
+                let ahead = theirs.map_or(0, |theirs| theirs.0.saturating_sub(now().0));
+                self.ahead_ms.store(ahead, Ordering::Relaxed);
+                let continued = Contact::after(*contact, Instant::now(), lease);
+                *contact = Some(continued);
+                Ok(continued.is_whole(lease))
+            }
+            Err(error) => {
+                *contact = None;
+                Err(error)
+            }
+        }
+    }
+
+    /// Converts a time of this process to the database's.
+    pub(super) fn of(&self, now: Millis) -> Millis {
+        now.plus(self.ahead_ms.load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contact_is_whole_after_a_lease_without_a_gap() {
+        let (start, lease) = (Instant::now(), Duration::from_secs(60));
+        let at = |seconds: u64| start + Duration::from_secs(seconds);
+        let whole = |answers: &[u64]| {
+            let after = |before, second: &u64| Some(Contact::after(before, at(*second), lease));
+            let contact = answers.iter().fold(None, after);
+            contact.is_some_and(|contact| contact.is_whole(lease))
+        };
+        assert!(!whole(&[0]), "it has just started");
+        assert!(!whole(&[0, 30, 59]));
+        assert!(whole(&[0, 30, 59, 60]));
+        assert!(!whole(&[0, 30, 60, 120]), "it froze for a lease");
+        assert!(whole(&[0, 30, 60, 120, 150, 180]));
+    }
+}
