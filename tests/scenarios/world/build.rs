@@ -359,6 +359,7 @@ impl Setup {
             api_url: forge.api_url(),
             web_url: forge.url().to_owned(),
             database_url: SecretString::from(self.database.clone().unwrap_or(file)),
+            connections: ProcessLimits::default().connections,
             agents: Agents {
                 by_role: ByRole::each(|role| self.agent(role, folder)),
                 named: BTreeMap::new(),
@@ -378,7 +379,6 @@ impl Setup {
                 lease: self.lease,
                 progress: Duration::from_millis(1),
                 budget: self.budget,
-                connections: ProcessLimits::default().connections,
                 ..self.usual(&data_dir)
             },
             data_dir,
