@@ -511,6 +511,11 @@ fn blueprint(
     engine.replay = settings.replay.filter(|_| role.is_reached());
     engine.concurrency = settings.concurrency;
     engine.slots = slots(settings, role);
+    let limits = settings.process_limits;
+    engine.grace = limits.grace;
+    engine.backoff.first = limits.backoff;
+    // Three renewals may fail before a lease ends, and one that ended is noticed soon.
+    (engine.lease, engine.renew, engine.reap) = (limits.lease, limits.lease / 4, limits.lease / 12);
     engine.budget = settings.budget;
     let [setup, test] = settings.longest;
     engine.longest = Deadlines { setup, test };

@@ -1,6 +1,7 @@
 //! How much runs at once.
 
 use crate::config::server_parse::Parser;
+use std::{ops::RangeInclusive, time::Duration};
 
 /// The limits on agents and Gates that run at once. All but the first are exact over all processes on one database; the
 /// tightest one holds.
@@ -16,7 +17,7 @@ pub struct Concurrency {
     pub per_feature: Option<u32>,
 }
 
-/// The number of other things that one process does at once.
+/// The number of other things that one process does at once, and its own times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessLimits {
     /// Deliveries that are read, and their answers.
@@ -25,6 +26,12 @@ pub struct ProcessLimits {
     pub forge_slots: u32,
     /// Connections to the database.
     pub connections: u32,
+    /// How long agents may go on after the process is asked to stop.
+    pub grace: Duration,
+    /// How long an effect belongs to a process that is not heard of any more.
+    pub lease: Duration,
+    /// The wait after the first failure of an effect, which then doubles.
+    pub backoff: Duration,
 }
 
 impl Default for Concurrency {
@@ -45,6 +52,9 @@ impl Default for ProcessLimits {
             control_slots: 4,
             forge_slots: 8,
             connections: 8,
+            grace: Duration::from_secs(30),
+            lease: Duration::from_secs(60),
+            backoff: Duration::from_secs(10),
         }
     }
 }
@@ -70,6 +80,15 @@ impl Parser {
         }
     }
 
+    fn seconds(&mut self, name: &'static str, allowed: RangeInclusive<u64>, usual: Duration) -> Duration {
+        let read = |text: &str| {
+            let given = text.parse().ok().filter(|seconds| allowed.contains(seconds));
+            let (least, most) = (allowed.start(), allowed.end());
+            given.ok_or_else(|| format!("must be a whole number of seconds from {least} to {most}"))
+        };
+        self.parse(name, read).map_or(usual, Duration::from_secs)
+    }
+
     pub(super) fn process_limits(&mut self) -> ProcessLimits {
         let usual = ProcessLimits::default();
         ProcessLimits {
@@ -78,6 +97,9 @@ impl Parser {
             connections: self
                 .parse("DATABASE_CONNECTIONS", enough_connections)
                 .unwrap_or(usual.connections),
+            grace: self.seconds("GRACE_SECONDS", 0..=86_400, usual.grace),
+            lease: self.seconds("LEASE_SECONDS", 2..=600, usual.lease),
+            backoff: self.seconds("BACKOFF_SECONDS", 1..=900, usual.backoff),
         }
     }
 }

@@ -102,6 +102,11 @@ pub static VARIABLES: &[Variable] = variables! {
     "SLOTS_FORGE": Plain, Value("8"), "Calls to GitHub that one process makes at once for its work.";
     "DATABASE_CONNECTIONS": Plain, Value("8"),
         "Connections of one process to the database, at least 2. SQLite writes through one more.";
+    "GRACE_SECONDS": Plain, Value("30"),
+        "Seconds that agents may go on after SIGTERM. What does not end by then runs again elsewhere, and is paid again.";
+    "LEASE_SECONDS": Plain, Value("60"),
+        "Seconds after which others take over the work of a process that is gone. The same for all processes.";
+    "BACKOFF_SECONDS": Plain, Value("10"), "Seconds after which a step that failed is tried again; each time twice as long.";
     "REPLAY_SECONDS": Plain, Value("180"),
         "Seconds between two readings of GitHub's log of deliveries; what never arrived comes from there. 0 turns it off.";
     "WRITE_SPACING_MS": Plain, Value("1000"), "Milliseconds between two writes to GitHub, for each installation.";

@@ -1,4 +1,4 @@
-//! What `deploy/` holds: the lock of images, the packages, and the unit. The image's root itself is tried by `.ci/image-root`.
+//! What `deploy/` holds: the lock of images, the packages, the unit, and the manifests of Kubernetes. The image's root itself is tried by `.ci/image-root`.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,12 +9,21 @@
     reason = "a test that cannot go on has failed"
 )]
 
+use crate::doctor::PRODUCT;
+use autobuild::{
+    config::{PREFIX, VARIABLES},
+    store::{Lane, NewEffect, OpenOptions, Ordered, Store},
+};
+use domain::ids::{InstallationId, Millis};
+use serde_json::Value;
+use sqlx::Connection;
 use std::{
     collections::BTreeMap,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
+use support::postgres;
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
@@ -314,5 +323,96 @@ fn the_unit_is_hardened_as_far_as_bubblewrap_lets_it() {
             !unit.lines().any(|line| line.starts_with(&format!("{name}="))),
             "{name}"
         );
+    }
+}
+
+/// The documents of the manifests.
+fn manifests() -> Vec<Value> {
+    let files = ["serve", "worker", "scaling", "network-policy"];
+    let texts = files.map(|file| read(&format!("deploy/kubernetes/{file}.yml")));
+    let documents = texts.iter().flat_map(|text| text.split("\n---\n"));
+    documents.map(|text| serde_saphyr::from_str(text).unwrap()).collect()
+}
+
+/// The document of this kind and name.
+fn manifest(kind: &str, name: &str) -> Value {
+    let found = manifests()
+        .into_iter()
+        .find(|document| document["kind"] == kind && document["metadata"]["name"] == name);
+    found.unwrap_or_else(|| panic!("no {kind} {name}"))
+}
+
+#[test]
+fn the_pods_run_commands_with_settings_that_there_are() {
+    for name in ["autobuild", "autobuild-worker"] {
+        let pod = &manifest("Deployment", name)["spec"]["template"]["spec"];
+        let container = &pod["containers"][0];
+        let args = container["args"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|arg| arg.as_str().unwrap());
+        let help = Command::new(PRODUCT.program).args(args).arg("--help").output().unwrap();
+        assert!(help.status.success(), "{name}: {help:?}");
+        let mut grace = 30;
+        for variable in container["env"].as_array().unwrap() {
+            let full = variable["name"].as_str().unwrap();
+            let known = full.strip_prefix(PREFIX).unwrap().trim_end_matches("_FILE");
+            assert!(VARIABLES.iter().any(|variable| variable.name == known), "{full}");
+            if known == "GRACE_SECONDS" {
+                grace = variable["value"].as_str().unwrap().parse().unwrap();
+            }
+        }
+        // After the agents' grace, the process itself needs up to 30 seconds.
+        assert!(
+            pod["terminationGracePeriodSeconds"].as_u64().unwrap() >= grace + 30,
+            "{name}"
+        );
+        let budget = manifest("PodDisruptionBudget", name);
+        let pods = &manifest("Deployment", name)["spec"]["template"]["metadata"]["labels"];
+        assert_eq!(&budget["spec"]["selector"]["matchLabels"], pods);
+    }
+}
+
+#[tokio::test]
+async fn workers_are_counted_by_a_query_that_the_database_answers() {
+    let scaled = manifest("ScaledObject", "autobuild-worker");
+    let trigger = &scaled["spec"]["triggers"][0]["metadata"];
+    let worker = manifest("Deployment", "autobuild-worker");
+    let variables = worker["spec"]["template"]["spec"]["containers"][0]["env"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let slots = variables
+        .iter()
+        .find(|variable| variable["name"] == "AUTOBUILD_CONCURRENCY")
+        .unwrap();
+    assert_eq!(trigger["targetQueryValue"], slots["value"]);
+    let url = postgres::database().await;
+    let store = Store::open(&url, OpenOptions::default()).await.unwrap();
+    let mut effects = ["waits", "is not due"].map(agent_effect);
+    effects[1].run_at = Millis(i64::MAX / 2);
+    store.add_effects(&effects).await.unwrap();
+    let mut database = sqlx::PgConnection::connect(&url).await.unwrap();
+    let query = sqlx::AssertSqlSafe(trigger["query"].as_str().unwrap().to_owned());
+    let count: i64 = sqlx::query_scalar(query).fetch_one(&mut database).await.unwrap();
+    assert_eq!(count, 1);
+}
+
+fn agent_effect(id: &str) -> NewEffect {
+    NewEffect {
+        id: id.to_owned(),
+        kind: "Kind".to_owned(),
+        lane: Lane::Agent,
+        subject: id.to_owned(),
+        feature: None,
+        feature_limit: None,
+        ordered: Ordered::InOrder,
+        waits: true,
+        installation: InstallationId(1),
+        repo: None,
+        payload: "{}".to_owned(),
+        priority: 0,
+        run_at: Millis(0),
     }
 }
