@@ -209,6 +209,18 @@ CREATE INDEX run_installation ON run (installation_id, started_at);
 CREATE INDEX run_started ON run (started_at);
 CREATE INDEX run_open ON run (effect_id) WHERE state = 'running';
 
+-- Commits of Players, packed, from the end of a run until the remote has them: whoever claims the push takes them from here.
+CREATE TABLE pack (
+    feature_id TEXT    NOT NULL REFERENCES feature (id) ON DELETE CASCADE,
+    commit_sha TEXT    NOT NULL,
+    bytes      BYTEA   NOT NULL,
+    made_at    BIGINT  NOT NULL,
+    pushed_at  BIGINT,  -- NULL until the remote has the commit
+    PRIMARY KEY (feature_id, commit_sha)
+);
+
+CREATE INDEX pack_age ON pack (made_at);
+
 -- Providers of models that limit us or are out of reach, and until when nobody asks them.
 CREATE TABLE provider (
     name     TEXT   NOT NULL PRIMARY KEY,           -- agent, and model where one is named

@@ -154,16 +154,6 @@ impl EffectError {
     pub(super) fn defect(defect: Defect) -> Self {
         Failure::Defect { defect }.into()
     }
-
-    /// Returns whether an agent ran and may have left unfinished work.
-    pub(super) fn left_work(&self) -> bool {
-        match self {
-            Self::Agent(_) | Self::Hopeless(_) | Self::Parked { .. } | Self::Spent(_) => true,
-            Self::Failed { .. } | Self::Limited { .. } | Self::Waiting { .. } | Self::Suspended | Self::Stopped => {
-                false
-            }
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

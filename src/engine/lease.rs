@@ -324,7 +324,7 @@ impl Engine {
         let outcome = Outcome::Failed {
             error: error.to_string(),
         };
-        if let Some((key, fact)) = give_up::fact(self, job, error).await {
+        if let Some((key, fact)) = give_up::fact(self, job, error) {
             match self.end_with(job, &outcome, &key, fact).await {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}

@@ -45,6 +45,7 @@ pub struct EngineSettings {
     pub ci: CiTimes,
     /// How long work waits for a model's API.
     pub waits: Waits,
+    pub packs: Packs,
     /// The least time between two stored updates of a running agent's progress.
     pub progress: Duration,
     /// The longest times that a repository may give its commands.
@@ -112,6 +113,24 @@ impl Others {
     }
 }
 
+/// What the database keeps of commits that are not pushed yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packs {
+    /// The largest pack, in bytes. A larger one stays in the data folder.
+    pub most: usize,
+    /// How long a pack is kept after its push.
+    pub kept: Duration,
+}
+
+impl Default for Packs {
+    fn default() -> Self {
+        Self {
+            most: 64 << 20,
+            kept: Duration::from_secs(7 * 24 * 3_600),
+        }
+    }
+}
+
 /// The number of effects that this process runs at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots {
@@ -159,6 +178,13 @@ fn moved(wait: Duration, fifth: f64) -> i64 {
 }
 
 impl EngineSettings {
+    /// Returns the pause after a failed try to store what a run made. It stays below a lease: when the database is back,
+    /// the work goes on soon.
+    pub fn pause_to_store(&self, tries: u32) -> Duration {
+        let pause = u64::try_from(self.backoff.after(tries, 0.0)).unwrap_or(0);
+        Duration::from_millis(pause).min(self.lease / 2)
+    }
+
     /// Returns the default settings of the server, with this worker's name.
     pub fn service(worker: String, data_dir: PathBuf, clock: Clock) -> Self {
         Self {
@@ -184,6 +210,7 @@ impl EngineSettings {
             read_pauses: READ_PAUSES,
             ci: CiTimes::PRODUCT,
             waits: Waits::PRODUCT,
+            packs: Packs::default(),
             progress: Duration::from_secs(10),
             longest: Deadlines::LONGEST,
             budget: MonthlyBudget::default(),

@@ -1,4 +1,4 @@
-//! Regular maintenance: takes back lost work, deletes old payloads and old baselines.
+//! Regular maintenance: takes back lost work, deletes old payloads, baselines and packs.
 
 use crate::engine::Engine;
 use std::{sync::Arc, time::Duration};
@@ -11,7 +11,7 @@ const PAYLOADS_MS: i64 = 7 * 24 * 3_600_000;
 /// How long baselines are kept, in milliseconds. An older one is made again if it is needed.
 const BASELINES_MS: i64 = 90 * 24 * 3_600_000;
 
-/// How often old payloads and baselines are deleted.
+/// How often old payloads, baselines and packs are deleted.
 const BLANKING: Duration = Duration::from_secs(3_600);
 
 impl Engine {
@@ -69,6 +69,10 @@ impl Engine {
         }
         if let Err(error) = self.store.forget_baselines(self.now().plus(-BASELINES_MS)).await {
             tracing::warn!(%error, "old baselines could not be forgotten");
+        }
+        let kept = i64::try_from(self.settings.packs.kept.as_millis()).unwrap_or(i64::MAX);
+        if let Err(error) = self.store.forget_packs(self.now().plus(kept.saturating_neg())).await {
+            tracing::warn!(%error, "old packs could not be forgotten");
         }
     }
 }

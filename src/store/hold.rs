@@ -158,6 +158,12 @@ fn lease(row: Option<Row>) -> Result<Lease, StoreError> {
     })
 }
 
+/// Stores what the effect made outside, within a transaction.
+pub(super) async fn record(tx: &mut Tx, hold: &Hold, external_id: &str) -> Result<Fenced, StoreError> {
+    let arguments = args![&hold.effect, &hold.worker, hold.fence, external_id];
+    Ok(written(tx.run(RECORD, arguments).await?))
+}
+
 /// Ends an effect within a transaction.
 pub(super) async fn end(tx: &mut Tx, hold: &Hold, outcome: &Outcome) -> Result<Fenced, StoreError> {
     let (state, error) = match outcome {

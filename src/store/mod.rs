@@ -26,6 +26,7 @@ mod lockfile;
 mod meta;
 mod migrate;
 mod open;
+mod pack;
 mod progress;
 mod provider;
 mod queue;
@@ -55,10 +56,11 @@ pub use local_order::StoredOrder;
 pub use meta::Spent;
 pub use migrate::{MIGRATIONS, Migration};
 pub use open::{FoundDatabase, OpenOptions};
+pub use pack::NewPack;
 pub use provider::{ParkCause, ParkTimes, Parked, ProviderTrouble, Trouble, WaitsOn};
 pub use queue::{HeldBy, QueuedEffect};
 pub use repository_settings::{KnownSettings, SettingsStatus};
-pub use run::{EndedRun, MAX_RUN_EVENTS, NewRun, Started};
+pub use run::{EndedRun, MAX_RUN_EVENTS, NewRun, RunRecord, Started};
 pub use run_read::{DaySpent, RunState, RunTotal, StoredRun};
 pub use store::Store;
 pub use tally::Tally;
@@ -80,6 +82,7 @@ pub fn statements() -> Vec<&'static str> {
         local_order::STATEMENTS,
         meta::STATEMENTS,
         migrate::STATEMENTS,
+        pack::STATEMENTS,
         progress::STATEMENTS,
         provider::STATEMENTS,
         queue::STATEMENTS,

@@ -36,6 +36,10 @@ impl Row {
         column!(self, name)
     }
 
+    pub(super) fn bytes(&self, name: &'static str) -> Result<Vec<u8>, StoreError> {
+        column!(self, name)
+    }
+
     /// Reads a number that is not negative.
     pub(super) fn count(&self, name: &'static str) -> Result<u64, StoreError> {
         unsigned(name, self.int(name)?)

@@ -5,7 +5,10 @@
 
 use crate::store::{
     error::StoreError,
-    hold::Hold,
+    hold,
+    hold::{Fenced, Hold},
+    pack,
+    pack::NewPack,
     provider,
     row::{Row, stored},
     sql::{Arg, Tx, args, statements},
@@ -70,6 +73,8 @@ statements! {
     END = "UPDATE run SET state = 'ended', model = COALESCE($2, model), level = $3, usd_micros = $4, estimated = $5, \
            input_tokens = $6, cached_tokens = $7, cache_write_tokens = $8, output_tokens = $9, agent_ms = $10, \
            runs = $11, failure = $12, events = $13, ended_at = $14 WHERE id = $1 AND state <> 'ended'";
+    LOSE_RESULTS = "UPDATE run SET failure = 'result_lost' WHERE effect_id = $1 AND fence = $2 AND state = 'ended' \
+                    AND failure IS NULL";
     LOSE_EARLIER = lost!("effect_id = $2 AND fence < $3");
     LOSE_UNHELD = lost!("NOT EXISTS (SELECT 1 FROM effect e WHERE e.id = run.effect_id AND e.state = 'running' \
                          AND e.fence = run.fence)");
@@ -128,6 +133,17 @@ pub struct EndedRun {
     pub at: Millis,
 }
 
+/// The result of a run, to be stored with the effect.
+#[derive(Clone, Copy, Debug)]
+pub struct RunRecord<'a> {
+    /// The proof that this worker may store it.
+    pub hold: &'a Hold,
+    /// What is stored with the effect, as JSON.
+    pub result: &'a str,
+    /// The commit of the run, if it is not on the remote.
+    pub pack: Option<&'a NewPack>,
+}
+
 impl Store {
     /// Checks every budget and reserves a share, both or neither. Also marks earlier runs of the effect that nobody
     /// ended as lost.
@@ -172,28 +188,60 @@ impl Store {
     /// Records what a run used. Only the first end of a run counts; it also replaces the estimate of a run marked as
     /// lost.
     pub async fn end_run(&self, ended: &EndedRun) -> Result<(), StoreError> {
-        let tokens = ended.usage.tokens;
-        let events = ended.events.as_deref().map(shortened);
-        let arguments = args![
-            &ended.id,
-            ended.model.as_deref(),
-            ended.level.map(|level| i64::from(u8::from(level))),
-            ended.usage.usd_micros.map(bounded),
-            i64::from(ended.usage.estimated),
-            bounded(tokens.input),
-            bounded(tokens.cached),
-            bounded(tokens.cache_write),
-            bounded(tokens.output),
-            bounded(ended.usage.agent_ms),
-            i64::from(ended.runs),
-            ended.failure.as_deref(),
-            events.as_deref(),
-            ended.at.0,
-        ];
         let mut tx = self.db.write().await?;
-        tx.run(END, arguments).await?;
+        end(&mut tx, ended).await?;
         tx.commit().await
     }
+
+    /// Stores the result of a run and its commit, and ends the run if `ended` is given: all at once. If the hold is lost,
+    /// another worker does the work again, and only what the run used is stored, and that its result is lost.
+    pub async fn store_result(&self, record: &RunRecord<'_>, ended: Option<&EndedRun>) -> Result<Fenced, StoreError> {
+        let mut tx = self.db.write().await?;
+        let fenced = hold::record(&mut tx, record.hold, record.result).await?;
+        match (fenced, record.pack) {
+            (Fenced::Written, Some(pack)) => pack::put(&mut tx, pack).await?,
+            (Fenced::Written | Fenced::Lost, _) => {}
+        }
+        if let Some(ended) = ended {
+            end(&mut tx, ended).await?;
+        }
+        if fenced == Fenced::Lost {
+            tx.run(LOSE_RESULTS, args![&record.hold.effect, record.hold.fence])
+                .await?;
+        }
+        tx.commit().await?;
+        Ok(fenced)
+    }
+
+    /// Marks the runs of a claim whose result nobody can store any more, because another worker has the effect.
+    pub async fn lose_results(&self, hold: &Hold) -> Result<(), StoreError> {
+        self.db.run(LOSE_RESULTS, args![&hold.effect, hold.fence]).await?;
+        Ok(())
+    }
+}
+
+/// Ends a run in the ledger.
+async fn end(tx: &mut Tx, ended: &EndedRun) -> Result<(), StoreError> {
+    let tokens = ended.usage.tokens;
+    let events = ended.events.as_deref().map(shortened);
+    let arguments = args![
+        &ended.id,
+        ended.model.as_deref(),
+        ended.level.map(|level| i64::from(u8::from(level))),
+        ended.usage.usd_micros.map(bounded),
+        i64::from(ended.usage.estimated),
+        bounded(tokens.input),
+        bounded(tokens.cached),
+        bounded(tokens.cache_write),
+        bounded(tokens.output),
+        bounded(ended.usage.agent_ms),
+        i64::from(ended.runs),
+        ended.failure.as_deref(),
+        events.as_deref(),
+        ended.at.0,
+    ];
+    tx.run(END, arguments).await?;
+    Ok(())
 }
 
 /// Marks running runs as lost if nobody holds their effect any more.

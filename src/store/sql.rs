@@ -20,6 +20,7 @@ pub(super) use statements;
 pub(super) enum Arg<'a> {
     Int(Option<i64>),
     Text(Option<&'a str>),
+    Bytes(&'a [u8]),
 }
 
 impl From<i64> for Arg<'_> {
@@ -52,6 +53,12 @@ impl<'a> From<Option<&'a str>> for Arg<'a> {
     }
 }
 
+impl<'a> From<&'a [u8]> for Arg<'a> {
+    fn from(value: &'a [u8]) -> Self {
+        Self::Bytes(value)
+    }
+}
+
 /// The arguments of a statement: the first is `$1`.
 macro_rules! args {
     ($($value:expr),* $(,)?) => { &[$($crate::store::sql::Arg::from($value)),*] };
@@ -66,6 +73,7 @@ macro_rules! bound {
             query = match *arg {
                 Arg::Int(value) => query.bind(value),
                 Arg::Text(value) => query.bind(value),
+                Arg::Bytes(value) => query.bind(value),
             };
         }
         query

@@ -16,8 +16,12 @@ use sqlx::{Connection, Executor, PgConnection, Row, SqlSafeStr, SqliteConnection
 use std::{collections::BTreeSet, path::Path};
 use tempfile::TempDir;
 
-/// Rows of every table, in SQL that runs on both.
+/// Rows of every table, in SQL that runs on both but for the type `BYTES`.
 const SAMPLE: &str = include_str!("../data/migrations/0001.sql");
+
+fn sample(bytes: &str) -> sqlx::AssertSqlSafe<String> {
+    sqlx::AssertSqlSafe(SAMPLE.replace("BYTES", bytes))
+}
 
 struct Both {
     sqlite_url: String,
@@ -90,7 +94,8 @@ async fn both_databases_have_the_same_tables() {
             let kind = match row.get::<&str, _>("kind") {
                 "INTEGER" | "BIGINT" => "bigint",
                 "TEXT" => "text",
-                other => panic!("{other} is neither TEXT nor BIGINT"),
+                "BLOB" => "bytea",
+                other => panic!("{other} is neither TEXT, BIGINT nor BLOB"),
             };
             column(row.get("tab"), row.get("col"), kind, row.get::<bool, _>("needed"))
         })
@@ -150,8 +155,8 @@ async fn every_statement_is_taken_by_both_databases() {
 #[tokio::test]
 async fn stored_rows_outlive_a_restart() {
     let mut both = migrated().await;
-    both.sqlite.execute(sqlx::raw_sql(SAMPLE)).await.unwrap();
-    both.postgres.execute(sqlx::raw_sql(SAMPLE)).await.unwrap();
+    both.sqlite.execute(sqlx::raw_sql(sample("BLOB"))).await.unwrap();
+    both.postgres.execute(sqlx::raw_sql(sample("BYTEA"))).await.unwrap();
     both.sqlite.close().await.unwrap();
     both.postgres.close().await.unwrap();
     for url in [&both.sqlite_url, &both.postgres_url] {

@@ -8,7 +8,11 @@ use crate::{
     config::{INSTRUCTION_PATHS, RepositorySettings, Role},
     engine::{
         job::{EffectError, of_host},
-        perform::{context::EffectContext, ledger::Opened, progress::Progress},
+        perform::{
+            context::EffectContext,
+            ledger::{Opened, RunEnd},
+            progress::Progress,
+        },
         running::{OnBoard, Work, Worker},
         spans,
     },
@@ -60,6 +64,31 @@ impl Question<'_> {
         match (self.role, limit) {
             (Role::Planner | Role::Designer | Role::Coach, Some(cut)) => self.prompt.begun_anew(*cut),
             (Role::Player, _) | (_, None) => self.prompt.clone(),
+        }
+    }
+}
+
+/// The end of an agent's work.
+pub(super) struct RunOutcome<T> {
+    pub last: LastRun,
+    pub answer: Result<T, EffectError>,
+}
+
+/// The last run of an agent's work.
+pub(super) enum LastRun {
+    /// No run began.
+    None,
+    /// The ledger has its end.
+    Recorded,
+    /// The ledger does not have its end yet.
+    Unrecorded(Box<RunEnd>),
+}
+
+impl LastRun {
+    pub(super) fn unrecorded(&self) -> Option<&RunEnd> {
+        match self {
+            Self::Unrecorded(end) => Some(end),
+            Self::None | Self::Recorded => None,
         }
     }
 }
@@ -128,55 +157,66 @@ impl EffectContext<'_> {
         Ok(mirror.checkout_as_on(commit, merged, base, &INSTRUCTION_PATHS).await?)
     }
 
-    /// Asks the role's agent. A missing or malformed answer is asked for once more. Each run gets a share of the
-    /// remaining budgets; if the share is used up, the agent continues with the next one while there is one.
+    /// Asks the role's agent and records the end of its run.
     pub(super) async fn ask<T>(
         &self,
         settings: &RepositorySettings,
         question: Question<'_>,
         read: impl Fn(&Value) -> Result<T, String>,
     ) -> Result<T, EffectError> {
-        let deadline = settings.timeouts.of(question.role);
+        let RunOutcome { last, answer } = self.ask_unrecorded(settings, question, read).await;
+        match last {
+            LastRun::Unrecorded(end) => self.close_run(&end).await?,
+            LastRun::Recorded | LastRun::None => {}
+        }
+        answer
+    }
+
+    /// Asks the role's agent. A missing or malformed answer is asked for once more. Each run gets a share of the
+    /// remaining budgets; if the share is used up, the agent continues with the next one while there is one. The caller
+    /// records the end of the last run.
+    pub(super) async fn ask_unrecorded<T>(
+        &self,
+        settings: &RepositorySettings,
+        question: Question<'_>,
+        read: impl Fn(&Value) -> Result<T, String>,
+    ) -> RunOutcome<T> {
+        let mut last = LastRun::None;
+        let answer = self.ask_in_shares(settings, &question, &read, &mut last).await;
+        RunOutcome { last, answer }
+    }
+
+    async fn ask_in_shares<T>(
+        &self,
+        settings: &RepositorySettings,
+        question: &Question<'_>,
+        read: &impl Fn(&Value) -> Result<T, String>,
+        last: &mut LastRun,
+    ) -> Result<T, EffectError> {
         let agent = self.engine.agents.agent(question.role, settings)?;
-        let wanted = self.wanted(settings, agent, question.role);
         let mut prompt = question.after(&self.cuts(question.task).await?);
         for share in 0_u32.. {
-            let start = self.start(settings, agent, wanted.clone(), &question, deadline).await?;
-            let mut spec = RunSpec {
-                role: question.role,
-                task: question.task,
-                turn: question.turn,
-                checkout: question.checkout.to_path_buf(),
-                objects: Some(self.engine.mirrors.mirror(self.key().repo).dir().join("objects")),
-                prompt: prompt.clone(),
-                schema: question.schema.clone(),
-                deadline: deadline.min(Duration::from_millis(start.opened.share.ms)),
-                idle: Some(IDLE),
-                model: start.model,
-                fallback_model: start.fallback,
-                agent_turns: settings.agent_turns,
-                usd_micros: start.opened.share.usd_micros,
-                most_usd_micros: start.opened.share.most_usd_micros,
-                tokens: start.opened.share.tokens,
-                time: Some(Duration::from_millis(start.opened.share.ms)),
-                network: self.network(settings),
-                activity: None,
-                secrets: self.engine.secrets.clone(),
-                request: self.job.effect.id.clone(),
-                run_key: self.run_key(share, question.part),
-            };
+            if let LastRun::Unrecorded(end) = &*last {
+                self.close_run(end).await?;
+                *last = LastRun::Recorded;
+            }
+            let start = self.start(settings, agent, question).await?;
+            let mut spec = self.spec(settings, question, (&start, share), prompt.clone());
             let from = self.engine.now();
             let mut progress = Progress::of(self, &start.opened, &mut spec);
-            let shown = self.show(&question, from, &progress);
-            let ended = progress.during(agent.ask(&spec, &read, &self.job.cancel)).await;
+            let shown = self.show(question, from, &progress);
+            let ended = progress.during(agent.ask(&spec, read, &self.job.cancel)).await;
             drop(shown);
+            let over = progress.over();
             self.send_run_span(&spec, from, &ended);
-            self.close_run(&start.opened, &ended).await?;
-            progress.over(&ended).await;
+            let end = self.run_end(start.opened, over, &ended);
+            let opened = end.opened().clone();
+            *last = LastRun::Unrecorded(Box::new(end));
             match ended {
                 Ok(answered) => return Ok(answered.answer),
                 Err(RunError::Agent { failure, record }) => {
-                    let refused = self.routed(&start.opened, failure, &record, question.task).await?;
+                    let routed = || self.routed(&opened, failure.clone(), &record, question.task);
+                    let refused = self.patiently(routed).await?;
                     refused.map_or(Ok(()), |refused| Err(refused.by(question.role)))?;
                     prompt = question.with_the_next_share();
                 }
@@ -184,6 +224,40 @@ impl EffectContext<'_> {
             }
         }
         Err(EffectError::Stopped)
+    }
+
+    fn spec(
+        &self,
+        settings: &RepositorySettings,
+        question: &Question<'_>,
+        (start, number): (&Start, u32),
+        prompt: Prompt,
+    ) -> RunSpec {
+        let share = &start.opened.share;
+        let time = Duration::from_millis(share.ms);
+        RunSpec {
+            role: question.role,
+            task: question.task,
+            turn: question.turn,
+            checkout: question.checkout.to_path_buf(),
+            objects: Some(self.engine.mirrors.mirror(self.key().repo).dir().join("objects")),
+            prompt,
+            schema: question.schema.clone(),
+            deadline: settings.timeouts.of(question.role).min(time),
+            idle: Some(IDLE),
+            model: start.model.clone(),
+            fallback_model: start.fallback.clone(),
+            agent_turns: settings.agent_turns,
+            usd_micros: share.usd_micros,
+            most_usd_micros: share.most_usd_micros,
+            tokens: share.tokens,
+            time: Some(time),
+            network: self.network(settings),
+            activity: None,
+            secrets: self.engine.secrets.clone(),
+            request: self.job.effect.id.clone(),
+            run_key: self.run_key(number, question.part),
+        }
     }
 
     /// Returns the model that a role's agent should use.
@@ -218,10 +292,12 @@ impl EffectContext<'_> {
         &self,
         settings: &RepositorySettings,
         agent: &Backend,
-        wanted: Option<String>,
         question: &Question<'_>,
-        deadline: Duration,
     ) -> Result<Start, EffectError> {
+        let (deadline, wanted) = (
+            settings.timeouts.of(question.role),
+            self.wanted(settings, agent, question.role),
+        );
         let open = async |model: Option<&str>| self.open_run(settings, agent, model, question, deadline).await;
         let fallback = agent.fallback_model();
         match open(wanted.as_deref()).await {

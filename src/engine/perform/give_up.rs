@@ -23,13 +23,13 @@ use domain::{
 };
 
 /// Returns the fact that follows from giving up the job's effect. Returns `None` if no Feature waits for it.
-pub(in crate::engine) async fn fact(engine: &Engine, job: &Job, error: &EffectError) -> Option<(FeatureKey, Fact)> {
+pub(in crate::engine) fn fact(engine: &Engine, job: &Job, error: &EffectError) -> Option<(FeatureKey, Fact)> {
     if job.effect.kind == ingest::KIND {
         return None;
     }
     let key = job.effect.feature?;
     let event = match read(job) {
-        Ok(effect) => event(engine, (job, &key), &effect, error).await?,
+        Ok(effect) => event((job, &key), &effect, error)?,
         Err(_) => unreadable(&key, job, error)?,
     };
     let cause = format!("{}/given-up", job.effect.id);
@@ -70,12 +70,7 @@ fn unreadable(key: &FeatureKey, job: &Job, error: &EffectError) -> Option<Event>
     }
 }
 
-async fn event(
-    engine: &Engine,
-    (job, key): (&Job, &FeatureKey),
-    effect: &Effect,
-    error: &EffectError,
-) -> Option<Event> {
+fn event((job, key): (&Job, &FeatureKey), effect: &Effect, error: &EffectError) -> Option<Event> {
     let spec = effect.spec();
     let task = match spec.order {
         Order::Kept(Subject::Task(task)) | Order::Free(Subject::Task(task)) => Some(task),
@@ -93,7 +88,7 @@ async fn event(
             Some(_) => stuck(reason),
             None => return Some(Event::Stuck { emission, reason }),
         },
-        GivenUp::PlayerFailed => play::failed(engine, job, emission, reason).await,
+        GivenUp::PlayerFailed => play::failed(emission, reason),
         GivenUp::CoachFailed => {
             if reason.agent_failure().is_some()
                 && let BlockReason::Failed { failure, printed, .. } = reason
@@ -140,7 +135,7 @@ fn work_of(role: Role) -> WorkStep {
     }
 }
 
-fn reason(step: WorkStep, job: &Job, error: &EffectError) -> BlockReason {
+pub(super) fn reason(step: WorkStep, job: &Job, error: &EffectError) -> BlockReason {
     match error {
         EffectError::Agent(failed) | EffectError::Hopeless(failed) => BlockReason::Failed {
             // A designer plans an issue that is one task.

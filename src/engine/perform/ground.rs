@@ -5,7 +5,7 @@ use crate::{
     config::{CiEvidence, Mode, RepositorySettings, Role},
     engine::{
         job::EffectError,
-        perform::{branches::branch_name, context::EffectContext, play::PARTIAL},
+        perform::{branches::branch_name, context::EffectContext, run_result, run_result::is_of_player},
         repository::tip,
     },
     gates,
@@ -45,7 +45,7 @@ pub(super) struct Ground {
 pub(super) enum StartOutcome {
     /// The Player starts here.
     Ground(Box<Ground>),
-    /// The branch has this head, which neither we nor an earlier try pushed.
+    /// The branch has this head, which no Player pushed.
     Overtaken(Sha),
 }
 
@@ -58,11 +58,11 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
         (None, None) => integration.clone(),
         // The branch was deleted. Its last known commit is pushed again.
         (None, Some(head)) => head.clone(),
-        (Some(tip), known) if known.as_ref() == Some(tip) || is_ours(context, &mirror, tip).await? => tip.clone(),
+        (Some(tip), known) if known.as_ref() == Some(tip) || is_of_player(context, &mirror, tip).await? => tip.clone(),
         (Some(tip), _) => return Ok(StartOutcome::Overtaken(tip.clone())),
     };
     let info = mirror.commit_info(&start).await?;
-    let is_partial = info.as_ref().and_then(|info| info.trailer(PARTIAL)).is_some();
+    let is_partial = info.as_ref().is_some_and(run_result::is_partial);
     let left = if is_partial { Left::Changes } else { Left::Nothing };
     let commands = gates::commands::at(&mirror, &start, &context.settings()).await?;
     let instructions = context.instructions(&mirror).await?;
@@ -86,7 +86,7 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
 }
 
 /// Fetches the Feature's branches into the mirror, and the default branch if the task is to merge it.
-async fn fetched(context: &EffectContext<'_>, task: &Task) -> Result<Mirror, EffectError> {
+pub(super) async fn fetched(context: &EffectContext<'_>, task: &Task) -> Result<Mirror, EffectError> {
     match task.origin {
         Origin::Sync { .. } => Ok(context.fetch_with_default().await?.mirror),
         Origin::Planned | Origin::Fix { .. } | Origin::Review { .. } => context.fetch_own().await,
@@ -112,12 +112,6 @@ async fn to_merge(
         TurnKind::Full | TurnKind::VerifyOnly => !context.stands_on_measured(mirror, start).await?,
     };
     Ok(is_due.then(|| integration.clone()))
-}
-
-/// Returns `true` if an earlier try of this same effect pushed the commit.
-async fn is_ours(context: &EffectContext<'_>, mirror: &Mirror, tip: &Sha) -> Result<bool, EffectError> {
-    let info = mirror.commit_info(tip).await?;
-    Ok(info.as_ref().and_then(|info| info.trailer("AutoBuild-Attempt")) == Some(context.job.effect.id.as_str()))
 }
 
 /// Makes a working copy of `ours` with `theirs` merged in, including conflict markers. Returns no other side if there

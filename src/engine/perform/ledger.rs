@@ -7,10 +7,10 @@ use crate::{
         job::{EffectError, LimitedBy},
         perform::{ask::Question, context::EffectContext, provider::provider_of},
     },
-    store::{EndedRun, NewRun, Started},
+    store::{EndedRun, Fenced, NewEffect, NewPack, NewRun, RunRecord, Started},
 };
 use domain::{
-    blocked::Next,
+    blocked::{FailureClass, Next},
     budget,
     budget::{Allowed, Budget, Call, CostReporting, Share, UsageKnowledge},
     complexity, cost,
@@ -24,7 +24,30 @@ use text::{price, usage::Usage};
 /// How far back the cost of a repository's earlier tasks counts for an estimate, in milliseconds: 90 days.
 const HISTORY_MS: i64 = 90 * 24 * 3_600_000;
 
+/// The end of a run, which is stored once its result is known.
+pub(super) struct RunEnd {
+    run: EndedRun,
+    opened: Opened,
+    after: AfterRun,
+}
+
+/// What else follows from the end of a run.
+enum AfterRun {
+    /// Its model answered: work that waits for it is due.
+    Served(Box<Record>),
+    /// It failed. The living comment showed that it runs, and must not until the next event.
+    Shown(Box<NewEffect>),
+    Nothing,
+}
+
+impl RunEnd {
+    pub(super) fn opened(&self) -> &Opened {
+        &self.opened
+    }
+}
+
 /// A recorded run that may begin.
+#[derive(Clone)]
 pub(super) struct Opened {
     /// The run's id in the ledger.
     pub id: String,
@@ -108,12 +131,13 @@ impl EffectContext<'_> {
         }
     }
 
-    /// Records what a run used and how it ended.
-    pub(super) async fn close_run<T>(
+    /// Returns what is recorded of a run that has just ended.
+    pub(super) fn run_end<T>(
         &self,
-        opened: &Opened,
+        opened: Opened,
+        over: Option<NewEffect>,
         ended: &Result<Answered<T>, RunError>,
-    ) -> Result<(), EffectError> {
+    ) -> RunEnd {
         let (record, known, word) = match ended {
             Ok(answered) => (Some(&answered.record), known(&answered.record), None),
             Err(RunError::Agent { failure, record }) => {
@@ -141,11 +165,79 @@ impl EffectContext<'_> {
             model: record.and_then(|record| record.model.clone()),
             at,
         };
-        self.engine.store.end_run(&run).await?;
-        match ended {
-            Ok(answered) => self.served(opened, &answered.record).await,
-            Err(_) => Ok(()),
+        let after = match (ended, over) {
+            (Ok(answered), _) => AfterRun::Served(Box::new(answered.record.clone())),
+            (Err(_), Some(over)) => AfterRun::Shown(Box::new(over)),
+            (Err(_), None) => AfterRun::Nothing,
+        };
+        RunEnd { run, opened, after }
+    }
+
+    /// Stores the end of a run. This is tried again until it is stored.
+    pub(super) async fn close_run(&self, end: &RunEnd) -> Result<(), EffectError> {
+        let store = &self.engine.store;
+        self.patiently(|| async { Ok(store.end_run(&end.run).await?) }).await?;
+        self.after_run(end).await
+    }
+
+    /// Stores the result of a run, with its end unless that is stored. This is tried again until it is stored, since the run
+    /// was paid for. Fails with [`EffectError::Stopped`] if another worker has the effect.
+    pub(super) async fn store_result(
+        &self,
+        (result, pack): (&str, Option<&NewPack>),
+        end: Option<&RunEnd>,
+    ) -> Result<(), EffectError> {
+        let (store, hold) = (&self.engine.store, &self.job.hold);
+        let record = RunRecord { hold, result, pack };
+        let ended = end.map(|end| &end.run);
+        let stored = self.patiently(|| async { Ok(store.store_result(&record, ended).await?) });
+        match stored.await? {
+            Fenced::Written => {}
+            Fenced::Lost => return Err(EffectError::Stopped),
         }
+        match end {
+            Some(end) => self.after_run(end).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn after_run(&self, end: &RunEnd) -> Result<(), EffectError> {
+        let store = &self.engine.store;
+        match &end.after {
+            AfterRun::Served(record) => self.patiently(|| self.served(&end.opened, record)).await,
+            AfterRun::Shown(over) => {
+                let effects = std::slice::from_ref(&**over);
+                self.patiently(|| async { Ok(store.add_effects(effects).await?) }).await
+            }
+            AfterRun::Nothing => Ok(()),
+        }
+    }
+
+    /// Does what a run that was paid for needs. Tries again as long as that may help and this worker holds the effect.
+    pub(super) async fn patiently<T, F: Future<Output = Result<T, EffectError>>>(
+        &self,
+        attempt: impl Fn() -> F,
+    ) -> Result<T, EffectError> {
+        let (settings, began) = (&self.engine.settings, self.engine.now());
+        for tries in 0_u32.. {
+            let failure = match attempt().await {
+                Err(EffectError::Failed { failure, .. }) => failure,
+                made => return made,
+            };
+            let waited = self.engine.now().0.saturating_sub(began.0);
+            let may_pass = match failure.row().class {
+                FailureClass::Passes => true,
+                FailureClass::Unknown => waited < settings.waits.unknown,
+                FailureClass::Lasts => false,
+            };
+            if !may_pass {
+                return Err(failure.into());
+            }
+            let id = &self.job.effect.id;
+            tracing::warn!(%id, %failure, "what a run of {id} made is not stored yet, and is tried again");
+            self.job.sleep(settings.pause_to_store(tries)).await?;
+        }
+        Err(EffectError::Stopped)
     }
 }
 

@@ -1,65 +1,60 @@
 //! The Player's part of a turn: it gets a fresh checkout; its work is taken out, checked, recorded and pushed.
 //!
-//! The commit is kept in the mirror and recorded before it is pushed, so that after a crash no run must be paid for
-//! again.
+//! The commit is stored with the end of the run, before it is pushed, so that no run must be paid for again.
 
 use crate::{
     agents::prompt::Left,
     config::{RepositorySettings, Role},
     engine::{
-        Engine,
-        job::{Done, EffectError, Job},
+        job::{Done, EffectError},
         perform::{
-            ask::Question,
+            ask::{LastRun, Question, RunOutcome},
             context::EffectContext,
-            finished,
-            finished::{Finished, InquiredRun, Recorded},
+            give_up,
             ground::{Ground, StartOutcome, ground},
             inspect, left_out,
-            push::{Landed, push},
+            run_result::{Finished, MadeCommit, RunResult, held_id, left_behind},
             sync::fork_of,
             turn,
+            turn::PARTIAL,
         },
     },
     messages,
     messages::CommitKind,
+    store::NewPack,
 };
 use domain::{
-    blocked::{BlockReason, Defect, FailureClass, StopCause},
+    blocked::{BlockReason, Defect, StopCause, WorkStep},
     decision::Issue,
     ids::{Emission, Sha},
-    inquiry::Inquiries,
     report,
     report::PlayerReport,
     task,
     task::{Played, Task, Turn},
 };
-use git::{Changes, CommitRequest, Prepared, RepoPath, TakeOutLimits};
-use std::{collections::BTreeSet, time::Duration};
-
-/// The trailer of a commit with the unfinished work of a failed run.
-pub(super) const PARTIAL: &str = "AutoBuild-Partial";
-
-/// How often keeping a run's result is tried again. With the default waits this takes five minutes.
-const KEEPING: u32 = 5;
+use git::{Changes, CommitRequest, Packed, Prepared, RepoPath, TakeOutLimits};
+use std::collections::BTreeSet;
 
 pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
-    if let Some(finished) = Finished::of(context, &context.job.effect).await? {
-        return publish(context, task, emission, finished).await;
-    }
-    if let Some(run) = InquiredRun::of(&context.job.effect) {
-        return publish_inquiries(context, task, emission, run).await;
+    if let Some(result) = RunResult::of(&context.job.effect)
+        && let Some(done) = result.publish(context, task, emission).await?
+    {
+        return Ok(done);
     }
     let turn = task
         .last_turn()
         .ok_or_else(|| EffectError::defect(Defect::NoOpenTurn { task: task.id }))?;
     let mut ground = match recovered(context, task, turn).await? {
         StartOutcome::Ground(ground) => *ground,
-        StartOutcome::Overtaken(head) => return Ok(ended(context, task, emission, Played::Overtaken { head })),
+        StartOutcome::Overtaken(head) => {
+            let outcome = Box::new(Played::Overtaken { head });
+            return Ok(context.task_event(task.id, task::Event::Played { emission, outcome }));
+        }
     };
-    if let Some(finished) = Finished::unpushed(context, task, turn, &ground).await? {
-        finished.write_down(context).await?;
-        return publish(context, task, emission, finished).await;
+    if let Some(result) = left_behind(context, task, turn, &ground).await?
+        && let Some(done) = result.publish(context, task, emission).await?
+    {
+        return Ok(done);
     }
     // Asked before the run and cached, so that a failure of GitHub cannot keep a finished run from being committed.
     turn::author(context).await?;
@@ -67,64 +62,153 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
     if ground.other.is_none() {
         ground.checkout.keep_as(&checkout_name(context, task)).await?;
     }
-    let asked = ask(context, task, turn, &ground, &settings).await;
-    ended_with(context, task, emission, (turn, &mut ground), asked).await
+    let run = ask(context, task, turn, &ground, &settings).await?;
+    ended(context, task, emission, (turn, &mut ground), run).await
 }
 
-/// Takes out the work of a run that ended. The checkout of a run that was stopped stays for the next one.
-async fn ended_with(
+/// Records a run that ended with what it made, then publishes it. The checkout of a run whose work was not taken out stays
+/// for the next one.
+async fn ended(
     context: &EffectContext<'_>,
     task: &Task,
     emission: Emission,
     (turn, ground): (&Turn, &mut Ground),
-    asked: Result<PlayerReport, EffectError>,
+    RunOutcome { last, answer }: RunOutcome<PlayerReport>,
 ) -> Result<Done, EffectError> {
-    match asked {
-        Ok(report) if is_inquiry(context, task, &report) => {
-            let run = inquired(context, task, turn, ground, report.inquiries).await?;
-            ground.checkout.settle();
-            publish_inquiries(context, task, emission, run).await
+    if matches!(last, LastRun::None) {
+        return Err(answer.err().unwrap_or(EffectError::Stopped));
+    }
+    let made = {
+        let (ground, answer) = (&*ground, &answer);
+        context.patiently(|| made(context, task, turn, ground, answer)).await
+    };
+    let Some(Made { result, pack }) = made.as_ref().ok().and_then(Option::as_ref) else {
+        if let Some(end) = last.unrecorded() {
+            context.close_run(end).await?;
         }
-        Ok(report) => {
-            let kept = keep_patiently(context, task, turn, ground, report).await?;
+        let nothing = made.map(drop);
+        if let Err(lost) = &nothing {
+            tracing::warn!(id = %context.job.effect.id, error = %lost, "what a Player made could not be kept");
+        } else if !matches!(answer, Err(EffectError::Stopped)) {
             ground.checkout.settle();
-            match kept {
-                Kept::Finished(finished) => publish(context, task, emission, finished).await,
-                Kept::Ended(outcome) => Ok(ended(context, task, emission, outcome)),
-            }
         }
-        Err(EffectError::Stopped) => Err(EffectError::Stopped),
-        Err(error) if error.left_work() => match save_patiently(context, task, turn, ground).await {
-            Ok(saved) => {
-                ground.checkout.settle();
-                Err(after_saving(saved, error))
-            }
-            Err(unsaved) => {
-                tracing::warn!(id = %context.job.effect.id, error = %unsaved, "what a failed Player left could not be saved");
-                Err(error)
-            }
-        },
-        Err(error) => {
-            ground.checkout.settle();
-            Err(error)
-        }
+        return Err(answer.err().or(nothing.err()).unwrap_or(EffectError::Stopped));
+    };
+    let text = result.to_json()?;
+    context.store_result((&text, pack.as_ref()), last.unrecorded()).await?;
+    ground.checkout.settle();
+    match (result.clone().publish(context, task, emission).await, answer) {
+        (Ok(Some(done)), _) => Ok(done),
+        (Ok(None), answer) => Err(answer.err().unwrap_or(EffectError::Stopped)),
+        // The unfinished work is pushed when the effect goes on.
+        (Err(_), Err(error)) if !ends_turn(&error) => Err(error),
+        (Err(error), _) => Err(error),
     }
 }
 
-/// The unfinished work of a failed Player.
-enum Saved {
-    /// It is on the task's branch.
-    Work,
-    /// There was none, or none that may be pushed.
-    Nothing,
+/// The result of a run, and its commit for the database.
+struct Made {
+    result: RunResult,
+    pack: Option<NewPack>,
 }
 
-/// Returns the error of a failed run. Work that the run left is judged before anybody pays for another run: it may be
-/// finished, and if it is not, the next run learns what is missing.
-fn after_saving(saved: Saved, error: EffectError) -> EffectError {
-    match (saved, error) {
-        (Saved::Work, EffectError::Agent(failed)) => EffectError::Hopeless(failed),
-        (Saved::Work | Saved::Nothing, error) => error,
+/// Takes out what a run made. Returns `None` if a run that did not end well left nothing.
+async fn made(
+    context: &EffectContext<'_>,
+    task: &Task,
+    turn: &Turn,
+    ground: &Ground,
+    answer: &Result<PlayerReport, EffectError>,
+) -> Result<Option<Made>, EffectError> {
+    match answer {
+        Ok(report) if is_inquiry(context, task, report) => {
+            let (commit, pack) = unfinished(context, task, turn, ground, CommitKind::Inquiry)
+                .await?
+                .unzip();
+            let inquiries = report.inquiries.clone();
+            let result = RunResult::Inquired { inquiries, commit };
+            let pack = pack.flatten();
+            Ok(Some(Made { result, pack }))
+        }
+        Ok(report) => keep(context, task, turn, ground, report).await.map(Some),
+        Err(EffectError::Stopped) => Ok(None),
+        Err(error) => left_by_failed(context, task, turn, ground, error).await,
+    }
+}
+
+/// Returns whether the turn of a Player whose run failed ends, and what the Player left is judged: it may be finished, and
+/// if it is not, the next run learns what is missing. Otherwise the same turn goes on later.
+fn ends_turn(error: &EffectError) -> bool {
+    match error {
+        EffectError::Agent(_) | EffectError::Hopeless(_) | EffectError::Spent(_) => true,
+        EffectError::Failed { .. }
+        | EffectError::Limited { .. }
+        | EffectError::Waiting { .. }
+        | EffectError::Suspended
+        | EffectError::Parked { .. }
+        | EffectError::Stopped => false,
+    }
+}
+
+/// Returns the work of a Player whose run failed: what it changed now, or the head of the branch if nobody judged that.
+async fn left_by_failed(
+    context: &EffectContext<'_>,
+    task: &Task,
+    turn: &Turn,
+    ground: &Ground,
+    error: &EffectError,
+) -> Result<Option<Made>, EffectError> {
+    let changed = unfinished(context, task, turn, ground, CommitKind::Partial).await?;
+    if !ends_turn(error) {
+        return Ok(changed.map(|(commit, pack)| Made {
+            result: RunResult::Interrupted { commit },
+            pack,
+        }));
+    }
+    let there = || {
+        let head = ground.stood.as_ref().filter(|head| !task.has_verdict_on(head))?;
+        Some((made_commit(context, task, ground, head.clone()), None))
+    };
+    Ok(changed.or_else(there).map(|(commit, pack)| {
+        let reason = Box::new(give_up::reason(WorkStep::Play, context.job, error));
+        let result = RunResult::Failed { commit, reason };
+        Made { result, pack }
+    }))
+}
+
+fn made_commit(context: &EffectContext<'_>, task: &Task, ground: &Ground, head: Sha) -> MadeCommit {
+    MadeCommit {
+        head,
+        branch: task.branch.clone(),
+        stood: ground.stood.clone(),
+        effect: context.job.effect.id.clone(),
+    }
+}
+
+/// Packs a commit that the mirror holds as `held`, unless it is too large for the database.
+async fn packed(
+    context: &EffectContext<'_>,
+    ground: &Ground,
+    (held, head): (&str, &Sha),
+) -> Result<Option<NewPack>, EffectError> {
+    let (folder, known) = (context.key().branch_prefix(), ground.other.as_slice());
+    let most = context.engine.settings.packs.most;
+    match ground.mirror.pack(held, &folder, known, most).await? {
+        Packed::Bytes(bytes) => Ok(Some(NewPack {
+            feature: context.key(),
+            commit: head.clone(),
+            bytes,
+            at: context.engine.now(),
+        })),
+        Packed::Needless => Ok(None),
+        Packed::TooLarge => {
+            let id = &context.job.effect.id;
+            tracing::warn!(
+                %id, commit = %head,
+                "the commit of {id} is larger than {most} bytes: until it is pushed, it is in this data folder alone"
+            );
+            Ok(None)
+        }
     }
 }
 
@@ -154,18 +238,13 @@ async fn recovered(context: &EffectContext<'_>, task: &Task, turn: &Turn) -> Res
     Ok(found)
 }
 
-fn ended(context: &EffectContext<'_>, task: &Task, emission: Emission, outcome: Played) -> Done {
-    let outcome = Box::new(outcome);
-    context.task_event(task.id, task::Event::Played { emission, outcome })
-}
-
 async fn ask(
     context: &EffectContext<'_>,
     task: &Task,
     turn: &Turn,
     ground: &Ground,
     settings: &RepositorySettings,
-) -> Result<PlayerReport, EffectError> {
+) -> Result<RunOutcome<PlayerReport>, EffectError> {
     let mut prompt = ground.prompt(context, task, turn, settings);
     if let Some((cut, left)) = before(context, task, ground).await? {
         prompt = prompt.continued(cut, left);
@@ -180,7 +259,7 @@ async fn ask(
         schema: report::schema(),
     };
     let read = |answer: &serde_json::Value| report::parse_report(answer).map_err(|mistakes| mistakes.to_string());
-    context.ask(settings, question, read).await
+    Ok(context.ask_unrecorded(settings, question, read).await)
 }
 
 /// Returns what cut an earlier run of this turn short and what that run left, if this run continues it. If a person
@@ -208,114 +287,24 @@ fn is_inquiry(context: &EffectContext<'_>, task: &Task, report: &PlayerReport) -
     hearing.takes(&report.inquiries, || report.ready_for_validation)
 }
 
-/// Keeps and records the work and the questions of a Player that asks. From then on the run is not repeated.
-async fn inquired(
-    context: &EffectContext<'_>,
-    task: &Task,
-    turn: &Turn,
-    ground: &Ground,
-    inquiries: Inquiries,
-) -> Result<InquiredRun, EffectError> {
-    let mut tries = 0;
-    let partial = loop {
-        let kept = unfinished(context, task, turn, ground, CommitKind::Inquiry).await;
-        if let Some(partial) = unless_later(context, kept, &mut tries).await? {
-            break partial;
-        }
-    };
-    let run = InquiredRun {
-        inquiries,
-        partial: partial.map(|prepared| prepared.sha().clone()),
-        stood: ground.stood.clone(),
-    };
-    finished::write_down(context, &Recorded::Inquired(Box::new(run.clone()))).await?;
-    Ok(run)
-}
-
-/// Pushes the work of a Player that asks, and passes its questions on. If a person pushed meanwhile, their commit
-/// counts.
-async fn publish_inquiries(
-    context: &EffectContext<'_>,
-    task: &Task,
-    emission: Emission,
-    run: InquiredRun,
-) -> Result<Done, EffectError> {
-    let partial = match &run.partial {
-        None => None,
-        Some(head) => match push(context, task, head, run.stood).await? {
-            Landed::There(head) | Landed::Overtaken(head) => Some(head),
-            Landed::Rejected(rule) => {
-                let reason = BlockReason::BranchRule { rule };
-                return Ok(context.task_event(task.id, task::Event::Stuck { emission, reason }));
-            }
-        },
-    };
-    let inquired = task::Event::Inquired {
-        emission,
-        inquiries: run.inquiries,
-        partial,
-    };
-    Ok(context.task_event(task.id, inquired))
-}
-
-/// The result of keeping the work in a checkout.
-enum Kept {
-    /// It is kept and recorded, and may be pushed.
-    Finished(Finished),
-    /// Nothing may be pushed.
-    Ended(Played),
-}
-
-async fn keep_patiently(
-    context: &EffectContext<'_>,
-    task: &Task,
-    turn: &Turn,
-    ground: &Ground,
-    report: PlayerReport,
-) -> Result<Kept, EffectError> {
-    let mut tries = 0;
-    loop {
-        let kept = keep(context, task, turn, ground, &report).await;
-        if let Some(kept) = unless_later(context, kept, &mut tries).await? {
-            return Ok(kept);
-        }
-    }
-}
-
-/// Returns what was made of a run. If that failed and may work later, waits and returns `None`, so that the caller
-/// tries again within this effect, because a new run would have to be paid for.
-async fn unless_later<T>(
-    context: &EffectContext<'_>,
-    made: Result<T, EffectError>,
-    tries: &mut u32,
-) -> Result<Option<T>, EffectError> {
-    match made {
-        Err(EffectError::Failed { failure, .. }) if *tries < KEEPING && failure.row().class != FailureClass::Lasts => {
-            tracing::warn!(id = %context.job.effect.id, %failure, "what a run made is not kept yet, and is tried again");
-            let wait = context.engine.settings.backoff.after(*tries, 0.0);
-            let wait = Duration::from_millis(u64::try_from(wait).unwrap_or(0));
-            context.job.sleep(wait).await?;
-            *tries = tries.saturating_add(1);
-            Ok(None)
-        }
-        made => made.map(Some),
-    }
-}
-
-/// Commits what the Player left in its checkout, and records it if nothing forbids pushing it.
+/// Commits what the Player left in its checkout, for a push unless something forbids it.
 async fn keep(
     context: &EffectContext<'_>,
     task: &Task,
     turn: &Turn,
     ground: &Ground,
     report: &PlayerReport,
-) -> Result<Kept, EffectError> {
+) -> Result<Made, EffectError> {
     let (base, report) = (since(context, task, ground).await?, report.clone());
+    let ended = |outcome: Played| Made {
+        result: RunResult::Ended(Box::new(outcome)),
+        pack: None,
+    };
     let changes = take_out(ground, left_out::named(task, Some(&report))).await?;
     let (prepared, mut items) = commit(context, task, turn, ground, (&changes, CommitKind::Whole)).await?;
     let Some(prepared) = prepared else {
         let left_out = left_out::to_report(changes.left_out(), &BTreeSet::new(), ground.made());
-        return Ok(Kept::Ended(if items.is_empty() {
+        return Ok(ended(if items.is_empty() {
             Played::NoChange {
                 base,
                 head: ground.stood.clone().or_else(|| task.head.clone()),
@@ -331,29 +320,28 @@ async fn keep(
             }
         }));
     };
-    let head = prepared.sha().clone();
-    prepared.keep(&held_id(context.job)).await?;
+    let (held, head) = (held_id(context.job), prepared.sha().clone());
+    prepared.keep(&held).await?;
     items.extend(inspect::findings(context, &context.settings(), &prepared, ground).await?);
     let words = left_out::words(&ground.mirror, &prepared).await?;
     let left_out = left_out::to_report(changes.left_out(), &words, ground.made());
     if !items.is_empty() {
-        return Ok(Kept::Ended(Played::Held {
+        return Ok(ended(Played::Held {
             base,
             report,
             left_out,
             items,
         }));
     }
-    let finished = Finished {
+    let pack = packed(context, ground, (&held, &head)).await?;
+    let commit = made_commit(context, task, ground, head);
+    let result = RunResult::Finished(Box::new(Finished {
+        commit,
         base,
-        head,
-        branch: task.branch.clone(),
-        stood: ground.stood.clone(),
         report,
         left_out,
-    };
-    finished.write_down(context).await?;
-    Ok(Kept::Finished(finished))
+    }));
+    Ok(Made { result, pack })
 }
 
 /// Returns the commit that the turn's work is compared with. If an earlier run left unfinished work, this is the last
@@ -408,74 +396,14 @@ async fn commit(
     }
 }
 
-fn held_id(job: &Job) -> String {
-    job.effect.id.replace('/', "-")
-}
-
-/// Pushes a recorded commit, provided that the branch still has its earlier head.
-async fn publish(
-    context: &EffectContext<'_>,
-    task: &Task,
-    emission: Emission,
-    finished: Finished,
-) -> Result<Done, EffectError> {
-    let outcome = match push(context, task, &finished.head, finished.stood).await? {
-        Landed::There(head) => Played::Pushed {
-            base: finished.base,
-            head,
-            report: finished.report,
-            left_out: finished.left_out,
-        },
-        Landed::Overtaken(head) => Played::Overtaken { head },
-        Landed::Rejected(rule) => {
-            let reason = BlockReason::BranchRule { rule };
-            return Ok(context.task_event(task.id, task::Event::Stuck { emission, reason }));
-        }
-    };
-    Ok(ended(context, task, emission, outcome))
-}
-
-/// Commits and pushes the unfinished work of a failed Player. If that fails, tries again.
-async fn save_patiently(
-    context: &EffectContext<'_>,
-    task: &Task,
-    turn: &Turn,
-    ground: &Ground,
-) -> Result<Saved, EffectError> {
-    let mut tries = 0;
-    loop {
-        let saved = save_partial(context, task, turn, ground).await;
-        if let Some(saved) = unless_later(context, saved, &mut tries).await? {
-            return Ok(saved);
-        }
-    }
-}
-
-async fn save_partial(
-    context: &EffectContext<'_>,
-    task: &Task,
-    turn: &Turn,
-    ground: &Ground,
-) -> Result<Saved, EffectError> {
-    let Some(prepared) = unfinished(context, task, turn, ground, CommitKind::Partial).await? else {
-        return Ok(Saved::Nothing);
-    };
-    let Landed::There(head) = push(context, task, prepared.sha(), ground.stood.clone()).await? else {
-        return Ok(Saved::Nothing);
-    };
-    finished::write_down(context, &Recorded::Partial { head }).await?;
-    Ok(Saved::Work)
-}
-
-/// Commits the unfinished work in a checkout and keeps it in the mirror. Returns `None` if there is none, or none that
-/// may be pushed.
+/// Commits and packs the unfinished work in a checkout. Returns `None` if there is none, or none that may be pushed.
 async fn unfinished(
     context: &EffectContext<'_>,
     task: &Task,
     turn: &Turn,
     ground: &Ground,
     kind: CommitKind,
-) -> Result<Option<Prepared>, EffectError> {
+) -> Result<Option<(MadeCommit, Option<NewPack>)>, EffectError> {
     let changes = take_out(ground, left_out::named(task, None)).await?;
     let (Some(prepared), items) = commit(context, task, turn, ground, (&changes, kind)).await? else {
         return Ok(None);
@@ -490,22 +418,27 @@ async fn unfinished(
         || !inspect::findings(context, &context.settings(), &prepared, ground)
             .await?
             .is_empty();
-    Ok((!is_forbidden).then_some(prepared))
+    if is_forbidden {
+        return Ok(None);
+    }
+    let head = prepared.sha().clone();
+    let pack = packed(context, ground, (&held, &head)).await?;
+    Ok(Some((made_commit(context, task, ground, head), pack)))
 }
 
-/// Returns the event for a Player effect that is given up, with the commit that its last try left.
-pub(super) async fn failed(engine: &Engine, job: &Job, emission: Emission, reason: BlockReason) -> task::Event {
+/// Returns the event for a Player effect that is given up.
+pub(super) fn failed(emission: Emission, reason: BlockReason) -> task::Event {
     let is_budget = matches!(reason, BlockReason::BudgetSpent(_));
     if reason.agent_failure().is_none() && !is_budget {
         return task::Event::Stuck { emission, reason };
     }
-    let stored = engine.store.effect(&job.effect.id).await.ok().flatten();
-    let text = stored.and_then(|effect| effect.external_id);
-    let partial = match text.and_then(|text| serde_json::from_str(&text).ok()) {
-        Some(Recorded::Partial { head }) => Some(head),
-        Some(Recorded::Finished(_) | Recorded::Inquired(_)) | None => None,
-    };
-    let outcome = if let BlockReason::Failed { failure, printed, .. } = reason {
+    let outcome = Box::new(ended_badly(reason, None));
+    task::Event::Played { emission, outcome }
+}
+
+/// Returns the outcome of a run that did not end well, with the commit that it left on the branch.
+pub(super) fn ended_badly(reason: BlockReason, partial: Option<Sha>) -> Played {
+    if let BlockReason::Failed { failure, printed, .. } = reason {
         Played::Failed {
             failure,
             printed,
@@ -513,7 +446,5 @@ pub(super) async fn failed(engine: &Engine, job: &Job, emission: Emission, reaso
         }
     } else {
         Played::Stopped { reason, partial }
-    };
-    let outcome = Box::new(outcome);
-    task::Event::Played { emission, outcome }
+    }
 }

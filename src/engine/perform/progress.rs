@@ -61,16 +61,9 @@ impl<'a> Progress<'a> {
         tokio::join!(working, self.write_changes(&over), calls).0
     }
 
-    /// Updates the living comment after a failed run. No event follows at once, and the comment must not show the run
-    /// as running until then.
-    pub(super) async fn over<T, E>(&mut self, ended: &Result<T, E>) {
-        if self.told == 0 || ended.is_ok() {
-            return;
-        }
-        let show = self.show("over", self.context.engine.now());
-        if let Err(error) = self.context.engine.store.add_effects(&[show]).await {
-            tracing::warn!(%error, run = %self.run, "that {} has ended could not be shown", self.run);
-        }
+    /// Returns the effect that shows that the run is over, if people were shown that it runs.
+    pub(super) fn over(&self) -> Option<NewEffect> {
+        (self.told > 0).then(|| self.show("over", self.context.engine.now()))
     }
 
     async fn write_changes(&mut self, over: &CancellationToken) {

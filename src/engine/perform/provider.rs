@@ -168,7 +168,10 @@ impl EffectContext<'_> {
         if row.next != Next::Continue {
             return Ok(EffectError::Agent(failed));
         }
-        let met = self.cuts(task).await?.into_iter().filter(|cut| cut.is_limit()).count();
+        let earlier = self.cuts(task).await?;
+        // The ledger does not have the end of this run yet.
+        let all = earlier.into_iter().chain([StopCause::from_word(row.word)]);
+        let met = all.filter(|cut| cut.is_limit()).count();
         Ok(if u32::try_from(met).is_ok_and(|met| met < row.runs) {
             EffectError::Agent(failed)
         } else {

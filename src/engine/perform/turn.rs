@@ -8,6 +8,9 @@ use domain::{
 };
 use git::{Author, CommitInfo, Mirror};
 
+/// The trailer of a commit with unfinished work.
+pub(super) const PARTIAL: &str = "AutoBuild-Partial";
+
 /// Returns the App's bot as an author, with the address that GitHub itself uses.
 pub(super) async fn author(context: &EffectContext<'_>) -> Result<Author, EffectError> {
     let bot = context.engine.autobuild.bot(context.feature.installation).await?;

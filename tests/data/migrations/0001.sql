@@ -39,3 +39,5 @@ INSERT INTO repository_settings (repo_id, owner, commit_sha, file, shared_repo, 
 INSERT INTO spent (name, until) VALUES ('session 9000-0', 9000);
 
 INSERT INTO local_order (number, wanted, report) VALUES (1, '{}', '{}');
+INSERT INTO pack (feature_id, commit_sha, bytes, made_at, pushed_at) VALUES
+    ('500/42/1', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', CAST('# v2 git bundle' AS BYTES), 1003, NULL);

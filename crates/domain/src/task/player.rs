@@ -85,7 +85,7 @@ pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis
     };
     match outcome {
         Played::Pushed { base, head, report, .. } => pushed(task, turn, (base, head), report, at),
-        Played::NoChange { base, head, report, .. } => match head.filter(|head| !task.is_judged(head)) {
+        Played::NoChange { base, head, report, .. } => match head.filter(|head| task.judged_head() != Some(head)) {
             Some(head) => pushed(task, turn, (base, head), report, at),
             None => no_change(task, base, report, at),
         },

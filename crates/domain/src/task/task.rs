@@ -204,10 +204,10 @@ impl Task {
         self.turns_now().rfind(|turn| turn.head.as_ref() == Some(head))
     }
 
-    /// `true` if a turn of the present attempt ended with a verdict on this commit.
-    pub fn is_judged(&self, head: &Sha) -> bool {
-        self.turns_now()
-            .any(|turn| turn.head.as_ref() == Some(head) && turn.verdict.is_some())
+    /// `true` if any turn ended with a verdict on this commit.
+    pub fn has_verdict_on(&self, head: &Sha) -> bool {
+        let on_head = |turn: &Turn| turn.head.as_ref() == Some(head) && turn.verdict.is_some();
+        self.turns.iter().any(on_head)
     }
 
     /// Returns the newest commit of the present attempt that was judged.

@@ -6,6 +6,7 @@ mod attributes;
 mod history;
 mod hostile;
 use support::origin;
+mod packs;
 mod reading;
 mod remotes;
 mod turns;

@@ -212,7 +212,7 @@ fn work_that_a_failed_player_finished_is_judged_before_a_person_is_asked() {
     story.judge(ONE, feedback("the button is blue"));
     assert_eq!(story.task(ONE).state.word(), "player_turn");
     assert_eq!(story.task(ONE).turns.len(), 2);
-    assert!(story.task(ONE).is_judged(&sha(20)));
+    assert!(story.task(ONE).has_verdict_on(&sha(20)));
 }
 
 #[test]

@@ -1,0 +1,357 @@
+//! Results of a Player's runs. A result and its commit are stored with the end of the run, before the commit is pushed. So
+//! the next try, a later effect or another machine can push the commit, and nobody pays for the run again.
+
+use crate::{
+    engine::{
+        job::{Done, EffectError, Job},
+        perform::{
+            context::EffectContext,
+            ground,
+            ground::Ground,
+            play::ended_badly,
+            push::{Landed, push},
+            turn,
+            turn::PARTIAL,
+        },
+    },
+    store::{EffectState, Fenced, StoredEffect},
+};
+use domain::{
+    blocked::{BlockReason, Defect, Failure, WorkStep},
+    ids::{Emission, Sha},
+    inquiry::Inquiries,
+    report::{LeftOut, PlayerReport},
+    task,
+    task::{Played, Task, Turn},
+};
+use git::{CommitInfo, Mirror, Unpacked};
+use serde::{Deserialize, Serialize};
+
+/// The largest pack that is read back, in bytes. Whatever an operator sets, no larger one is stored.
+pub const MOST_PACK: usize = 512 << 20;
+
+/// The result of a run, as it is recorded with its effect.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum RunResult {
+    /// The run finished.
+    Finished(Box<Finished>),
+    /// The run ended with inquiries. It has a commit of the work so far if the tree had changed.
+    Inquired {
+        inquiries: Inquiries,
+        commit: Option<MadeCommit>,
+    },
+    /// Nothing may be pushed, or nothing changed.
+    Ended(Box<Played>),
+    /// The run did not end well. The work that it left is judged.
+    Failed {
+        commit: MadeCommit,
+        reason: Box<BlockReason>,
+    },
+    /// The run was cut short by a failure of somebody else. Another run goes on from what it left.
+    Interrupted { commit: MadeCommit },
+}
+
+/// A finished run whose commit may be pushed.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Finished {
+    pub commit: MadeCommit,
+    pub base: Sha,
+    pub report: PlayerReport,
+    /// New files that ignore rules kept out of the commit.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A commit that is to be pushed.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct MadeCommit {
+    pub head: Sha,
+    pub branch: String,
+    /// The head of the branch on GitHub before the run; `None` if the branch did not exist.
+    pub stood: Option<Sha>,
+    /// The effect that the commit's trailer names.
+    pub effect: String,
+}
+
+/// Returns the name under which the mirror holds the commits of an effect.
+pub(super) fn held_id(job: &Job) -> String {
+    job.effect.id.replace('/', "-")
+}
+
+impl RunResult {
+    /// Returns the result that is recorded with an effect.
+    pub(super) fn of(effect: &StoredEffect) -> Option<Self> {
+        serde_json::from_str(effect.external_id.as_deref()?).ok()
+    }
+
+    pub(super) fn to_json(&self) -> Result<String, EffectError> {
+        serde_json::to_string(self).map_err(|error| EffectError::defect(Defect::Other(error.to_string())))
+    }
+
+    fn commit(&self) -> Option<&MadeCommit> {
+        match self {
+            Self::Finished(finished) => Some(&finished.commit),
+            Self::Failed { commit, .. } | Self::Interrupted { commit } => Some(commit),
+            Self::Inquired { commit, .. } => commit.as_ref(),
+            Self::Ended(_) => None,
+        }
+    }
+
+    /// Pushes the commit and returns what follows. Returns `None` if another run has to go on, or the commit is lost.
+    pub(super) async fn publish(
+        self,
+        context: &EffectContext<'_>,
+        task: &Task,
+        emission: Emission,
+    ) -> Result<Option<Done>, EffectError> {
+        let landed = match self.commit() {
+            None => None,
+            Some(commit) => match self.land(context, task, commit).await? {
+                None => {
+                    let id = &context.job.effect.id;
+                    tracing::warn!(%id, commit = %commit.head, "the commit of {id} is lost: its run is made again");
+                    return Ok(None);
+                }
+                Some(landed) => Some(landed),
+            },
+        };
+        let outcome = match (self, landed) {
+            (Self::Interrupted { .. }, _) => return Ok(None),
+            (Self::Ended(outcome), _) => *outcome,
+            (Self::Finished(finished), Some(Landed::There(head))) => Played::Pushed {
+                base: finished.base,
+                head,
+                report: finished.report,
+                left_out: finished.left_out,
+            },
+            (Self::Failed { reason, .. }, Some(Landed::There(head))) => ended_badly(*reason, Some(head)),
+            (Self::Failed { reason, .. }, Some(Landed::Rejected(_))) => ended_badly(*reason, None),
+            (Self::Finished(_) | Self::Failed { .. }, Some(Landed::Overtaken(head))) => Played::Overtaken { head },
+            (Self::Finished(_) | Self::Inquired { .. }, Some(Landed::Rejected(rule))) => {
+                let reason = BlockReason::BranchRule { rule };
+                return Ok(Some(
+                    context.task_event(task.id, task::Event::Stuck { emission, reason }),
+                ));
+            }
+            (Self::Inquired { inquiries, .. }, landed) => {
+                return Ok(Some(inquired(context, task, emission, inquiries, landed)));
+            }
+            (Self::Finished(_) | Self::Failed { .. }, None) => return Ok(None),
+        };
+        let outcome = Box::new(outcome);
+        Ok(Some(
+            context.task_event(task.id, task::Event::Played { emission, outcome }),
+        ))
+    }
+
+    /// Pushes the commit, provided that the branch still has its earlier head. Returns `None` if neither this machine, nor
+    /// the database, nor GitHub has the commit.
+    async fn land(
+        &self,
+        context: &EffectContext<'_>,
+        task: &Task,
+        commit: &MadeCommit,
+    ) -> Result<Option<Landed>, EffectError> {
+        if !is_at_hand(context, task, &commit.head).await? {
+            return self.landed_before(context, commit).await;
+        }
+        let landed = push(context, task, &commit.head, commit.stood.clone()).await?;
+        match &landed {
+            Landed::There(_) | Landed::Overtaken(_) => {
+                let (store, now) = (&context.engine.store, context.engine.now());
+                store.pack_pushed(&context.key(), &commit.head, now).await?;
+            }
+            Landed::Rejected(_) => {}
+        }
+        Ok(Some(landed))
+    }
+
+    /// Returns the branch's head on GitHub if the same effect pushed it: GitHub obeyed and the answer was lost.
+    async fn landed_before(
+        &self,
+        context: &EffectContext<'_>,
+        commit: &MadeCommit,
+    ) -> Result<Option<Landed>, EffectError> {
+        let mirror = context.engine.mirrors.mirror(context.key().repo);
+        let tip = mirror.rev_parse(&super::branches::branch_name(&commit.branch)?).await?;
+        let Some(tip) = tip else {
+            return Ok(None);
+        };
+        let info = mirror.commit_info(&tip).await?;
+        let is_it = info.is_some_and(|info| names(&info, &commit.effect) && is_partial(&info) != self.is_whole());
+        Ok(is_it.then_some(Landed::There(tip)))
+    }
+
+    fn is_whole(&self) -> bool {
+        matches!(self, Self::Finished(_))
+    }
+
+    /// Records the result with the effect. From then on its commit is pushed and no run is made.
+    async fn record(&self, context: &EffectContext<'_>) -> Result<(), EffectError> {
+        let text = self.to_json()?;
+        match context.engine.store.record_external(&context.job.hold, &text).await? {
+            Fenced::Written => Ok(()),
+            Fenced::Lost => Err(EffectError::Stopped),
+        }
+    }
+}
+
+/// Passes the questions of a Player on. If a person pushed meanwhile, their commit counts.
+fn inquired(
+    context: &EffectContext<'_>,
+    task: &Task,
+    emission: Emission,
+    inquiries: Inquiries,
+    landed: Option<Landed>,
+) -> Done {
+    let partial = match landed {
+        Some(Landed::There(head) | Landed::Overtaken(head)) => Some(head),
+        Some(Landed::Rejected(_)) | None => None,
+    };
+    let event = task::Event::Inquired {
+        emission,
+        inquiries,
+        partial,
+    };
+    context.task_event(task.id, event)
+}
+
+/// Returns `true` if the commit's trailer names this effect.
+pub(super) fn names(info: &CommitInfo, effect: &str) -> bool {
+    info.trailer("AutoBuild-Attempt") == Some(effect)
+}
+
+pub(super) fn is_partial(info: &CommitInfo) -> bool {
+    info.trailer(PARTIAL).is_some()
+}
+
+/// Makes sure that the mirror has a commit: it may be here, on GitHub or in the database.
+async fn is_at_hand(context: &EffectContext<'_>, task: &Task, head: &Sha) -> Result<bool, EffectError> {
+    let mirror = context.engine.mirrors.mirror(context.key().repo);
+    if mirror.has_commit(head).await? {
+        return Ok(true);
+    }
+    let mirror = ground::fetched(context, task).await?;
+    if mirror.has_commit(head).await? {
+        return Ok(true);
+    }
+    let Some(pack) = context.engine.store.pack(&context.key(), head).await? else {
+        return Ok(false);
+    };
+    match mirror.unpack(&held_id(context.job), head, &pack, MOST_PACK).await? {
+        Unpacked::Held => Ok(true),
+        Unpacked::Refused(why) => {
+            tracing::error!(commit = %head, %why, "the stored pack of {head} cannot be used");
+            Ok(false)
+        }
+    }
+}
+
+/// Returns the result of an earlier run that nobody judged, and records it with this effect: either the branch's head on
+/// GitHub is its commit, or the commit was never pushed and neither the branch, nor what it must merge, has changed
+/// since. Instructions that came since are for a Player.
+pub(super) async fn left_behind(
+    context: &EffectContext<'_>,
+    task: &Task,
+    turn: &Turn,
+    ground: &Ground,
+) -> Result<Option<RunResult>, EffectError> {
+    if !turn.told.guidance.is_empty() || !turn.told.reviews.is_empty() {
+        return Ok(None);
+    }
+    let result = match pushed_unheard(context, task, ground).await? {
+        Some(result) => Some(result),
+        None => unpushed(context, task, turn, ground).await?,
+    };
+    if let Some(result) = &result {
+        result.record(context).await?;
+    }
+    Ok(result)
+}
+
+/// Returns the result whose commit GitHub has although no event says so.
+async fn pushed_unheard(
+    context: &EffectContext<'_>,
+    task: &Task,
+    ground: &Ground,
+) -> Result<Option<RunResult>, EffectError> {
+    let Some(tip) = ground.stood.as_ref().filter(|tip| task.head.as_ref() != Some(tip)) else {
+        return Ok(None);
+    };
+    let info = ground.mirror.commit_info(tip).await?.filter(|info| !is_partial(info));
+    let Some(effect) = info.as_ref().and_then(|info| info.trailer("AutoBuild-Attempt")) else {
+        return Ok(None);
+    };
+    let commit = MadeCommit {
+        head: tip.clone(),
+        branch: task.branch.clone(),
+        stood: Some(tip.clone()),
+        effect: effect.to_owned(),
+    };
+    let recorded = context.engine.store.effect(effect).await?;
+    Ok(Some(match recorded.as_ref().and_then(RunResult::of) {
+        Some(RunResult::Finished(finished)) => RunResult::Finished(Box::new(Finished { commit, ..*finished })),
+        // Its report is lost, as after the database was restored.
+        Some(_) | None => RunResult::Failed {
+            commit,
+            reason: Box::new(BlockReason::failed(WorkStep::Play, Failure::ReportMissing)),
+        },
+    }))
+}
+
+/// Returns the result of the effect before, if its commit was never pushed.
+async fn unpushed(
+    context: &EffectContext<'_>,
+    task: &Task,
+    turn: &Turn,
+    ground: &Ground,
+) -> Result<Option<RunResult>, EffectError> {
+    let own = &context.job.effect;
+    let effects = context.engine.store.effects_of(&context.key()).await?;
+    let is_earlier = |effect: &&StoredEffect| is_sibling(effect, own) && effect.id != own.id;
+    let Some(result) = effects.iter().rev().find(is_earlier).and_then(RunResult::of) else {
+        return Ok(None);
+    };
+    let Some(commit) = result.commit() else {
+        return Ok(None);
+    };
+    if !is_at_hand(context, task, &commit.head).await? {
+        return Ok(None);
+    }
+    let Some(info) = ground.mirror.commit_info(&commit.head).await? else {
+        return Ok(None);
+    };
+    let fits = info.trailer("AutoBuild-Turn") == Some(&turn.number.to_string())
+        && info.parents == ground.parents()
+        && commit.branch == task.branch
+        && commit.stood == ground.stood;
+    Ok(fits.then_some(result))
+}
+
+/// Returns `true` if both are runs of the same task's Player.
+fn is_sibling(one: &StoredEffect, other: &StoredEffect) -> bool {
+    one.kind == other.kind && one.subject == other.subject
+}
+
+/// Returns `true` if a run of this task's Player made the commit, and its Feature does not know of it yet.
+pub(super) async fn is_of_player(
+    context: &EffectContext<'_>,
+    mirror: &Mirror,
+    commit: &Sha,
+) -> Result<bool, EffectError> {
+    let Some(info) = mirror.commit_info(commit).await? else {
+        return Ok(false);
+    };
+    let own = &context.job.effect;
+    let Some(effect) = info.trailer("AutoBuild-Attempt") else {
+        return Ok(false);
+    };
+    if effect == own.id {
+        return Ok(true);
+    }
+    let us = turn::author(context).await?.email;
+    let maker = context.engine.store.effect(effect).await?;
+    // An effect that is done has told its Feature: a head with its trailer that the Feature does not know is a person's.
+    let is_unheard = |maker: StoredEffect| is_sibling(&maker, own) && maker.state != EffectState::Done;
+    Ok(turn::is_ours(&info, &us) && maker.is_some_and(is_unheard))
+}
