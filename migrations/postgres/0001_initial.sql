@@ -17,6 +17,7 @@ CREATE TABLE delivery (
 );
 
 CREATE INDEX delivery_unblanked ON delivery (received_at) WHERE payload IS NOT NULL;
+CREATE INDEX delivery_age ON delivery (received_at);
 
 -- One run of one labelled issue; the unit of locking, by compare-and-swap on version.
 CREATE TABLE feature (
@@ -32,6 +33,8 @@ CREATE TABLE feature (
     pull_number     BIGINT,
     held            BIGINT NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),  -- its waiting effects are not claimed
     data            TEXT   NOT NULL,
+    counted         BIGINT NOT NULL DEFAULT 0 CHECK (counted IN (0, 1)),  -- its success is in counter
+    trimmed         BIGINT NOT NULL DEFAULT 0 CHECK (trimmed IN (0, 1)),  -- its effects, traces and evidence are gone
     UNIQUE (repo_id, issue_number, run)
 );
 
@@ -41,6 +44,8 @@ CREATE UNIQUE INDEX feature_unfinished ON feature (repo_id, issue_number)
 CREATE UNIQUE INDEX feature_branch ON feature (repo_id, branch);
 CREATE INDEX feature_pull ON feature (repo_id, pull_number);
 CREATE INDEX feature_installation ON feature (installation_id);
+CREATE INDEX feature_uncounted ON feature (state) WHERE counted = 0;
+CREATE INDEX feature_untrimmed ON feature (state) WHERE trimmed = 0;
 
 CREATE TABLE task (
     id          TEXT   NOT NULL PRIMARY KEY,  -- <feature id>/<task name>
@@ -143,6 +148,7 @@ CREATE INDEX effect_running ON effect (installation_id) WHERE state = 'running';
 CREATE INDEX effect_feature ON effect (feature_id, state);
 CREATE INDEX effect_parked ON effect (waits_for) WHERE waits_for IS NOT NULL;
 CREATE INDEX effect_failed ON effect (seq) WHERE state = 'failed';
+CREATE INDEX effect_loose ON effect (first_due) WHERE feature_id IS NULL AND state IN ('done', 'cancelled');
 
 -- Small facts about this installation of AutoBuild.
 CREATE TABLE meta (
@@ -201,6 +207,7 @@ CREATE TABLE run (
     seen_at            BIGINT,                       -- NULL: nothing was seen yet
     started_at         BIGINT NOT NULL,
     ended_at           BIGINT,
+    counted            BIGINT NOT NULL DEFAULT 0 CHECK (counted BETWEEN 0 AND 2),  -- 1: in run_total; 2: about to be
     CHECK ((state = 'running') = (ended_at IS NULL))
 );
 
@@ -208,6 +215,39 @@ CREATE INDEX run_feature ON run (feature_id, task);
 CREATE INDEX run_installation ON run (installation_id, started_at);
 CREATE INDEX run_started ON run (started_at);
 CREATE INDEX run_open ON run (effect_id) WHERE state = 'running';
+CREATE INDEX run_uncounted ON run (role) WHERE counted <> 1;
+
+-- Sums over runs that are over, which stay when the runs go.
+CREATE TABLE run_total (
+    role               TEXT   NOT NULL,
+    agent              TEXT   NOT NULL,
+    model              TEXT   NOT NULL,  -- empty if it is not known
+    outcome            TEXT   NOT NULL,
+    agent_runs         BIGINT NOT NULL,
+    agent_ms           BIGINT NOT NULL,
+    micros             BIGINT,           -- NULL: nobody knows
+    guessed            BIGINT NOT NULL,
+    unknown            BIGINT NOT NULL,
+    input_tokens       BIGINT NOT NULL,
+    cached_tokens      BIGINT NOT NULL,
+    cache_write_tokens BIGINT NOT NULL,
+    output_tokens      BIGINT NOT NULL,
+    PRIMARY KEY (role, agent, model, outcome)
+);
+
+-- Other figures that only grow.
+CREATE TABLE counter (
+    name  TEXT   NOT NULL PRIMARY KEY,
+    value BIGINT NOT NULL
+);
+
+-- Installations that are gone. What belongs to them goes some days later.
+CREATE TABLE departed (
+    installation_id BIGINT NOT NULL PRIMARY KEY,
+    since           BIGINT NOT NULL,
+    purged          BIGINT NOT NULL DEFAULT 0 CHECK (purged IN (0, 1)),
+    repos           TEXT   NOT NULL  -- JSON: the repositories of which nothing is left
+);
 
 -- Commits of Players, packed, from the end of a run until the remote has them: whoever claims the push takes them from here.
 CREATE TABLE pack (

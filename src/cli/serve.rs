@@ -517,6 +517,7 @@ fn blueprint(
     // Three renewals may fail before a lease ends, and one that ended is noticed soon.
     (engine.lease, engine.renew, engine.reap) = (limits.lease, limits.lease / 4, limits.lease / 12);
     engine.budget = settings.budget;
+    engine.ages = settings.ages;
     let [setup, test] = settings.longest;
     engine.longest = Deadlines { setup, test };
     engine.network = service::ceiling(&settings.network);

@@ -7,6 +7,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod agent;
+mod ages;
 mod budgets;
 mod concurrency;
 mod credentials;
@@ -28,6 +29,7 @@ mod shapes;
 mod variables;
 
 pub use agent::{AgentCommand, KNOWN as KNOWN_AGENTS, NotAnAgent, Strength};
+pub use ages::Ages;
 pub use budgets::{Budget, MonthlyBudget};
 pub use concurrency::{Concurrency, ProcessLimits};
 pub use credentials::{App, AppKey, OAuthClient};

@@ -2,6 +2,7 @@
 
 use crate::config::{
     agent::AgentCommand,
+    ages::Ages,
     budgets::MonthlyBudget,
     concurrency::{Concurrency, ProcessLimits},
     credentials::{App, AppKey, OAuthClient},
@@ -44,6 +45,7 @@ pub struct ServerSettings {
     pub longest: [Duration; 2],
     pub concurrency: Concurrency,
     pub process_limits: ProcessLimits,
+    pub ages: Ages,
     /// The spending limits for a calendar month.
     pub budget: MonthlyBudget,
     /// The hosts that foreign programs may reach at most.

@@ -69,7 +69,7 @@ impl Parser {
             _ => Err("must be text or json"),
         });
         let (budget, concurrency) = (self.budget(), self.concurrency());
-        let process_limits = self.process_limits();
+        let (process_limits, ages) = (self.process_limits(), self.ages());
         let (sandbox, network, models) = (self.sandbox(), self.network(), self.models());
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
@@ -90,6 +90,7 @@ impl Parser {
             budget,
             concurrency,
             process_limits,
+            ages,
             replay,
             write_spacing,
             longest,

@@ -109,6 +109,12 @@ pub static VARIABLES: &[Variable] = variables! {
     "BACKOFF_SECONDS": Plain, Value("10"), "Seconds after which a step that failed is tried again; each time twice as long.";
     "REPLAY_SECONDS": Plain, Value("180"),
         "Seconds between two readings of GitHub's log of deliveries; what never arrived comes from there. 0 turns it off.";
+    "KEEP_PAYLOADS_DAYS": Plain, Value("7"), "Days for which bodies of deliveries are kept.";
+    "KEEP_DELIVERIES_DAYS": Plain, Value("30"), "Days for which ids of deliveries are kept.";
+    "KEEP_ENDED_DAYS": Plain, Value("90"), "Days after its end for which a Feature's traces, evidence and steps are kept.";
+    "KEEP_DEPARTED_DAYS": Plain, Value("7"), "Days after which everything of an uninstalled App is deleted.";
+    "KEEP_MIRRORS_DAYS": Plain, Value("30"), "Days for which a copy of a repository is kept that nobody uses.";
+    "KEEP_CACHES_DAYS": Plain, Value("14"), "Days for which a build cache is kept that nobody uses.";
     "WRITE_SPACING_MS": Plain, Value("1000"), "Milliseconds between two writes to GitHub, for each installation.";
     "BUDGET_USD_PER_MONTH": Plain, Value("0"),
         "US dollars for each calendar month (UTC). In all budgets, 0 means no limit.";

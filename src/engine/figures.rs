@@ -2,10 +2,10 @@
 
 use crate::{
     engine::{
-        Engine, persist,
+        Engine,
         view::{ViewError, has_ended},
     },
-    store::{DaySpent, ListedFeature, StoreError},
+    store::{DaySpent, StoreError},
 };
 use domain::{
     budget::Month,
@@ -159,7 +159,7 @@ impl Engine {
             let success = match known.filter(|(version, _)| *version == listed.version) {
                 Some((_, success)) => success,
                 None => {
-                    let success = self.success_of(listed).await?;
+                    let success = self.success_of(&listed.key).await?;
                     counted.lock().insert(listed.key, (listed.version, success));
                     success
                 }
@@ -169,17 +169,5 @@ impl Engine {
         let kept = |key: &FeatureKey| ended.iter().any(|listed| listed.key == *key);
         counted.lock().retain(|key, _| kept(key));
         Ok(sum)
-    }
-
-    /// Counts one Feature. One that cannot be read counts as zero.
-    async fn success_of(&self, listed: &ListedFeature) -> Result<Success, StoreError> {
-        let Some(stored) = self.store.feature(&listed.key).await? else {
-            return Ok(Success::default());
-        };
-        let help = match self.store.deeds_of_people(&listed.key).await? {
-            0 => Help::None,
-            _ => Help::People,
-        };
-        Ok(persist::read(&stored).map_or_else(|_| Success::default(), |feature| success(&feature, help)))
     }
 }

@@ -12,6 +12,7 @@ pub mod deliveries;
 pub mod disk_room;
 pub mod figures;
 pub mod heartbeat;
+mod housekeeping;
 mod in_flight;
 pub mod ingest;
 pub mod job;

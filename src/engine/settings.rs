@@ -1,7 +1,7 @@
 //! The engine's limits and times.
 
 use crate::{
-    config::{Concurrency, MonthlyBudget, RepositorySettings},
+    config::{Ages, Concurrency, MonthlyBudget, RepositorySettings},
     gates::Deadlines,
     github::{Clock, READ_PAUSES},
     telemetry::Telemetry,
@@ -51,6 +51,8 @@ pub struct EngineSettings {
     /// The longest times that a repository may give its commands.
     pub longest: Deadlines,
     pub budget: MonthlyBudget,
+    /// How long what is old is kept.
+    pub ages: Ages,
     /// The hosts that foreign programs may reach at most.
     pub network: Ceiling,
     /// The handle for sending spans.
@@ -214,6 +216,7 @@ impl EngineSettings {
             progress: Duration::from_secs(10),
             longest: Deadlines::LONGEST,
             budget: MonthlyBudget::default(),
+            ages: Ages::default(),
             network: Ceiling::default(),
             telemetry: Telemetry::default(),
             overrides: Overrides::default(),

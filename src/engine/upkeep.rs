@@ -1,41 +1,57 @@
-//! Regular maintenance: takes back lost work, deletes old payloads, baselines and packs.
+//! Regular maintenance: takes back lost work, counts what has ended, and deletes what is old.
 
 use crate::engine::Engine;
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-/// How long payloads of deliveries are kept, in milliseconds; their ids stay.
-const PAYLOADS_MS: i64 = 7 * 24 * 3_600_000;
+/// How often what has ended is counted.
+const COUNTING: Duration = Duration::from_secs(60);
 
-/// How long baselines are kept, in milliseconds. An older one is made again if it is needed.
-const BASELINES_MS: i64 = 90 * 24 * 3_600_000;
-
-/// How often old payloads, baselines and packs are deleted.
-const BLANKING: Duration = Duration::from_secs(3_600);
+/// How often what is old is deleted.
+const FORGETTING: Duration = Duration::from_secs(3_600);
 
 impl Engine {
     /// Runs the maintenance until `stop`. It restarts after a panic, since nothing else takes back lost work.
     pub(super) async fn always_keep_up(self: Arc<Self>, stop: CancellationToken) {
         while !stop.is_cancelled() {
-            let keeping = AbortOnDropHandle::new(tokio::spawn(self.clone().keep_up(stop.clone())));
-            if let Err(error) = keeping.await {
+            let tasks = [
+                AbortOnDropHandle::new(tokio::spawn(self.clone().take_back_regularly(stop.clone()))),
+                AbortOnDropHandle::new(tokio::spawn(self.clone().keep_house(stop.clone()))),
+            ];
+            let (ended, _, _rest) = futures_util::future::select_all(tasks).await;
+            if let Err(error) = ended {
                 tracing::error!(%error, "upkeep ended in the middle and begins again");
                 tokio::time::sleep(self.settings.reap).await;
             }
         }
     }
 
-    async fn keep_up(self: Arc<Self>, stop: CancellationToken) {
-        let mut blanked = None::<Instant>;
+    async fn take_back_regularly(self: Arc<Self>, stop: CancellationToken) {
         while !stop.is_cancelled() {
-            if blanked.is_none_or(|at| at.elapsed() >= BLANKING) {
-                blanked = Some(Instant::now());
-                self.blank().await;
-            }
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = tokio::time::sleep(self.settings.reap) => self.reap().await,
+            }
+        }
+    }
+
+    /// Counts and deletes, beside taking back lost work: a large deletion must not delay that.
+    async fn keep_house(self: Arc<Self>, stop: CancellationToken) {
+        let mut forgot = None::<Instant>;
+        while !stop.is_cancelled() {
+            if let Err(error) = self.count().await {
+                tracing::warn!(%error, "what has ended could not be counted");
+            }
+            if forgot.is_none_or(|at| at.elapsed() >= FORGETTING) {
+                forgot = Some(Instant::now());
+                if let Err(error) = self.forget().await {
+                    tracing::warn!(%error, "what is old could not be deleted");
+                }
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(COUNTING) => {}
             }
         }
     }
@@ -58,21 +74,6 @@ impl Engine {
                 .iter()
                 .for_each(|id| tracing::warn!(%id, "the lease of {id} ran out")),
             Err(error) => tracing::warn!(%error, "lost work could not be taken back"),
-        }
-    }
-
-    async fn blank(&self) {
-        match self.store.blank_payloads(self.now().plus(-PAYLOADS_MS)).await {
-            Ok(0) => {}
-            Ok(count) => tracing::info!("the payloads of {count} old deliveries were blanked"),
-            Err(error) => tracing::warn!(%error, "old payloads could not be blanked"),
-        }
-        if let Err(error) = self.store.forget_baselines(self.now().plus(-BASELINES_MS)).await {
-            tracing::warn!(%error, "old baselines could not be forgotten");
-        }
-        let kept = i64::try_from(self.settings.packs.kept.as_millis()).unwrap_or(i64::MAX);
-        if let Err(error) = self.store.forget_packs(self.now().plus(kept.saturating_neg())).await {
-            tracing::warn!(%error, "old packs could not be forgotten");
         }
     }
 }

@@ -33,6 +33,7 @@ pub use checks::is_called;
 pub use commands::{Chosen, choose, is_installed, runners_here};
 pub use preflight::{before, missing_programs, preflight};
 pub use probe::probe;
+pub use run::cache::{forget_caches_of, forget_unused_caches};
 pub use run::context::{CheckoutLocks, Deadlines, GateContext, GateError};
 pub use subject::{Subject, WaveSubject, WholeFeature};
 pub use verify::verify;

@@ -2,7 +2,7 @@
 //! vanished are taken back.
 
 use crate::store::{
-    effect,
+    counters, effect,
     effect::StoredEffect,
     error::StoreError,
     hold::Hold,
@@ -172,6 +172,7 @@ impl Store {
         }
         let taken = rows.iter().map(|row| row.text("id")).collect();
         run::lose_unheld(&mut tx, now).await?;
+        counters::add(&mut tx, counters::LEASES_LOST, u64::try_from(rows.len()).unwrap_or(0)).await?;
         self.db.publish(tx).await?;
         taken
     }

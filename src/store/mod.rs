@@ -13,6 +13,7 @@ mod baseline;
 mod cancel;
 mod claim;
 mod commit;
+mod counters;
 mod delivery;
 mod effect;
 mod error;
@@ -31,6 +32,7 @@ mod progress;
 mod provider;
 mod queue;
 mod repository_settings;
+mod retention;
 mod row;
 mod run;
 mod run_read;
@@ -44,6 +46,7 @@ mod wake;
 pub use cancel::CancelRule;
 pub use claim::{ClaimRequest, Claimed, LaneLimits};
 pub use commit::{Commit, Committed};
+pub use counters::LEASES_LOST;
 pub use delivery::{Accepted, NewDelivery, Source, StoredDelivery};
 pub use domain::effect::Lane;
 pub use effect::{EffectState, MAX_EFFECT_PAYLOAD, NewEffect, Ordered, StoredEffect};
@@ -60,10 +63,11 @@ pub use pack::NewPack;
 pub use provider::{ParkCause, ParkTimes, Parked, ProviderTrouble, Trouble, WaitsOn};
 pub use queue::{HeldBy, QueuedEffect};
 pub use repository_settings::{KnownSettings, SettingsStatus};
+pub use retention::More;
 pub use run::{EndedRun, MAX_RUN_EVENTS, NewRun, RunRecord, Started};
 pub use run_read::{DaySpent, RunState, RunTotal, StoredRun};
 pub use store::Store;
-pub use tally::Tally;
+pub use tally::{LaneTally, Tally};
 pub use task::{TaskRow, TurnRow};
 pub use wake::Wakeups;
 
@@ -73,6 +77,7 @@ pub fn statements() -> Vec<&'static str> {
         baseline::STATEMENTS,
         cancel::STATEMENTS,
         claim::STATEMENTS,
+        counters::STATEMENTS,
         delivery::STATEMENTS,
         effect::STATEMENTS,
         event::STATEMENTS,
@@ -87,6 +92,7 @@ pub fn statements() -> Vec<&'static str> {
         provider::STATEMENTS,
         queue::STATEMENTS,
         repository_settings::STATEMENTS,
+        retention::STATEMENTS,
         run::STATEMENTS,
         run_read::STATEMENTS,
         tally::STATEMENTS,

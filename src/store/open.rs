@@ -12,7 +12,7 @@ use crate::store::{
 use sqlx::{
     AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection, PgPool, SqlitePool,
     postgres::{PgConnectOptions, PgPoolOptions},
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+    sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use std::{path::Path, sync::Arc, time::Duration};
 use tokio::time::timeout;
@@ -184,6 +184,8 @@ async fn open_sqlite(path: &Path, options: &OpenOptions) -> Result<Pools, OpenEr
         .disable_statement_logging();
     let writing = common
         .clone()
+        // It holds from the first table on: what is deleted can be given back to the disk.
+        .auto_vacuum(SqliteAutoVacuum::Incremental)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .pragma("journal_size_limit", WAL_KEPT);

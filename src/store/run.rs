@@ -72,7 +72,7 @@ statements! {
     COUNT = "SELECT COUNT(*) AS earlier FROM run WHERE effect_id = $1 AND fence = $2";
     END = "UPDATE run SET state = 'ended', model = COALESCE($2, model), level = $3, usd_micros = $4, estimated = $5, \
            input_tokens = $6, cached_tokens = $7, cache_write_tokens = $8, output_tokens = $9, agent_ms = $10, \
-           runs = $11, failure = $12, events = $13, ended_at = $14 WHERE id = $1 AND state <> 'ended'";
+           runs = $11, failure = $12, events = $13, ended_at = $14 WHERE id = $1 AND state <> 'ended' AND counted = 0";
     LOSE_RESULTS = "UPDATE run SET failure = 'result_lost' WHERE effect_id = $1 AND fence = $2 AND state = 'ended' \
                     AND failure IS NULL";
     LOSE_EARLIER = lost!("effect_id = $2 AND fence < $3");

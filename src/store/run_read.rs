@@ -21,17 +21,27 @@ macro_rules! money {
     };
 }
 
+/// The sums over runs that are over, which are columns of a [`Cost`].
+macro_rules! sums_of_ended {
+    () => {
+        concat!(
+            "COUNT(*) AS agent_runs, CAST(SUM(agent_ms) AS BIGINT) AS agent_ms, CAST(SUM(", $crate::store::run_read::money!(), ") AS BIGINT) \
+             AS micros, COUNT(*) FILTER (WHERE estimated = 1 AND ", $crate::store::run_read::money!(), " IS NOT NULL) AS guessed, \
+             COUNT(*) FILTER (WHERE state <> 'running' AND ", $crate::store::run_read::money!(), " IS NULL) AS unknown, \
+             CAST(SUM(input_tokens) AS BIGINT) AS input_tokens, CAST(SUM(cached_tokens) AS BIGINT) AS cached_tokens, \
+             CAST(SUM(cache_write_tokens) AS BIGINT) AS cache_write_tokens, \
+             CAST(SUM(output_tokens) AS BIGINT) AS output_tokens"
+        )
+    };
+}
+pub(super) use {money, sums_of_ended};
+
 /// The columns of a [`Cost`].
 macro_rules! costs {
     () => {
         concat!(
-            "COUNT(*) AS agent_runs, CAST(SUM(agent_ms) AS BIGINT) AS agent_ms, CAST(SUM(", money!(), ") AS BIGINT) \
-             AS micros, COUNT(*) FILTER (WHERE estimated = 1 AND ", money!(), " IS NOT NULL) AS guessed, \
-             COUNT(*) FILTER (WHERE state <> 'running' AND ", money!(), " IS NULL) AS unknown, \
-             COUNT(*) FILTER (WHERE state = 'running') AS running, \
-             CAST(SUM(input_tokens) AS BIGINT) AS input_tokens, CAST(SUM(cached_tokens) AS BIGINT) AS cached_tokens, \
-             CAST(SUM(cache_write_tokens) AS BIGINT) AS cache_write_tokens, \
-             CAST(SUM(output_tokens) AS BIGINT) AS output_tokens FROM run"
+            sums_of_ended!(),
+            ", COUNT(*) FILTER (WHERE state = 'running') AS running FROM run"
         )
     };
 }
@@ -51,7 +61,7 @@ statements! {
     COSTS = concat!("SELECT task, ", costs!(), " WHERE feature_id = $1 GROUP BY task");
     TOTALS = concat!("SELECT role, agent, COALESCE(model, '') AS model, CASE WHEN state = 'ended' \
                      THEN COALESCE(failure, 'ok') ELSE state END AS outcome, ", costs!(),
-                     " GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4");
+                     " WHERE counted <> 1 GROUP BY 1, 2, 3, 4");
     SPENT_BY_DAY = concat!("SELECT installation_id, repo_id, started_at / 86400000 AS day, CAST(COALESCE(SUM(", money!(),
                            "), 0) AS BIGINT) AS micros, COUNT(*) AS agent_runs, \
                            COUNT(*) FILTER (WHERE state <> 'running' AND ", money!(), " IS NULL) AS unknown \
@@ -183,16 +193,21 @@ impl Store {
     /// Returns the sums over all runs ever, by role, agent, model and outcome.
     pub async fn run_totals(&self) -> Result<Vec<RunTotal>, StoreError> {
         let rows = self.db.rows(TOTALS, args![]).await?;
-        let total = |row: &Row| {
-            Ok(RunTotal {
-                role: row.text("role")?,
-                agent: row.text("agent")?,
-                model: row.text("model")?,
-                outcome: row.text("outcome")?,
-                cost: cost(row)?,
-            })
+        let fresh = rows.iter().map(total).collect::<Result<Vec<_>, _>>()?;
+        let mut sums: BTreeMap<[String; 4], Cost> = BTreeMap::new();
+        for total in self.counted_runs().await?.into_iter().chain(fresh) {
+            *sums
+                .entry([total.role, total.agent, total.model, total.outcome])
+                .or_default() += total.cost;
+        }
+        let total = |([role, agent, model, outcome], cost): ([String; 4], Cost)| RunTotal {
+            role,
+            agent,
+            model,
+            outcome,
+            cost,
         };
-        rows.iter().map(total).collect()
+        Ok(sums.into_iter().map(total).collect())
     }
 
     /// Returns the average cost of a task of the repository since `since`, in millionths of a US dollar, and the number
@@ -203,6 +218,16 @@ impl Store {
         let micros = row.opt_count("micros")?;
         micros.map(|micros| Ok((micros, row.count("tasks")?))).transpose()
     }
+}
+
+pub(super) fn total(row: &Row) -> Result<RunTotal, StoreError> {
+    Ok(RunTotal {
+        role: row.text("role")?,
+        agent: row.text("agent")?,
+        model: row.text("model")?,
+        outcome: row.text("outcome")?,
+        cost: cost(row)?,
+    })
 }
 
 fn cost(row: &Row) -> Result<Cost, StoreError> {

@@ -2,10 +2,14 @@
 
 use crate::store::{
     error::StoreError,
+    row::Row,
     sql::{args, statements},
     store::Store,
 };
-use domain::ids::{FeatureKey, Millis};
+use domain::{
+    effect::Lane,
+    ids::{FeatureKey, Millis},
+};
 
 statements! {
     TALLY = "SELECT COUNT(*) FILTER (WHERE state = 'ready' AND run_at <= $1) AS due, \
@@ -18,6 +22,14 @@ statements! {
             AND (feature_id IS NULL OR feature_id = $1) \
             AND NOT (e.state = 'ready' AND e.waits = 1 \
                      AND EXISTS (SELECT 1 FROM feature f WHERE f.id = e.feature_id AND f.held = 1))";
+    LANES = "SELECT e.lane, COUNT(*) FILTER (WHERE e.state = 'ready' AND e.run_at <= $1) AS due, \
+             COUNT(*) FILTER (WHERE e.state = 'ready' AND e.run_at > $1) AS waiting, \
+             COUNT(*) FILTER (WHERE e.state = 'running') AS running, \
+             MIN(CASE WHEN e.state = 'ready' AND e.run_at <= $1 THEN e.run_at END) AS oldest, \
+             MIN(CASE WHEN e.kind = $2 THEN e.first_due END) AS read_since \
+             FROM effect e WHERE e.state IN ('ready', 'running') AND NOT (e.state = 'ready' AND e.waits = 1 \
+             AND EXISTS (SELECT 1 FROM feature f WHERE f.id = e.feature_id AND f.held = 1)) GROUP BY e.lane ORDER BY e.lane";
+    FAILED = "SELECT COUNT(*) AS failed FROM effect WHERE state = 'failed'";
     NEXT_DUE = "SELECT MIN(run_at) AS next FROM effect WHERE state = 'ready' AND run_at > $1";
 }
 
@@ -32,17 +44,44 @@ pub struct Tally {
     pub running: u64,
 }
 
+/// The unfinished effects of one lane. Those that wait because their Feature is held do not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneTally {
+    pub lane: Lane,
+    pub tally: Tally,
+    /// Since when the oldest effect is due that does not run; `None` if none is.
+    pub oldest_due: Option<Millis>,
+    /// Since when the oldest effect of the kind that was asked for is due, whether it runs or not.
+    pub oldest_of_kind: Option<Millis>,
+}
+
 impl Store {
+    /// Counts the unfinished effects by lane, and finds the oldest of one kind.
+    pub async fn tally_lanes(&self, kind: &str, now: Millis) -> Result<Vec<LaneTally>, StoreError> {
+        let rows = self.db.rows(LANES, args![now.0, kind]).await?;
+        let lane = |row: &Row| {
+            Ok(LaneTally {
+                lane: row.parsed("lane")?,
+                tally: read(row)?,
+                oldest_due: row.opt_int("oldest")?.map(Millis),
+                oldest_of_kind: row.opt_int("read_since")?.map(Millis),
+            })
+        };
+        rows.iter().map(lane).collect()
+    }
+
+    /// Returns the number of effects that were given up.
+    pub async fn count_failed(&self) -> Result<u64, StoreError> {
+        let row = self.db.row(FAILED, args![]).await?;
+        Ok(row.map(|row| row.count("failed")).transpose()?.unwrap_or(0))
+    }
+
     /// Counts the unfinished effects of one Feature, or of all.
     pub async fn tally(&self, feature: Option<&FeatureKey>, now: Millis) -> Result<Tally, StoreError> {
         let feature = feature.map(ToString::to_string);
         let row = self.db.row(TALLY, args![now.0, feature.as_deref()]).await?;
         let Some(row) = row else { return Ok(Tally::default()) };
-        Ok(Tally {
-            due: row.count("due")?,
-            waiting: row.count("waiting")?,
-            running: row.count("running")?,
-        })
+        read(&row)
     }
 
     /// Returns whether an unfinished effect may still change a Feature: one of its own, or one of no Feature, such as
@@ -59,4 +98,12 @@ impl Store {
         let next = row.map(|row| row.opt_int("next")).transpose()?;
         Ok(next.flatten().map(Millis))
     }
+}
+
+fn read(row: &Row) -> Result<Tally, StoreError> {
+    Ok(Tally {
+        due: row.count("due")?,
+        waiting: row.count("waiting")?,
+        running: row.count("running")?,
+    })
 }

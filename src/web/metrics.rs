@@ -1,8 +1,8 @@
 //! `GET /metrics`: cost and outcome of agents' runs, for Prometheus. It needs the administrator's token.
 
 use crate::{
-    engine::Engine,
-    store::{ProviderTrouble, RunTotal, StoreError, Tally},
+    engine::{Engine, ingest::KIND},
+    store::{LEASES_LOST, LaneTally, ProviderTrouble, RunTotal, StoreError},
     web::inbox::Inbox,
 };
 use axum::{
@@ -33,12 +33,15 @@ pub struct Family {
 struct Figures {
     totals: Vec<RunTotal>,
     troubles: Vec<ProviderTrouble>,
-    tally: Tally,
+    lanes: Vec<LaneTally>,
+    failed: u64,
+    counters: Vec<(String, u64)>,
     fetched: u64,
+    now: Millis,
 }
 
 /// Every metric.
-pub static FAMILIES: [Family; 10] = [
+pub static FAMILIES: [Family; 16] = [
     Family {
         name: "autobuild_agent_runs_total",
         kind: "counter",
@@ -84,8 +87,59 @@ pub static FAMILIES: [Family; 10] = [
     Family {
         name: "autobuild_effects",
         kind: "gauge",
-        about: "Work that is not done, by state.",
+        about: "Work that is not done, by lane and state.",
         lines: effects,
+    },
+    Family {
+        name: "autobuild_effects_failed",
+        kind: "gauge",
+        about: "Work that was given up and that an operator may try again.",
+        lines: |figures| vec![("source=\"store\"".to_owned(), figures.failed.to_string())],
+    },
+    Family {
+        name: "autobuild_oldest_due_seconds",
+        kind: "gauge",
+        about: "Age of the oldest work that is due and does not run, by lane.",
+        lines: Figures::oldest_due,
+    },
+    Family {
+        name: "autobuild_ingest_lag_seconds",
+        kind: "gauge",
+        about: "Age of the oldest delivery that was not read yet.",
+        lines: |figures| vec![("source=\"store\"".to_owned(), figures.ingest_lag())],
+    },
+    Family {
+        name: "autobuild_leases_lost_total",
+        kind: "counter",
+        about: "Leases that ended because their process was not heard of any more.",
+        lines: |figures| figures.counted(&[(LEASES_LOST, "source=\"store\"")]),
+    },
+    Family {
+        name: "autobuild_features_total",
+        kind: "counter",
+        about: "Features that ended: all, those that were merged, and those of them without help from people.",
+        lines: |figures| {
+            figures.counted(&[
+                ("features_ended", "outcome=\"any\""),
+                ("features_completed", "outcome=\"completed\""),
+                ("features_completed_alone", "outcome=\"completed_alone\""),
+            ])
+        },
+    },
+    Family {
+        name: "autobuild_reviews_total",
+        kind: "counter",
+        about: "Of ended Features: completed tasks with their turns, verdicts, approvals overturned and findings waived.",
+        lines: |figures| {
+            figures.counted(&[
+                ("tasks_completed", "what=\"completed_task\""),
+                ("turns", "what=\"turn\""),
+                ("approvals", "what=\"approval\""),
+                ("approvals_overturned", "what=\"overturned_approval\""),
+                ("refusals", "what=\"refusal\""),
+                ("findings_waived", "what=\"waived_finding\""),
+            ])
+        },
     },
     Family {
         name: "autobuild_model_api_failures",
@@ -129,7 +183,10 @@ async fn gather(engine: &Engine, now: Millis) -> Result<String, StoreError> {
     Ok(page(&Figures {
         totals: store.run_totals().await?,
         troubles: store.troubled_providers().await?,
-        tally: store.tally(None, now).await?,
+        lanes: store.tally_lanes(KIND, now).await?,
+        failed: store.count_failed().await?,
+        counters: store.counters().await?,
+        now,
         fetched: engine.replay_status().await?.fetched,
     }))
 }
@@ -162,6 +219,38 @@ impl Figures {
     }
 }
 
+impl Figures {
+    /// Returns a line for each lane with the age of its oldest due work.
+    fn oldest_due(&self) -> Vec<(String, String)> {
+        let age = |lane: &LaneTally| (format!("lane=\"{}\"", lane.lane.word()), self.age(lane.oldest_due));
+        self.lanes.iter().map(age).collect()
+    }
+
+    fn ingest_lag(&self) -> String {
+        self.age(self.lanes.iter().filter_map(|lane| lane.oldest_of_kind).min())
+    }
+
+    /// Returns the seconds since a moment, 0 if there is none.
+    fn age(&self, since: Option<Millis>) -> String {
+        let age = since.map_or(0, |since| self.now.0.saturating_sub(since.0).max(0));
+        decimal(age.unsigned_abs(), 3)
+    }
+
+    /// Returns a line for each of these counters, each with its labels.
+    fn counted(&self, names: &[(&str, &str)]) -> Vec<(String, String)> {
+        let value = |name| {
+            self.counters
+                .iter()
+                .find(|(known, _)| known == name)
+                .map_or(0, |(_, value)| *value)
+        };
+        names
+            .iter()
+            .map(|(name, labels)| ((*labels).to_owned(), value(*name).to_string()))
+            .collect()
+    }
+}
+
 fn is_open(total: &RunTotal) -> bool {
     total.outcome == "running"
 }
@@ -173,14 +262,17 @@ fn open(figures: &Figures) -> Vec<(String, String)> {
 }
 
 fn effects(figures: &Figures) -> Vec<(String, String)> {
-    let tally = &figures.tally;
-    let states = [
-        ("due", tally.due),
-        ("waiting", tally.waiting),
-        ("running", tally.running),
-    ];
-    let lines = states.map(|(state, count)| (format!("state=\"{state}\""), count.to_string()));
-    lines.to_vec()
+    let states = |lane: &LaneTally| {
+        let tally = lane.tally;
+        let states = [
+            ("due", tally.due),
+            ("waiting", tally.waiting),
+            ("running", tally.running),
+        ];
+        let name = lane.lane.word();
+        states.map(|(state, count)| (format!("lane=\"{name}\",state=\"{state}\""), count.to_string()))
+    };
+    figures.lanes.iter().flat_map(states).collect()
 }
 
 fn failures(trouble: &ProviderTrouble) -> (String, String) {
@@ -226,6 +318,7 @@ fn escaped(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::{Lane, Tally};
 
     #[test]
     fn figures_are_counters_by_role_model_and_outcome() {
@@ -244,8 +337,19 @@ mod tests {
         let page = page(&Figures {
             totals: vec![total("ok", "a\"b\nc"), total("running", "")],
             troubles: Vec::new(),
-            tally: Tally::default(),
+            lanes: vec![LaneTally {
+                lane: Lane::Agent,
+                tally: Tally {
+                    due: 3,
+                    ..Tally::default()
+                },
+                oldest_due: Some(Millis(1_000)),
+                oldest_of_kind: None,
+            }],
+            failed: 4,
+            counters: vec![("turns".to_owned(), 7)],
             fetched: 2,
+            now: Millis(3_500),
         });
         let labels = r#"{role="player",agent="claude",model="a\"bc",outcome="ok"}"#;
         for line in [
@@ -254,6 +358,10 @@ mod tests {
             format!("autobuild_agent_seconds_total{labels} 61.005"),
             "autobuild_agent_runs_open{source=\"ledger\"} 2".to_owned(),
             "autobuild_deliveries_fetched_total{source=\"replay\"} 2".to_owned(),
+            "autobuild_effects{lane=\"agent\",state=\"due\"} 3".to_owned(),
+            "autobuild_oldest_due_seconds{lane=\"agent\"} 2.500".to_owned(),
+            "autobuild_reviews_total{what=\"turn\"} 7".to_owned(),
+            "autobuild_leases_lost_total{source=\"store\"} 0".to_owned(),
         ] {
             assert!(page.lines().any(|found| found == line), "{line}\n{page}");
         }

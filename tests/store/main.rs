@@ -25,4 +25,5 @@ mod on_postgres;
 mod on_sqlite;
 mod opening;
 mod queue;
+mod retention;
 mod runs;

@@ -346,7 +346,12 @@ async fn totals_are_summed_by_role_model_and_outcome(db: Database) {
             ..ended(&id, Some(3))
         };
         store.end_run(&end).await.unwrap();
+        // What was counted before stays, and is counted once.
+        store.count_runs(NOW).await.unwrap();
+        store.count_runs(NOW).await.unwrap();
     }
+    let (id, _) = begun(&store, &hold, &new_run(Some(1)), &Budget::default()).await;
+    store.end_run(&ended(&id, Some(3))).await.unwrap();
     let totals = store.run_totals().await.unwrap();
     let told: Vec<_> = totals
         .iter()
@@ -362,7 +367,7 @@ async fn totals_are_summed_by_role_model_and_outcome(db: Database) {
     assert_eq!(
         told,
         [
-            ("ok", "small-2026", 2, Some(6)),
+            ("ok", "small-2026", 3, Some(9)),
             ("timed_out", "small-2026", 1, Some(3))
         ]
     );

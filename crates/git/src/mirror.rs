@@ -132,6 +132,19 @@ impl Mirrors {
         below(&data_dir.join("git"), repo)
     }
 
+    /// Returns the folder that holds all mirrors.
+    pub(crate) fn folder_of_all(&self) -> PathBuf {
+        self.shared.root.join("mirrors")
+    }
+
+    pub(crate) fn known(&self) -> &Mutex<HashMap<RepoId, Mirror>> {
+        &self.shared.known
+    }
+
+    pub(crate) fn trash(&self) -> &Trash {
+        &self.shared.trash
+    }
+
     /// Returns the mirror of one repository.
     #[must_use]
     pub fn mirror(&self, repo: RepoId) -> Mirror {
@@ -182,6 +195,7 @@ impl Mirror {
         let refspecs = branches.iter().map(|pattern| mirror_refspec(pattern));
         let refspecs = refspecs.collect::<Result<Vec<_>, _>>()?;
         self.ready()?;
+        self.touch();
         let _writing = self.writing.lock().await;
         let call = self.fetching(remote).arg("--prune").arg("--");
         let output = call.arg(remote.url()).args(refspecs).run().await?;

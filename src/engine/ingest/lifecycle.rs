@@ -126,6 +126,7 @@ pub async fn installation(
     match event {
         InstallationEvent::Deleted => {
             engine.autobuild.forget_installation(installation);
+            engine.store.depart(installation, engine.now()).await?;
             let event = Event::Cancelled(CancelledWhy::InstallationRemoved);
             all(engine, scope, &event, "installation/deleted", "installation").await
         }

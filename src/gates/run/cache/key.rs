@@ -41,6 +41,15 @@ pub(super) struct Key {
     folder: PathBuf,
 }
 
+/// Returns the folder of all caches of the repository with this mirror.
+pub(super) fn folder_of(caches: &Path, mirror: &Path) -> PathBuf {
+    caches.join(hex(&Sha256::digest(mirror.as_os_str().as_encoded_bytes())))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
 impl Key {
     /// Computes the key of a commit for these commands, which see the checkout at the path `seen`.
     pub(super) async fn of(
@@ -68,9 +77,7 @@ impl Key {
             hash.update([0]);
             hash.update(Sha256::digest(content.map(|content| content.bytes).unwrap_or_default()));
         }
-        let hex = |bytes: &[u8]| -> String { bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect() };
-        let repository = hex(&Sha256::digest(mirror.dir().as_os_str().as_encoded_bytes()));
-        let folder = caches.join(repository).join(hex(&hash.finalize()));
+        let folder = folder_of(caches, mirror.dir()).join(hex(&hash.finalize()));
         Ok(Self { folder })
     }
 

@@ -15,6 +15,7 @@ mod times;
 mod untracked_files;
 
 pub(crate) use made::Made;
+pub use room::{forget_caches_of, forget_unused_caches};
 pub(crate) use times::{age, matter as times_matter};
 pub(crate) use untracked_files::UntrackedFiles;
 

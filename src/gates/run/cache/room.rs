@@ -1,6 +1,10 @@
 //! Limits the number and total size of the caches: the least recently used are removed first.
 
-use crate::gates::run::cache::{Notes, copy::MOST_BYTES, key::filled_on};
+use crate::gates::run::cache::{
+    Notes,
+    copy::MOST_BYTES,
+    key::{filled_on, folder_of},
+};
 use std::{
     fs,
     os::unix::fs::MetadataExt,
@@ -19,6 +23,23 @@ const LEFT: i64 = 24 * 60 * 60;
 /// Removes the least recently used entries until there is room, but never the one just made.
 pub(super) fn make(caches: &Path, newest: &Path) {
     make_within(caches, newest, MOST_ENTRIES, MOST_BYTES_OF_ALL);
+}
+
+/// Removes the entries that nobody used since `before`, in seconds since the epoch.
+pub fn forget_unused_caches(caches: &Path, before: i64) {
+    for ((used, _), entry) in entries(caches) {
+        if used < before {
+            remove(&entry);
+        }
+    }
+}
+
+/// Removes everything that was built of the repository with this mirror.
+pub fn forget_caches_of(caches: &Path, mirror: &Path) {
+    let folder = folder_of(caches, mirror);
+    if folder.exists() {
+        remove(&folder);
+    }
 }
 
 fn make_within(caches: &Path, newest: &Path, most: usize, most_bytes: u64) {
@@ -124,6 +145,16 @@ mod tests {
         assert_eq!(left(&[1, 90, 40], 9, 100), [false, false, true]);
         assert_eq!(left(&[40, 40, 400], 9, 100), [false, false, true]);
         assert_eq!(left(&[40, 40], 9, 100), [true, true]);
+    }
+
+    #[test]
+    fn what_nobody_used_for_long_goes() {
+        let (dir, entries) = caches(&[1, 1, 1]);
+        forget_unused_caches(dir.path(), 1);
+        assert_eq!(
+            entries.iter().map(|entry| entry.exists()).collect::<Vec<_>>(),
+            [false, true, true]
+        );
     }
 
     #[test]

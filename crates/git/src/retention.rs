@@ -1,0 +1,101 @@
+//! Mirrors grow: one that nobody uses is deleted, and one of many packs is repacked. Both can be made again from the remote.
+
+use crate::{
+    blocking::blocking,
+    error::GitError,
+    mirror::{Mirror, Mirrors},
+    process::GitCall,
+};
+use domain::ids::{Millis, RepoId};
+use std::{
+    fs,
+    os::unix::fs::MetadataExt,
+    path::Path,
+    sync::{Arc, PoisonError},
+};
+
+/// The file whose time is that of the mirror's last use.
+const USED: &str = "used";
+
+/// The number of packs from which a mirror is repacked: each lookup of an object asks them one after the other.
+const MANY_PACKS: usize = 50;
+
+/// Whether a mirror was deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forgotten {
+    /// Its folder is gone.
+    Deleted,
+    /// Something in this process uses it.
+    InUse,
+}
+
+impl Mirrors {
+    /// Returns the repositories that have a mirror here.
+    #[must_use]
+    pub fn stored(&self) -> Vec<RepoId> {
+        let entries = fs::read_dir(self.folder_of_all()).into_iter().flatten().flatten();
+        let repo = |name: &str| name.strip_suffix(".git")?.parse().ok().map(RepoId);
+        entries.filter_map(|entry| repo(entry.file_name().to_str()?)).collect()
+    }
+
+    /// Returns when the mirror was last filled or used; `None` if that is not known.
+    #[must_use]
+    pub fn used_at(&self, repo: RepoId) -> Option<Millis> {
+        let mirror = self.folder_of_all().join(format!("{repo}.git"));
+        let known = fs::metadata(mirror.join(USED))
+            .or_else(|_| fs::metadata(&mirror))
+            .ok()?;
+        Some(Millis(known.mtime().saturating_mul(1_000)))
+    }
+
+    /// Deletes a mirror, unless something in this process uses it: checkouts borrow its objects.
+    pub fn forget(&self, repo: RepoId) -> Forgotten {
+        let mut known = self.known().lock().unwrap_or_else(PoisonError::into_inner);
+        if known
+            .get(&repo)
+            .is_some_and(|mirror| Arc::strong_count(&mirror.dir) > 1)
+        {
+            return Forgotten::InUse;
+        }
+        known.remove(&repo);
+        self.trash().take(&self.folder_of_all().join(format!("{repo}.git")));
+        Forgotten::Deleted
+    }
+}
+
+impl Mirror {
+    /// Notes that the mirror was used now.
+    pub(crate) fn touch(&self) {
+        let _ = fs::write(self.dir.join(USED), b"");
+    }
+
+    /// Joins the packs of a mirror that has many, and drops no object: checkouts borrow them.
+    pub async fn repack(&self) -> Result<(), GitError> {
+        let dir = Arc::clone(&self.dir);
+        let packs = blocking(move || count_packs(&dir)).await.unwrap_or_default();
+        if packs < MANY_PACKS {
+            return Ok(());
+        }
+        let _writing = self.writing.lock().await;
+        let call = GitCall::new(&self.dir, "repack").talking_to_disk();
+        let output = call.arg("-d").arg("--geometric=2").arg("--quiet").run().await?;
+        match output.code {
+            0 => Ok(()),
+            code => Err(GitError::Failed {
+                command: "repack".to_owned(),
+                code,
+                stderr: output.stderr,
+            }),
+        }
+    }
+}
+
+fn count_packs(mirror: &Path) -> usize {
+    let entries = fs::read_dir(mirror.join("objects/pack"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    entries
+        .filter(|entry| entry.path().extension().is_some_and(|kind| kind == "pack"))
+        .count()
+}

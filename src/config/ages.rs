@@ -1,0 +1,61 @@
+//! How long what is old is kept.
+
+use crate::config::server_parse::Parser;
+use std::time::Duration;
+
+/// The most days that anybody may set: a hundred years.
+const MOST_DAYS: u64 = 36_500;
+
+/// How long what is old is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ages {
+    /// Bodies of deliveries, and what was done about deliveries of no Feature.
+    pub payloads: Duration,
+    /// Ids of deliveries.
+    pub deliveries: Duration,
+    /// Effects, traces and evidence of ended Features.
+    pub ended: Duration,
+    /// Everything of an installation that is gone.
+    pub departed: Duration,
+    /// Mirrors that nobody used.
+    pub mirrors: Duration,
+    /// Build caches that nobody used.
+    pub caches: Duration,
+}
+
+impl Default for Ages {
+    fn default() -> Self {
+        let days = |days: u64| Duration::from_secs(days * 86_400);
+        Self {
+            payloads: days(7),
+            deliveries: days(30),
+            ended: days(90),
+            departed: days(7),
+            mirrors: days(30),
+            caches: days(14),
+        }
+    }
+}
+
+impl Parser {
+    pub(super) fn ages(&mut self) -> Ages {
+        let usual = Ages::default();
+        Ages {
+            payloads: self.days("KEEP_PAYLOADS_DAYS", usual.payloads),
+            deliveries: self.days("KEEP_DELIVERIES_DAYS", usual.deliveries),
+            ended: self.days("KEEP_ENDED_DAYS", usual.ended),
+            departed: self.days("KEEP_DEPARTED_DAYS", usual.departed),
+            mirrors: self.days("KEEP_MIRRORS_DAYS", usual.mirrors),
+            caches: self.days("KEEP_CACHES_DAYS", usual.caches),
+        }
+    }
+
+    fn days(&mut self, name: &'static str, usual: Duration) -> Duration {
+        let read = |text: &str| {
+            let days = text.parse::<u64>().ok().filter(|days| (1..=MOST_DAYS).contains(days));
+            days.ok_or_else(|| format!("must be a whole number of days from 1 to {MOST_DAYS}"))
+        };
+        self.parse(name, read)
+            .map_or(usual, |days| Duration::from_secs(days * 86_400))
+    }
+}

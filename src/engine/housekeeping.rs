@@ -1,0 +1,110 @@
+//! Counts what has ended, and deletes what is old.
+
+use crate::{
+    engine::{
+        Engine,
+        figures::{Help, Success, success},
+        persist,
+    },
+    gates::{forget_caches_of, forget_unused_caches},
+    store::{More, StoreError},
+};
+use domain::ids::{FeatureKey, Millis};
+use git::{Forgotten, Mirrors};
+use std::time::Duration;
+
+/// How long a run that nobody ended may still report its end before it is counted, in milliseconds.
+const LATE_ENDS_MS: i64 = 24 * 3_600_000;
+
+/// How long baselines are kept, in milliseconds. An older one is made again if it is needed.
+const BASELINES_MS: i64 = 90 * 24 * 3_600_000;
+
+/// How long the repositories of an installation that is gone are remembered after its data was deleted, so that every
+/// machine deletes their code, in milliseconds.
+const DEPARTED_MS: i64 = 60 * 24 * 3_600_000;
+
+impl Engine {
+    /// Adds what has ended to the figures that only grow.
+    pub(super) async fn count(&self) -> Result<(), StoreError> {
+        self.store.count_runs(self.now().plus(-LATE_ENDS_MS)).await?;
+        for key in self.store.uncounted_features().await? {
+            let success = self.success_of(&key).await?;
+            self.store.count_feature(&key, &counters(&success)).await?;
+        }
+        Ok(())
+    }
+
+    /// Counts one Feature. One that cannot be read counts as zero.
+    pub(super) async fn success_of(&self, key: &FeatureKey) -> Result<Success, StoreError> {
+        let Some(stored) = self.store.feature(key).await? else {
+            return Ok(Success::default());
+        };
+        let help = match self.store.deeds_of_people(key).await? {
+            0 => Help::None,
+            _ => Help::People,
+        };
+        Ok(persist::read(&stored).map_or_else(|_| Success::default(), |feature| success(&feature, help)))
+    }
+
+    /// Deletes what is old. Each piece is short; what is left waits for the next round.
+    pub(super) async fn forget(&self) -> Result<(), StoreError> {
+        let (store, ages) = (&self.store, self.settings.ages);
+        let before = |age: Duration| self.now().plus(-i64::try_from(age.as_millis()).unwrap_or(i64::MAX));
+        match store.blank_payloads(before(ages.payloads)).await? {
+            0 => {}
+            count => tracing::info!("the payloads of {count} old deliveries were blanked"),
+        }
+        while store.forget_deliveries(before(ages.deliveries)).await? == More::Maybe {}
+        while store.forget_loose_effects(before(ages.payloads)).await? == More::Maybe {}
+        while store.trim_ended_features(before(ages.ended)).await? == More::Maybe {}
+        store.forget_baselines(self.now().plus(-BASELINES_MS)).await?;
+        store.forget_packs(before(self.settings.packs.kept)).await?;
+        match store.purge_departed(before(ages.departed)).await? {
+            0 => {}
+            count => tracing::info!("the data of {count} installations that are gone was deleted"),
+        }
+        self.forget_code(before(ages.mirrors)).await?;
+        let caches = self.settings.data_dir.join("caches");
+        let unused = before(ages.caches).0 / 1_000;
+        let _ = git::blocking(move || forget_unused_caches(&caches, unused)).await;
+        store.forget_departed(self.now().plus(-DEPARTED_MS)).await?;
+        store.give_back_room().await
+    }
+
+    /// Deletes mirrors of repositories that are gone, and those that nobody used since `before`.
+    async fn forget_code(&self, before: Millis) -> Result<(), StoreError> {
+        let departed = self.store.departed_repos().await?;
+        for repo in self.mirrors.stored() {
+            let is_unused = self.mirrors.used_at(repo).is_none_or(|used| used < before);
+            if is_unused || departed.contains(&repo) {
+                match self.mirrors.forget(repo) {
+                    Forgotten::Deleted => {
+                        tracing::info!(%repo, "the mirror of repository {repo} was deleted");
+                        let data = &self.settings.data_dir;
+                        forget_caches_of(&data.join("caches"), &Mirrors::folder(data, repo));
+                    }
+                    Forgotten::InUse => {}
+                }
+            } else if let Err(error) = self.mirrors.mirror(repo).repack().await {
+                tracing::warn!(%error, %repo, "the mirror of repository {repo} could not be repacked");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the counters of an ended Feature.
+fn counters(success: &Success) -> [(&'static str, u64); 9] {
+    [
+        ("features_ended", success.ended),
+        ("features_completed", success.completed),
+        ("features_completed_alone", success.alone),
+        ("tasks_completed", success.tasks),
+        ("turns", success.turns),
+        ("approvals", success.approvals),
+        ("approvals_overturned", success.overturned),
+        ("refusals", success.refusals),
+        ("findings_waived", success.waived),
+    ]
+    .map(|(name, count)| (name, u64::from(count)))
+}

@@ -1,0 +1,159 @@
+//! Deletes what is old, in small pieces, so that no statement holds others up for long.
+
+use crate::store::{
+    error::StoreError,
+    row::{Row, stored},
+    sql::{Pools, Tx, args, statements},
+    store::Store,
+};
+use domain::ids::{InstallationId, Millis, RepoId};
+
+/// The rows that one statement deletes at most.
+const AT_ONCE: i64 = 500;
+
+/// The free pages that one step gives back to the disk, for SQLite.
+const GIVE_BACK: &str = "PRAGMA incremental_vacuum(4000)";
+
+statements! {
+    DELIVERIES = "DELETE FROM delivery WHERE (app_id, id) IN \
+                  (SELECT app_id, id FROM delivery WHERE received_at < $1 LIMIT $2)";
+    // Effects of no Feature read deliveries and answer people. One that failed stays for the operators.
+    LOOSE_EFFECTS = "DELETE FROM effect WHERE seq IN (SELECT seq FROM effect WHERE feature_id IS NULL \
+                     AND state IN ('done', 'cancelled') AND first_due < $1 LIMIT $2)";
+    ENDED = "SELECT f.id FROM feature f WHERE f.trimmed = 0 AND f.state IN ('completed', 'cancelled', 'failed') \
+             AND (SELECT MAX(e.at) FROM event e WHERE e.stream = f.id) < $1 LIMIT $2";
+    TRIM_EFFECTS = "DELETE FROM effect WHERE feature_id = $1 AND state <> 'running'";
+    TRIM_RUNS = "UPDATE run SET events = NULL, calls = NULL WHERE feature_id = $1";
+    TRIM_TURNS = "UPDATE turn SET evidence = NULL WHERE task_id IN (SELECT id FROM task WHERE feature_id = $1)";
+    TRIMMED = "UPDATE feature SET trimmed = 1 WHERE id = $1";
+    DEPART = "INSERT INTO departed (installation_id, since, repos) VALUES ($1, $2, '[]') ON CONFLICT DO NOTHING";
+    TO_PURGE = "SELECT installation_id FROM departed WHERE since < $1 AND purged = 0 LIMIT $2";
+    REPOS = "SELECT DISTINCT repo_id FROM feature f WHERE installation_id = $1 AND NOT EXISTS \
+             (SELECT 1 FROM feature o WHERE o.repo_id = f.repo_id AND o.installation_id <> $1) \
+             UNION SELECT DISTINCT repo_id FROM delivery WHERE installation_id = $1 AND repo_id IS NOT NULL";
+    PURGE_EVENTS = "DELETE FROM event WHERE stream IN (SELECT id FROM feature WHERE installation_id = $1 \
+                    AND state IN ('completed', 'cancelled', 'failed'))";
+    PURGE_EFFECTS = "DELETE FROM effect WHERE installation_id = $1 AND state <> 'running'";
+    PURGE_RUNS = "DELETE FROM run WHERE installation_id = $1 AND counted = 1";
+    PURGE_DELIVERIES = "DELETE FROM delivery WHERE installation_id = $1";
+    PURGE_FEATURES = "DELETE FROM feature WHERE installation_id = $1 AND state IN ('completed', 'cancelled', 'failed')";
+    PURGE_BASELINES = "DELETE FROM baseline WHERE repo_id = $1";
+    PURGE_SETTINGS = "DELETE FROM repository_settings WHERE repo_id = $1";
+    PURGED = "UPDATE departed SET purged = 1, repos = $2 WHERE installation_id = $1";
+    DEPARTED_REPOS = "SELECT repos FROM departed WHERE purged = 1";
+    FORGET_DEPARTED = "DELETE FROM departed WHERE purged = 1 AND since < $1";
+}
+
+/// Whether a step found as much as it takes at once, so that there may be more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum More {
+    Maybe,
+    No,
+}
+
+impl More {
+    fn after(count: u64) -> Self {
+        if count < AT_ONCE.unsigned_abs() {
+            Self::No
+        } else {
+            Self::Maybe
+        }
+    }
+}
+
+impl Store {
+    /// Deletes some deliveries older than `before`. A repeat of one of them would be new.
+    pub async fn forget_deliveries(&self, before: Millis) -> Result<More, StoreError> {
+        let count = self.db.run(DELIVERIES, args![before.0, AT_ONCE]).await?;
+        Ok(More::after(count))
+    }
+
+    /// Deletes some effects of no Feature that are over and were due before `before`.
+    pub async fn forget_loose_effects(&self, before: Millis) -> Result<More, StoreError> {
+        let count = self.db.run(LOOSE_EFFECTS, args![before.0, AT_ONCE]).await?;
+        Ok(More::after(count))
+    }
+
+    /// Deletes the effects, traces and evidence of some Features whose last event was before `before`. The Features, their
+    /// plans, tasks, reviews, events and costs stay.
+    pub async fn trim_ended_features(&self, before: Millis) -> Result<More, StoreError> {
+        let rows = self.db.rows(ENDED, args![before.0, AT_ONCE]).await?;
+        for row in &rows {
+            let id = row.text("id")?;
+            let mut tx = self.db.write().await?;
+            for sql in [TRIM_EFFECTS, TRIM_RUNS, TRIM_TURNS, TRIMMED] {
+                tx.run(sql, args![&id]).await?;
+            }
+            tx.commit().await?;
+        }
+        Ok(More::after(u64::try_from(rows.len()).unwrap_or(0)))
+    }
+
+    /// Notes that an installation is gone, so that what belongs to it goes later.
+    pub async fn depart(&self, installation: InstallationId, now: Millis) -> Result<(), StoreError> {
+        self.db.run(DEPART, args![stored(installation.0)?, now.0]).await?;
+        Ok(())
+    }
+
+    /// Deletes what belongs to installations that are gone since before `before`. Returns their number.
+    pub async fn purge_departed(&self, before: Millis) -> Result<u64, StoreError> {
+        let rows = self.db.rows(TO_PURGE, args![before.0, AT_ONCE]).await?;
+        for row in &rows {
+            let mut tx = self.db.write().await?;
+            purge(&mut tx, row.int("installation_id")?).await?;
+            tx.commit().await?;
+        }
+        Ok(u64::try_from(rows.len()).unwrap_or(0))
+    }
+
+    /// Returns the repositories of which the database holds nothing any more. Each machine deletes their code.
+    pub async fn departed_repos(&self) -> Result<Vec<RepoId>, StoreError> {
+        let rows = self.db.rows(DEPARTED_REPOS, args![]).await?;
+        let texts = rows
+            .iter()
+            .map(|row| row.text("repos"))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(texts
+            .iter()
+            .flat_map(|text| serde_json::from_str::<Vec<RepoId>>(text).unwrap_or_default())
+            .collect())
+    }
+
+    /// Forgets installations that are gone since before `before`, with the names of their repositories.
+    pub async fn forget_departed(&self, before: Millis) -> Result<(), StoreError> {
+        self.db.run(FORGET_DEPARTED, args![before.0]).await?;
+        Ok(())
+    }
+
+    /// Gives the room of deleted rows back to the disk, some at a time. PostgreSQL does so by itself.
+    pub async fn give_back_room(&self) -> Result<(), StoreError> {
+        if let Pools::Sqlite { write, .. } = &self.db.pools {
+            sqlx::query(GIVE_BACK).execute(write).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn purge(tx: &mut Tx, installation: i64) -> Result<(), StoreError> {
+    let repos = tx.rows(REPOS, args![installation]).await?;
+    let repos = repos
+        .iter()
+        .map(|row: &Row| row.int("repo_id"))
+        .collect::<Result<Vec<_>, _>>()?;
+    for sql in [
+        PURGE_EVENTS,
+        PURGE_EFFECTS,
+        PURGE_RUNS,
+        PURGE_DELIVERIES,
+        PURGE_FEATURES,
+    ] {
+        tx.run(sql, args![installation]).await?;
+    }
+    for repo in &repos {
+        tx.run(PURGE_BASELINES, args![*repo]).await?;
+        tx.run(PURGE_SETTINGS, args![*repo]).await?;
+    }
+    let repos = serde_json::to_string(&repos).unwrap_or_default();
+    tx.run(PURGED, args![installation, &repos]).await?;
+    Ok(())
+}
