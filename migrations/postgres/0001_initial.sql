@@ -33,6 +33,7 @@ CREATE TABLE feature (
     pull_number     BIGINT,
     held            BIGINT NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),  -- its waiting effects are not claimed
     data            TEXT   NOT NULL,
+    format          BIGINT NOT NULL DEFAULT 1,  -- of data here and in its tasks and turns; an older program leaves a newer one alone
     counted         BIGINT NOT NULL DEFAULT 0 CHECK (counted IN (0, 1)),  -- its success is in counter
     trimmed         BIGINT NOT NULL DEFAULT 0 CHECK (trimmed IN (0, 1)),  -- its effects, traces and evidence are gone
     UNIQUE (repo_id, issue_number, run)
@@ -118,6 +119,7 @@ CREATE TABLE effect (
     installation_id  BIGINT NOT NULL,
     repo_id          BIGINT,
     payload          TEXT   NOT NULL,
+    format           BIGINT NOT NULL DEFAULT 1,            -- of the payload
     state            TEXT   NOT NULL DEFAULT 'ready'
                             CHECK (state IN ('ready', 'running', 'done', 'failed', 'cancelled')),
     priority         BIGINT NOT NULL,            -- lower goes first

@@ -5,6 +5,7 @@ use crate::store::{
     counters, effect,
     effect::StoredEffect,
     error::StoreError,
+    feature::FORMAT,
     hold::Hold,
     run,
     sql::{Pools, args, statements},
@@ -21,6 +22,7 @@ pub(super) const LOCK: i64 = 0x6175_746f_0002;
 
 statements! {
     // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server, $9 feature;
+    // $10 the newest format that this program reads: what a newer one stored is left to it.
     // $8 repositories whose agents are left to another process, as `,1,2,`.
     // `waiting` steps through the index from one installation to the next, so a thousand waiting effects of one
     // installation cost no more than one. Each installation offers its first effect that nothing holds back. The
@@ -48,7 +50,8 @@ statements! {
         "   AND NOT EXISTS (SELECT 1 FROM effect o WHERE e.lane = 'forge'",
         "    AND o.state IN ('ready', 'running') AND o.subject = e.subject AND o.seq < e.seq",
         "    AND o.lane = 'forge' AND o.ordered = e.ordered AND (o.ordered = 1 OR o.kind = e.kind))",
-        "   AND NOT EXISTS (SELECT 1 FROM feature f WHERE e.waits = 1 AND f.id = e.feature_id AND f.held = 1)",
+        "   AND e.format <= $10",
+        "   AND NOT EXISTS (SELECT 1 FROM feature f WHERE f.id = e.feature_id AND (e.waits = 1 AND f.held = 1 OR f.format > $10))",
         "   AND (CASE WHEN e.feature_limit < $9 THEN e.feature_limit ELSE $9 END) > (SELECT COUNT(*) FROM effect r",
         "    WHERE r.state = 'running' AND r.lane = CAST($1 AS TEXT) AND r.feature_id = e.feature_id)",
         "   AND $6 > (SELECT COUNT(*) FROM effect r",
@@ -131,6 +134,7 @@ impl Store {
                 most(limits.in_all),
                 others.as_str(),
                 most(limits.per_feature),
+                FORMAT,
             ];
             if let Some(row) = tx.row(CLAIM, arguments).await? {
                 let effect = effect::read(&row)?;

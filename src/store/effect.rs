@@ -2,6 +2,7 @@
 
 use crate::store::{
     error::StoreError,
+    feature::FORMAT,
     row::{Row, stored},
     sql::{Bulk, Tx, args, statements},
     store::Store,
@@ -33,8 +34,8 @@ statements! {
 pub(super) static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::new(
         "INSERT INTO effect (id, kind, lane, subject, feature_id, feature_limit, ordered, waits, installation_id, \
-         repo_id, payload, priority, run_at, first_due)",
-        14,
+         repo_id, payload, format, priority, run_at, first_due)",
+        15,
         "ON CONFLICT (id) DO NOTHING",
     )
 });
@@ -227,6 +228,7 @@ async fn insert(tx: &mut Tx, sql: &'static str, piece: &[&NewEffect]) -> Result<
             stored(new.installation.0)?,
             new.repo.map(|repo| stored(repo.0)).transpose()?,
             &new.payload,
+            FORMAT,
             new.priority,
             new.run_at.0,
             new.run_at.0,

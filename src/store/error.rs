@@ -25,6 +25,9 @@ pub enum StoreError {
         /// What is wrong with the value.
         problem: String,
     },
+    /// A newer program stored it. That one goes on with it; this one leaves it alone.
+    #[error("a newer version of AutoBuild stored this (format {format}, this version reads up to {known})")]
+    Newer { format: i64, known: i64 },
     /// A number too large for a database column.
     #[error("{0} is too large a number to be stored")]
     TooLarge(u64),
@@ -61,7 +64,9 @@ impl StoreError {
             Self::CannotWrite(error) if is_full(error) => StoreFailure::Disk,
             Self::Unreadable { .. } => StoreFailure::Value,
             Self::Refused(_) | Self::TooLarge(_) | Self::TooLong { .. } => StoreFailure::Statement,
-            Self::Busy(_) | Self::Unavailable(_) | Self::CannotWrite(_) | Self::Closed => StoreFailure::Database,
+            Self::Busy(_) | Self::Unavailable(_) | Self::CannotWrite(_) | Self::Newer { .. } | Self::Closed => {
+                StoreFailure::Database
+            }
         }
     }
 
@@ -75,6 +80,7 @@ impl StoreError {
             | Self::Unavailable(_)
             | Self::CannotWrite(_)
             | Self::Unreadable { .. }
+            | Self::Newer { .. }
             | Self::TooLarge(_)
             | Self::TooLong { .. }
             | Self::Closed => false,

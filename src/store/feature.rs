@@ -13,17 +13,21 @@ use domain::ids::{FeatureKey, InstallationId, PullNumber};
 /// The columns of a [`FeatureRow`] and its version.
 macro_rules! columns {
     () => {
-        "id, installation_id, state, version, branch, pull_number, held, data"
+        "id, installation_id, state, version, branch, pull_number, held, format, data"
     };
 }
 pub(super) use columns;
 
+/// The form of the JSON that this program stores for Features, tasks, turns and effects. It also reads the earlier forms
+/// that a release wrote. Raise it with a change that the release before cannot read.
+pub const FORMAT: i64 = 1;
+
 statements! {
     READ = concat!("SELECT ", columns!(), " FROM feature WHERE id = $1");
     CREATE = "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, branch, \
-              pull_number, held, data) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING";
+              pull_number, held, data, format) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING";
     SWAP = "UPDATE feature SET installation_id = $3, state = $4, version = version + 1, branch = $5, pull_number = $6, \
-            held = $7, data = $8 WHERE id = $1 AND version = $2";
+            held = $7, data = $8, format = $9 WHERE id = $1 AND version = $2";
 }
 
 /// The row of a Feature, without its Tasks and Turns.
@@ -86,7 +90,12 @@ impl Store {
     }
 }
 
+/// Reads a Feature's row, unless a newer program stored it.
 pub(super) fn read(row: &Row) -> Result<FeatureRow, StoreError> {
+    let format = row.int("format")?;
+    if format > FORMAT {
+        return Err(StoreError::Newer { format, known: FORMAT });
+    }
     Ok(FeatureRow {
         key: row.parsed("id")?,
         installation: InstallationId(row.count("installation_id")?),
@@ -121,6 +130,7 @@ async fn create(tx: &mut Tx, row: &FeatureRow) -> Result<Saved, StoreError> {
         row.pull.map(|pull| stored(pull.0)).transpose()?,
         i64::from(row.held),
         &row.data,
+        FORMAT,
     ];
     match tx.run(CREATE, arguments).await? {
         0 => Ok(Saved::RunExists),
@@ -139,6 +149,7 @@ async fn swap(tx: &mut Tx, row: &FeatureRow, version: i64) -> Result<Saved, Stor
         row.pull.map(|pull| stored(pull.0)).transpose()?,
         i64::from(row.held),
         &row.data,
+        FORMAT,
     ];
     match tx.run(SWAP, arguments).await {
         Ok(0) => Ok(Saved::LostRace),

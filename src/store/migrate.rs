@@ -5,22 +5,32 @@ use crate::store::{
     sql::{Db, Pools, args, statements},
 };
 
+/// Whether the release before a migration works on the migrated tables, so that both run at once while they are replaced,
+/// and the older one can come back. A migration that only adds lets it; one that takes away comes a release later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReleaseBefore {
+    Works,
+    Refused,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
     /// Its number, from 1, without gaps.
     pub number: i64,
     pub name: &'static str,
+    pub before: ReleaseBefore,
     pub sqlite: &'static str,
     /// Its SQL for PostgreSQL.
     pub postgres: &'static str,
 }
 
 macro_rules! migrations {
-    ($($number:literal $digits:literal $name:literal;)*) => {
+    ($($number:literal $digits:literal $name:literal $before:ident;)*) => {
         /// All migrations, oldest first.
         pub const MIGRATIONS: &[Migration] = &[$(Migration {
             number: $number,
             name: $name,
+            before: ReleaseBefore::$before,
             sqlite: include_str!(concat!("../../migrations/sqlite/", $digits, "_", $name, ".sql")),
             postgres: include_str!(concat!("../../migrations/postgres/", $digits, "_", $name, ".sql")),
         }),*];
@@ -28,11 +38,12 @@ macro_rules! migrations {
 }
 
 migrations! {
-    1 "0001" "initial";
+    1 "0001" "initial" Refused;
 }
 
 /// The table of applied migrations. It is created before it is read.
-const HISTORY: &str = "CREATE TABLE IF NOT EXISTS migration (number BIGINT PRIMARY KEY, name TEXT NOT NULL)";
+const HISTORY: &str = "CREATE TABLE IF NOT EXISTS migration (number BIGINT PRIMARY KEY, name TEXT NOT NULL, \
+                       older_works BIGINT NOT NULL)";
 
 /// The advisory lock for migrating. Only one process migrates a database at a time.
 const LOCK: i64 = 0x6175_746f_0001;
@@ -40,7 +51,8 @@ const LOCK: i64 = 0x6175_746f_0001;
 statements! {
     NEWEST = "SELECT COALESCE(MAX(number), 0) AS newest FROM migration";
     ANSWERS = "SELECT 1 AS one";
-    DONE = "INSERT INTO migration (number, name) VALUES ($1, $2)";
+    REFUSING = "SELECT COUNT(*) AS refusing FROM migration WHERE number > $1 AND older_works = 0";
+    DONE = "INSERT INTO migration (number, name, older_works) VALUES ($1, $2, $3)";
 }
 
 /// Migrates the tables to the newest version that this program knows, or refuses a database that is newer.
@@ -52,7 +64,15 @@ pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
     let found = newest.transpose()?.unwrap_or_default();
     let known = MIGRATIONS.last().map_or(0, |migration| migration.number);
     if found > known {
-        return Err(OpenError::Newer { found, known });
+        let refusing = tx.row(REFUSING, args![known]).await?;
+        let refusing = refusing
+            .map(|row| row.count("refusing"))
+            .transpose()?
+            .unwrap_or_default();
+        if refusing > 0 {
+            return Err(OpenError::Newer { found, known });
+        }
+        tracing::warn!("the database is of a newer version of AutoBuild; this one leaves alone what it cannot read");
     }
     for migration in MIGRATIONS.iter().filter(|migration| migration.number > found) {
         tx.script(match &db.pools {
@@ -60,7 +80,9 @@ pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
             Pools::Postgres(_) => migration.postgres,
         })
         .await?;
-        tx.run(DONE, args![migration.number, migration.name]).await?;
+        let older_works = i64::from(migration.before == ReleaseBefore::Works);
+        tx.run(DONE, args![migration.number, migration.name, older_works])
+            .await?;
         tracing::info!(number = migration.number, "migrated the database: {}", migration.name);
     }
     tx.commit().await?;
@@ -73,15 +95,27 @@ pub(super) async fn answers(db: &Db) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Fails unless the tables have exactly the version that this program knows.
+/// Fails unless the tables have the version that this program knows, or a newer one on which it works.
 pub(super) async fn is_current(db: &Db) -> Result<(), OpenError> {
     let row = db.row(NEWEST, args![]).await.map_err(opening)?;
     let found = row.map(|row| row.int("newest")).transpose()?.unwrap_or_default();
-    match MIGRATIONS.last().map_or(0, |migration| migration.number) {
-        known if found > known => Err(OpenError::Newer { found, known }),
-        known if found < known => Err(OpenError::Older { found, known }),
-        _ => Ok(()),
+    let known = MIGRATIONS.last().map_or(0, |migration| migration.number);
+    if found > known {
+        let refusing = db.row(REFUSING, args![known]).await?;
+        let refusing = refusing
+            .map(|row| row.count("refusing"))
+            .transpose()?
+            .unwrap_or_default();
+        return if refusing > 0 {
+            Err(OpenError::Newer { found, known })
+        } else {
+            Ok(())
+        };
     }
+    if found < known {
+        return Err(OpenError::Older { found, known });
+    }
+    Ok(())
 }
 
 /// Turns a refused first read into [`OpenError::Damaged`] if SQLite says that the file is no database.
@@ -95,6 +129,7 @@ fn opening(error: StoreError) -> OpenError {
         | StoreError::Unavailable(_)
         | StoreError::CannotWrite(_)
         | StoreError::Unreadable { .. }
+        | StoreError::Newer { .. }
         | StoreError::TooLarge(_)
         | StoreError::TooLong { .. }
         | StoreError::Closed) => error.into(),

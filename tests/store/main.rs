@@ -27,3 +27,4 @@ mod opening;
 mod queue;
 mod retention;
 mod runs;
+mod two_versions;

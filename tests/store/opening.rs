@@ -1,11 +1,10 @@
 //! Opening: tables are made once and never downgraded.
 
 use crate::contract::{Database, delivery};
-use autobuild::store::{MIGRATIONS, OpenError, OpenOptions, Store};
+use autobuild::store::{OpenError, OpenOptions, Store};
 
 on_both! {
     an_opened_database_opens_again_with_all_it_holds
-    a_database_of_a_newer_program_is_refused
 }
 
 async fn an_opened_database_opens_again_with_all_it_holds(db: Database) {
@@ -14,24 +13,6 @@ async fn an_opened_database_opens_again_with_all_it_holds(db: Database) {
     store.close().await;
     let store = db.open().await;
     assert!(store.delivery(crate::contract::APP, "d1").await.unwrap().is_some());
-}
-
-async fn a_database_of_a_newer_program_is_refused(db: Database) {
-    db.open().await.close().await;
-    crate::contract::execute(
-        &db.url,
-        "INSERT INTO migration (number, name) VALUES (9999, 'of tomorrow')",
-    )
-    .await;
-    let refused = Store::open(&db.url, OpenOptions::default()).await;
-    let known = MIGRATIONS.last().unwrap().number;
-    match refused {
-        Err(OpenError::Newer {
-            found: 9999,
-            known: ours,
-        }) => assert_eq!(ours, known),
-        other => panic!("{other:?}"),
-    }
 }
 
 #[tokio::test]

@@ -1,0 +1,74 @@
+//! An older program beside a newer one: it leaves alone what it cannot read, and works on tables that only gained something.
+
+use crate::contract::{Database, claim, effect, execute, feature, key, step};
+use autobuild::store::{Commit, Committed, Lane, NewEffect, OpenError, OpenOptions, Store, StoreError};
+
+on_both! {
+    an_effect_of_a_newer_program_is_left_to_it
+    a_feature_of_a_newer_program_is_left_to_it
+    a_database_that_a_newer_program_added_to_is_used
+    a_database_that_a_newer_program_took_from_is_refused
+}
+
+async fn an_effect_of_a_newer_program_is_left_to_it(db: Database) {
+    let store = db.open().await;
+    let effects = ["newer", "ours"].map(|id| effect(id, Lane::Agent, id));
+    store.add_effects(&effects).await.unwrap();
+    execute(&db.url, "UPDATE effect SET format = 2 WHERE id = 'newer'").await;
+    assert_eq!(claim(&store, Lane::Agent).await.unwrap().effect.id, "ours");
+    assert!(claim(&store, Lane::Agent).await.is_none());
+}
+
+async fn a_feature_of_a_newer_program_is_left_to_it(db: Database) {
+    let store = db.open().await;
+    let commit = Commit {
+        feature: feature(key(1, 1), "building"),
+        effects: vec![NewEffect {
+            feature: Some(key(1, 1)),
+            ..effect("e", Lane::Agent, "e")
+        }],
+        ..step(key(1, 1), None, "labelled")
+    };
+    assert_eq!(store.commit(&commit).await.unwrap(), Committed::Done);
+    execute(&db.url, "UPDATE feature SET format = 2").await;
+    assert!(claim(&store, Lane::Agent).await.is_none());
+    let read = store.feature(&key(1, 1)).await;
+    assert!(
+        matches!(read, Err(StoreError::Newer { format: 2, known: 1 })),
+        "{read:?}"
+    );
+    execute(&db.url, "UPDATE feature SET format = 1").await;
+    assert!(store.feature(&key(1, 1)).await.unwrap().is_some());
+    assert!(claim(&store, Lane::Agent).await.is_some());
+}
+
+async fn a_database_that_a_newer_program_added_to_is_used(db: Database) {
+    db.open().await.close().await;
+    execute(&db.url, "ALTER TABLE feature ADD COLUMN later TEXT").await;
+    execute(
+        &db.url,
+        "INSERT INTO migration (number, name, older_works) VALUES (2, 'later', 1)",
+    )
+    .await;
+    let store = db.open().await;
+    store.add_effects(&[effect("e", Lane::Agent, "e")]).await.unwrap();
+    store.close().await;
+    Store::open_to_read(&db.url, OpenOptions::default()).await.unwrap();
+}
+
+async fn a_database_that_a_newer_program_took_from_is_refused(db: Database) {
+    db.open().await.close().await;
+    execute(
+        &db.url,
+        "INSERT INTO migration (number, name, older_works) VALUES (2, 'added', 1)",
+    )
+    .await;
+    execute(
+        &db.url,
+        "INSERT INTO migration (number, name, older_works) VALUES (3, 'taken', 0)",
+    )
+    .await;
+    let refused = |opened: Result<Store, OpenError>| matches!(opened, Err(OpenError::Newer { found: 3, known: 1 }));
+    assert!(refused(Store::open(&db.url, OpenOptions::default()).await));
+    assert!(refused(Store::open_to_read(&db.url, OpenOptions::default()).await));
+}
