@@ -12,14 +12,16 @@ use crate::{
         perform::give_up,
         schedule,
     },
-    store::{Claimed, Fenced, Finish, Lane, Lease, NewEffect, Outcome, ParkCause, ParkTimes, StoreError, WaitsOn},
+    store::{
+        Claimed, Fenced, Finish, Hold, Lane, Lease, NewEffect, Outcome, ParkCause, ParkTimes, StoreError, WaitsOn,
+    },
 };
 use domain::{
     blocked::{Actor, Defect, Failure, FailureClass, Owner},
     effect::AGENT_TRIES,
     ids::{FeatureKey, Millis},
 };
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -50,7 +52,7 @@ impl Engine {
         let now = self.now();
         let at = now.plus(self.settings.backoff.after(crash.earlier, fifth()));
         match self.store.crash(&crash.hold, at, PANICKED, now).await {
-            Ok(fenced) => written(fenced),
+            Ok(fenced) => self.written(&crash.hold, fenced).await,
             Err(error) => {
                 tracing::error!(%id, %error, "the crash of {id} could not be stored; its lease will run out")
             }
@@ -94,8 +96,7 @@ impl Engine {
                 stored => return stored,
             };
             tracing::warn!(%error, id = %job.effect.id, "the end of {} is not stored yet", job.effect.id);
-            let wait = self.settings.backoff.after(tries, fifth());
-            tokio::time::sleep(Duration::from_millis(u64::try_from(wait).unwrap_or(0))).await;
+            tokio::time::sleep(self.settings.pause_to_store(tries)).await;
             tries = tries.saturating_add(1);
             if let Err(error) = self.store.renew(&job.hold, self.lease_end()).await {
                 tracing::debug!(%error, id = %job.effect.id, "the lease of {} was not renewed", job.effect.id);
@@ -105,7 +106,10 @@ impl Engine {
 
     async fn end_held(&self, job: &Job, lease: Lease, ended: &Result<Done, EffectError>) -> Result<(), ApplyError> {
         match (lease, ended) {
-            (Lease::Lost, _) => Ok(()),
+            (Lease::Lost, _) => {
+                self.written(&job.hold, Fenced::Lost).await;
+                Ok(())
+            }
             (Lease::Mine | Lease::CancelRequested, Ok(done)) => self.done(job, done).await,
             (Lease::CancelRequested, Err(_)) => Ok(self.end(job, &Outcome::Cancelled).await?),
             (Lease::Mine, Err(error)) => self.error(job, error).await,
@@ -187,7 +191,11 @@ impl Engine {
             outcome: outcome.clone(),
         };
         Ok(match self.apply(key, fact, Some(finish)).await? {
-            Applied::Done | Applied::Known | Applied::LostFence => true,
+            Applied::Done | Applied::Known => true,
+            Applied::LostFence => {
+                self.written(&job.hold, Fenced::Lost).await;
+                true
+            }
             Applied::NoFeature | Applied::RunExists => false,
         })
     }
@@ -225,7 +233,7 @@ impl Engine {
                 return Ok(self.wait_out(job, failure, &on, *not_before).await?);
             }
         };
-        written(fenced);
+        self.written(&job.hold, fenced).await;
         Ok(())
     }
 
@@ -247,7 +255,8 @@ impl Engine {
         let parked = self
             .store
             .park(&job.hold, &wait.provider, &cause, &times, shown.as_slice());
-        written(parked.await?);
+        let fenced = parked.await?;
+        self.written(&job.hold, fenced).await;
         Ok(())
     }
 
@@ -290,7 +299,8 @@ impl Engine {
         let until = now.plus(wait).max(not_before.unwrap_or(now));
         let why = failure.to_string();
         let waits = self.store.wait_out(&job.hold, (on, &why), now, until, shown.as_slice());
-        written(waits.await?);
+        let fenced = waits.await?;
+        self.written(&job.hold, fenced).await;
         Ok(())
     }
 
@@ -304,11 +314,12 @@ impl Engine {
             .now()
             .plus(self.settings.backoff.after(job.effect.attempt, fifth()));
         tracing::warn!(%id, attempt = job.effect.attempt, "{id} is tried again: {error}");
-        written(self.store.fail_attempt(&job.hold, at, &error.to_string()).await?);
+        let fenced = self.store.fail_attempt(&job.hold, at, &error.to_string()).await?;
+        self.written(&job.hold, fenced).await;
         Ok(())
     }
 
-    /// Ends the effect as failed, and gives its Feature the event for that, if the Feature waits for the effect.
+    /// Ends the effect as failed together with the event for its Feature, if the Feature waits for the effect.
     async fn give_up(&self, job: &Job, error: &EffectError) -> Result<(), ApplyError> {
         let id = &job.effect.id;
         if let EffectError::Failed { failure, .. } = error
@@ -329,14 +340,33 @@ impl Engine {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
                 Err(error) if is_passing(&error) => return Err(error),
-                Err(error) => tracing::error!(%error, %id, "the Feature could not be told that {id} is given up"),
+                // The Feature waits for the event, so the effect stays.
+                Err(error) => {
+                    tracing::error!(%error, %id, "the Feature could not be told that {id} is given up");
+                    let failure = of_apply(&error);
+                    return Ok(self.wait_out(job, &failure, &WaitsOn::Unknown, None).await?);
+                }
             }
         }
         Ok(self.end(job, &outcome).await?)
     }
 
+    /// Handles the answer of the store to a write of an effect's holder. If another worker has the effect, what this one made
+    /// is lost, and the ledger shows it.
+    async fn written(&self, hold: &Hold, fenced: Fenced) {
+        let id = &hold.effect;
+        match fenced {
+            Fenced::Written => return,
+            Fenced::Lost => tracing::info!(%id, "{id} was taken over by another worker"),
+        }
+        if let Err(error) = self.store.lose_results(hold).await {
+            tracing::warn!(%error, %id, "that what a run of {id} made is lost could not be written down");
+        }
+    }
+
     async fn end(&self, job: &Job, outcome: &Outcome) -> Result<(), StoreError> {
-        written(self.store.finish(&job.hold, outcome).await?);
+        let fenced = self.store.finish(&job.hold, outcome).await?;
+        self.written(&job.hold, fenced).await;
         Ok(())
     }
 }
@@ -369,13 +399,6 @@ fn shown_wait(job: &Job, now: Millis) -> Option<NewEffect> {
     }
     let id = format!("{}/waits/{}", job.effect.id, job.effect.fence);
     job.effect.feature.map(|key| schedule::shown_again(job, key, id, now))
-}
-
-fn written(fenced: Fenced) {
-    match fenced {
-        Fenced::Written => {}
-        Fenced::Lost => tracing::info!("an effect was taken over by another worker"),
-    }
 }
 
 /// Returns a random number from -0.2 to 0.2, so that effects that failed together are not retried together.

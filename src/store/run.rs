@@ -75,6 +75,9 @@ statements! {
            runs = $11, failure = $12, events = $13, ended_at = $14 WHERE id = $1 AND state <> 'ended' AND counted = 0";
     LOSE_RESULTS = "UPDATE run SET failure = 'result_lost' WHERE effect_id = $1 AND fence = $2 AND state = 'ended' \
                     AND failure IS NULL";
+    LOSE_UNRECORDED = "UPDATE run SET failure = 'result_lost' WHERE effect_id = $1 AND fence = $2 AND state = 'ended' \
+                       AND failure IS NULL AND NOT EXISTS \
+                       (SELECT 1 FROM effect e WHERE e.id = run.effect_id AND e.external_id IS NOT NULL)";
     LOSE_EARLIER = lost!("effect_id = $2 AND fence < $3");
     LOSE_UNHELD = lost!("NOT EXISTS (SELECT 1 FROM effect e WHERE e.id = run.effect_id AND e.state = 'running' \
                          AND e.fence = run.fence)");
@@ -213,9 +216,9 @@ impl Store {
         Ok(fenced)
     }
 
-    /// Marks the runs of a claim whose result nobody can store any more, because another worker has the effect.
+    /// Marks the runs of a claim that was lost: nobody can use their result any more, unless it was stored.
     pub async fn lose_results(&self, hold: &Hold) -> Result<(), StoreError> {
-        self.db.run(LOSE_RESULTS, args![&hold.effect, hold.fence]).await?;
+        self.db.run(LOSE_UNRECORDED, args![&hold.effect, hold.fence]).await?;
         Ok(())
     }
 }
