@@ -33,6 +33,8 @@ pub(super) fn start_log(
         tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        // An event that cannot be written, as on a full disk, would be reported to standard error, which panics.
+        .log_internal_errors(false)
         .with_ansi(output.has_colours())
         .with_writer(move || Masked(secrets.clone(), out.clone()));
     let _ = match format {

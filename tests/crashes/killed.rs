@@ -4,7 +4,7 @@ use crate::{
     calls::Kind,
     play::{Calm, WATCHDOG, assert_looks, calm, difference, go_on, is_thorough},
     story::Story,
-    world::World,
+    world::{Place, World},
 };
 use forge::{Fault, FaultOrder, Mishap};
 use futures_util::StreamExt;
@@ -21,7 +21,7 @@ const FEW: usize = 2;
 
 /// Which occurrences of a kind of call are met.
 #[derive(Clone, Copy)]
-enum Extent {
+pub enum Extent {
     /// So many after each move.
     OfEachMove(usize),
     /// One in the whole story.
@@ -39,7 +39,7 @@ fn extent(quick: Extent) -> Extent {
 
 /// What befalls the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Blow {
+pub enum Blow {
     /// It is killed when the forge has the request, which is never obeyed.
     Before,
     /// It is killed when the forge has obeyed and not answered.
@@ -107,8 +107,8 @@ impl Case {
 
 /// Plays a story in which each case befalls the service once: at most one after each move. Everything has come to rest
 /// before the next, so what one leaves undone is not made up for by another.
-async fn play(story: &Story, cases: &[Case]) -> World {
-    let mut world = World::new(story).await;
+async fn play(place: Place, story: &Story, cases: &[Case]) -> World {
+    let mut world = World::at(place, story).await;
     for (step, deed) in story.moves.iter().enumerate() {
         let case = cases.iter().find(|case| case.step == step);
         let order = case.map(|case| case.order(&world));
@@ -168,12 +168,23 @@ fn plays(calm: &Calm, blow: Blow, wanted: fn(&Kind) -> bool, extent: Extent) -> 
 /// Plays the story until each of these occurrences of the calls that are `wanted` was met; each time it must end as if nothing had
 /// happened.
 async fn every_call(story: fn() -> Story, blow: Blow, wanted: fn(&Kind) -> bool, extent: Extent) {
+    every_call_at(Place::Sqlite, story, blow, (wanted, extent)).await;
+}
+
+/// The same at this place.
+pub async fn every_call_at(
+    place: Place,
+    story: fn() -> Story,
+    blow: Blow,
+    (wanted, extent): (fn(&Kind) -> bool, Extent),
+) {
     let calm = calm(&story()).await;
     let plays = plays(&calm, blow, wanted, extent);
     assert!(!plays.is_empty(), "the story makes no such call");
-    let at_once = if blow == Blow::Lost { WAITING_AT_ONCE } else { AT_ONCE };
+    let waits = blow == Blow::Lost || place != Place::Sqlite;
+    let at_once = if waits { WAITING_AT_ONCE } else { AT_ONCE };
     let differences: Vec<String> = futures_util::stream::iter(plays)
-        .map(|cases| differs(story, cases, &calm.picture))
+        .map(|cases| differs(place, story, cases, &calm.picture))
         .buffer_unordered(at_once)
         .filter_map(|difference| async move { difference })
         .collect()
@@ -181,9 +192,9 @@ async fn every_call(story: fn() -> Story, blow: Blow, wanted: fn(&Kind) -> bool,
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
 }
 
-async fn differs(story: fn() -> Story, cases: Vec<Case>, expected: &str) -> Option<String> {
+async fn differs(place: Place, story: fn() -> Story, cases: Vec<Case>, expected: &str) -> Option<String> {
     let played = async {
-        let world = play(&story(), &cases).await;
+        let world = play(place, &story(), &cases).await;
         difference(&world, expected).await
     };
     match tokio::time::timeout(WATCHDOG, played).await {

@@ -14,9 +14,11 @@
 
 use support::beside;
 mod calls;
+mod database;
 mod picture;
 use support::pipes;
 mod play;
+mod relay;
 mod story;
 mod world;
 
@@ -25,6 +27,7 @@ mod deliveries;
 mod killed;
 mod ledger;
 mod log;
+mod machines;
 
 /// The product as it was built.
 const PRODUCT: beside::Product = beside::Product {

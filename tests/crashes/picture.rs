@@ -1,4 +1,5 @@
-//! All that people can see in the end, without what differs from run to run: ids, commits' names, times.
+//! All that people can see in the end, without what differs from run to run: ids, commits' names, times. And how often
+//! they paid for a Player.
 
 use crate::{beside::REPO, world::World};
 use serde_json::Value;
@@ -19,6 +20,9 @@ pub async fn take(world: &World) -> String {
     }
     branches(world, &mut picture);
     happened(world, &mut picture);
+    let runs = world.runs("player").await;
+    let paid = runs.iter().filter(|state| *state == "ended").count();
+    writeln!(picture, "{paid} runs of a Player were paid and ended").unwrap();
     picture
 }
 

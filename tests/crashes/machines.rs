@@ -1,0 +1,122 @@
+//! Services on PostgreSQL, also two at once, each with a data folder of its own: one is killed, and the other, which never
+//! saw the killed one's folder, finishes. Nothing is lost, and nobody pays twice.
+
+use crate::{
+    beside::REPO,
+    calls::Kind,
+    killed::{Blow, Extent, every_call_at},
+    play::{WATCHDOG, assert_looks, calm, go_on, is_thorough},
+    story::Story,
+    world::{Place, World},
+};
+use forge::{Fault, Mishap};
+use rustix::process::{Resource, Rlimit, prlimit};
+use std::time::Duration;
+
+fn pushes(kind: &Kind) -> bool {
+    kind.path.ends_with("/git-receive-pack")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_whose_machine_is_gone_is_made_up_for_by_the_other() {
+    for blow in [Blow::Before, Blow::After] {
+        let met = (pushes as fn(&Kind) -> bool, Extent::OfEachMove(1));
+        every_call_at(Place::TwoMachines, Story::completed, blow, met).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_machines_that_cannot_push_for_long_pay_for_one_run() {
+    let story = Story::completed();
+    let calm = calm(&story).await;
+    let mut world = World::at(Place::TwoMachines, &story).await;
+    world.set("AUTOBUILD_BACKOFF_SECONDS", "1");
+    let order = Fault::on("POST", "*/git-receive-pack", Mishap::fail(502)).containing("task-001");
+    let order = world.forge.order(order.times(4));
+    world.start();
+    let played = tokio::time::timeout(WATCHDOG, go_on(&mut world, &story)).await;
+    assert!(played.is_ok(), "{}", world.log());
+    assert_eq!(order.hits(), 4);
+    assert_looks(&world, &calm.picture, "pushes failed").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_at_every_write_on_postgres_it_ends_alike() {
+    if !is_thorough() {
+        return;
+    }
+    for place in [Place::Postgres, Place::TwoMachines] {
+        for blow in [Blow::Before, Blow::After] {
+            let met = (Kind::writes as fn(&Kind) -> bool, Extent::OfEachMove(2));
+            every_call_at(place, Story::completed, blow, met).await;
+        }
+    }
+}
+
+/// Waits until the Player of the caught story runs; lets everything before it go.
+async fn player_runs(world: &mut World, story: &Story) {
+    story.moves[0].play(world).await;
+    let running = async {
+        while let Some(name) = world.rest_or_started().await {
+            if name == "player" {
+                return;
+            }
+            world.pipes.go().await;
+        }
+    };
+    tokio::time::timeout(WATCHDOG, running)
+        .await
+        .expect("the Player starts");
+}
+
+/// Lets everything go until it rests. The Player was paid once in its turn.
+async fn ends_with_one_run(world: &mut World) {
+    let ending = async {
+        while world.rest_or_started().await.is_some() {
+            world.pipes.go().await;
+        }
+    };
+    let ended = tokio::time::timeout(WATCHDOG, ending).await;
+    assert!(ended.is_ok(), "does not end:\n{}", world.log());
+    assert_eq!(world.runs("player").await, ["ended"], "{}", world.log());
+    let pulls = world.forge.look(REPO, "pulls").await.unwrap();
+    assert_eq!(
+        pulls.as_array().map(Vec::len),
+        Some(1),
+        "the work was pushed and judged\n{}",
+        world.log()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_player_that_ends_while_postgres_is_away_for_leases_is_not_paid_again() {
+    let story = Story::caught();
+    let mut world = World::at(Place::Postgres, &story).await;
+    let line = world.relay_database().await;
+    world.start();
+    player_runs(&mut world, &story).await;
+    line.cut();
+    world.pipes.go().await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    line.mend();
+    ends_with_one_run(&mut world).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_player_that_ends_while_the_disk_is_full_is_not_paid_again() {
+    let story = Story::caught();
+    let mut world = World::new(&story).await;
+    world.survives_file_limits();
+    world.start();
+    player_runs(&mut world, &story).await;
+    // No file of the service grows any more, as on a full disk.
+    let full = Rlimit {
+        current: Some(1),
+        maximum: None,
+    };
+    let before = prlimit(Some(world.process()), Resource::Fsize, full).unwrap();
+    world.pipes.go().await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    prlimit(Some(world.process()), Resource::Fsize, before).unwrap();
+    ends_with_one_run(&mut world).await;
+}
