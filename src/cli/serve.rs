@@ -514,6 +514,7 @@ fn blueprint(
     let limits = settings.process_limits;
     engine.grace = limits.grace;
     engine.backoff.first = limits.backoff;
+    engine.pack_size = limits.pack_size;
     // Three renewals may fail before a lease ends, and one that ended is noticed soon.
     (engine.lease, engine.renew, engine.reap) = (limits.lease, limits.lease / 4, limits.lease / 12);
     engine.budget = settings.budget;

@@ -15,6 +15,8 @@ pub struct Ages {
     pub deliveries: Duration,
     /// Effects, traces and evidence of ended Features.
     pub ended: Duration,
+    /// Packs of commits, from their push on.
+    pub packs: Duration,
     /// Everything of an installation that is gone.
     pub departed: Duration,
     /// Mirrors that nobody used.
@@ -30,6 +32,7 @@ impl Default for Ages {
             payloads: days(7),
             deliveries: days(30),
             ended: days(90),
+            packs: days(7),
             departed: days(7),
             mirrors: days(30),
             caches: days(14),
@@ -44,6 +47,7 @@ impl Parser {
             payloads: self.days("KEEP_PAYLOADS_DAYS", usual.payloads),
             deliveries: self.days("KEEP_DELIVERIES_DAYS", usual.deliveries),
             ended: self.days("KEEP_ENDED_DAYS", usual.ended),
+            packs: self.days("KEEP_PACKS_DAYS", usual.packs),
             departed: self.days("KEEP_DEPARTED_DAYS", usual.departed),
             mirrors: self.days("KEEP_MIRRORS_DAYS", usual.mirrors),
             caches: self.days("KEEP_CACHES_DAYS", usual.caches),

@@ -1,6 +1,6 @@
 //! How much runs at once.
 
-use crate::config::server_parse::Parser;
+use crate::config::{server_parse::Parser, server_sandbox::size};
 use std::{ops::RangeInclusive, time::Duration};
 
 /// The limits on agents and Gates that run at once. All but the first are exact over all processes on one database; the
@@ -32,6 +32,13 @@ pub struct ProcessLimits {
     pub lease: Duration,
     /// The wait after the first failure of an effect, which then doubles.
     pub backoff: Duration,
+    /// The largest pack of a commit that the database keeps, in bytes.
+    pub pack_size: usize,
+}
+
+impl ProcessLimits {
+    /// The largest pack that may be set, in bytes.
+    pub const MOST_PACK: usize = 512 << 20;
 }
 
 impl Default for Concurrency {
@@ -55,6 +62,7 @@ impl Default for ProcessLimits {
             grace: Duration::from_secs(30),
             lease: Duration::from_secs(60),
             backoff: Duration::from_secs(10),
+            pack_size: 64 << 20,
         }
     }
 }
@@ -100,8 +108,15 @@ impl Parser {
             grace: self.seconds("GRACE_SECONDS", 0..=86_400, usual.grace),
             lease: self.seconds("LEASE_SECONDS", 2..=600, usual.lease),
             backoff: self.seconds("BACKOFF_SECONDS", 1..=900, usual.backoff),
+            pack_size: self.parse("PACK_SIZE", pack_size).unwrap_or(usual.pack_size),
         }
     }
+}
+
+fn pack_size(text: &str) -> Result<usize, &'static str> {
+    let bytes = size(text).ok().and_then(|bytes| usize::try_from(bytes).ok());
+    let fitting = bytes.filter(|bytes| *bytes <= ProcessLimits::MOST_PACK);
+    fitting.ok_or("must be a size from 1MiB to 512MiB")
 }
 
 fn at_least_one(text: &str) -> Result<u32, String> {

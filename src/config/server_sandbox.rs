@@ -45,7 +45,7 @@ fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     number.parse::<u64>().ok().filter(|_| digits)?.checked_mul(*factor)
 }
 
-fn size(text: &str) -> Result<u64, &'static str> {
+pub(super) fn size(text: &str) -> Result<u64, &'static str> {
     let units = [("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
     let bytes = with_unit(text, &units).filter(|bytes| (1 << 20..=1 << 50).contains(bytes));
     bytes.ok_or("must be a size from 1MiB to 1024TiB, such as 512MiB or 2GiB")

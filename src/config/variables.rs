@@ -107,11 +107,14 @@ pub static VARIABLES: &[Variable] = variables! {
     "LEASE_SECONDS": Plain, Value("60"),
         "Seconds after which others take over the work of a process that is gone. The same for all processes.";
     "BACKOFF_SECONDS": Plain, Value("10"), "Seconds after which a step that failed is tried again; each time twice as long.";
+    "PACK_SIZE": Plain, Value("64MiB"),
+        "Largest commit of a Player, packed, that the database keeps until it is pushed. A larger one stays in the data folder.";
     "REPLAY_SECONDS": Plain, Value("180"),
         "Seconds between two readings of GitHub's log of deliveries; what never arrived comes from there. 0 turns it off.";
     "KEEP_PAYLOADS_DAYS": Plain, Value("7"), "Days for which bodies of deliveries are kept.";
     "KEEP_DELIVERIES_DAYS": Plain, Value("30"), "Days for which ids of deliveries are kept.";
     "KEEP_ENDED_DAYS": Plain, Value("90"), "Days after its end for which a Feature's traces, evidence and steps are kept.";
+    "KEEP_PACKS_DAYS": Plain, Value("7"), "Days for which the database keeps a commit after its push.";
     "KEEP_DEPARTED_DAYS": Plain, Value("7"), "Days after which everything of an uninstalled App is deleted.";
     "KEEP_MIRRORS_DAYS": Plain, Value("30"), "Days for which a copy of a repository is kept that nobody uses.";
     "KEEP_CACHES_DAYS": Plain, Value("14"), "Days for which a build cache is kept that nobody uses.";

@@ -58,7 +58,7 @@ impl Engine {
         while store.forget_loose_effects(before(ages.payloads)).await? == More::Maybe {}
         while store.trim_ended_features(before(ages.ended)).await? == More::Maybe {}
         store.forget_baselines(self.now().plus(-BASELINES_MS)).await?;
-        store.forget_packs(before(self.settings.packs.kept)).await?;
+        store.forget_packs(before(ages.packs)).await?;
         match store.purge_departed(before(ages.departed)).await? {
             0 => {}
             count => tracing::info!("the data of {count} installations that are gone was deleted"),

@@ -1,7 +1,7 @@
 //! The engine's limits and times.
 
 use crate::{
-    config::{Ages, Concurrency, MonthlyBudget, RepositorySettings},
+    config::{Ages, Concurrency, MonthlyBudget, ProcessLimits, RepositorySettings},
     gates::Deadlines,
     github::{Clock, READ_PAUSES},
     telemetry::Telemetry,
@@ -45,7 +45,8 @@ pub struct EngineSettings {
     pub ci: CiTimes,
     /// How long work waits for a model's API.
     pub waits: Waits,
-    pub packs: Packs,
+    /// The largest pack of a commit that the database keeps, in bytes. A larger one stays in the data folder.
+    pub pack_size: usize,
     /// The least time between two stored updates of a running agent's progress.
     pub progress: Duration,
     /// The longest times that a repository may give its commands.
@@ -112,24 +113,6 @@ impl Others {
     pub fn all(&self) -> Vec<RepoId> {
         let left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         left.iter().copied().collect()
-    }
-}
-
-/// What the database keeps of commits that are not pushed yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packs {
-    /// The largest pack, in bytes. A larger one stays in the data folder.
-    pub most: usize,
-    /// How long a pack is kept after its push.
-    pub kept: Duration,
-}
-
-impl Default for Packs {
-    fn default() -> Self {
-        Self {
-            most: 64 << 20,
-            kept: Duration::from_secs(7 * 24 * 3_600),
-        }
     }
 }
 
@@ -212,7 +195,7 @@ impl EngineSettings {
             read_pauses: READ_PAUSES,
             ci: CiTimes::PRODUCT,
             waits: Waits::PRODUCT,
-            packs: Packs::default(),
+            pack_size: ProcessLimits::default().pack_size,
             progress: Duration::from_secs(10),
             longest: Deadlines::LONGEST,
             budget: MonthlyBudget::default(),

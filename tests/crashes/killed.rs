@@ -94,7 +94,9 @@ impl Case {
     }
 
     async fn kill(&self, world: &mut World, order: &FaultOrder) {
-        world.kill().await;
+        // A Player's push is in its own lane.
+        let is_push = self.kind.path.ends_with("/git-receive-pack");
+        world.kill_in(if is_push { "agent" } else { "forge" }).await;
         if self.blow == Blow::Late {
             world.start();
             order.release().await;

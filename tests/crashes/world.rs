@@ -209,22 +209,38 @@ impl World {
         self.variables.push(("AUTOBUILD_REPLAY_SECONDS", "3600".to_owned()));
     }
 
-    /// SIGKILL, and waits until the process is gone. Of two services it hits the one that works.
+    /// SIGKILL, and waits until the process is gone. Of two services it hits the one that works, in the forge's lane first.
     pub async fn kill(&mut self) {
-        let at = self.at_work().await;
+        self.kill_in("forge").await;
+    }
+
+    /// The same, in this lane first.
+    pub async fn kill_in(&mut self, lane: &str) {
+        let at = self.at_work(lane).await;
         self.look_away().await;
         let mut service = self.services.remove(at);
-        service.child.kill().await.unwrap();
+        // A machine that is gone takes a git that still pushes with it.
+        let rest = match self.place {
+            Place::Sqlite | Place::Postgres => Vec::new(),
+            Place::TwoMachines => started_by(service.child.id().into_iter().collect()),
+        };
+        service.child.start_kill().unwrap();
+        for id in rest {
+            let pid = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw).unwrap();
+            // It may have ended meanwhile.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+        service.child.wait().await.unwrap();
         self.lead();
     }
 
     /// Returns which service holds an effect now.
-    async fn at_work(&mut self) -> usize {
+    async fn at_work(&mut self, lane: &str) -> usize {
         if self.services.len() < 2 {
             return 0;
         }
-        let sql = "SELECT worker FROM effect WHERE state = 'running' ORDER BY lane DESC, seq";
-        let workers: Vec<(String,)> = self.look(sql).await.unwrap_or_default();
+        let sql = format!("SELECT worker FROM effect WHERE state = 'running' ORDER BY lane <> '{lane}', seq");
+        let workers: Vec<(String,)> = self.look(&sql).await.unwrap_or_default();
         let is_at_work = |service: &Service| {
             let name = format!("{}-", service.child.id().unwrap_or_default());
             workers.first().is_some_and(|(worker,)| worker.starts_with(&name))
@@ -397,4 +413,23 @@ fn through_shell(script: &str, service: &Command, log: File) -> Command {
         .stderr(log)
         .kill_on_drop(true);
     shell
+}
+
+/// Returns the processes that these started, and those that they started.
+fn started_by(mut parents: Vec<u32>) -> Vec<u32> {
+    let read = |id: u32| std::fs::read_to_string(format!("/proc/{id}/stat")).ok();
+    let parent = |id: u32| -> Option<u32> { read(id)?.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok() };
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut left: Vec<(u32, u32)> = all
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter_map(|id| Some((id, parent(id)?)))
+        .collect();
+    let mut found = Vec::new();
+    while !parents.is_empty() {
+        let (next, rest): (Vec<_>, Vec<_>) = left.into_iter().partition(|(_, parent)| parents.contains(parent));
+        parents = next.into_iter().map(|(id, _)| id).collect();
+        found.extend(&parents);
+        left = rest;
+    }
+    found
 }

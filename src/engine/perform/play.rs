@@ -192,7 +192,7 @@ async fn packed(
     (held, head): (&str, &Sha),
 ) -> Result<Option<NewPack>, EffectError> {
     let (folder, known) = (context.key().branch_prefix(), ground.other.as_slice());
-    let most = context.engine.settings.packs.most;
+    let most = context.engine.settings.pack_size;
     match ground.mirror.pack(held, &folder, known, most).await? {
         Packed::Bytes(bytes) => Ok(Some(NewPack {
             feature: context.key(),
@@ -205,7 +205,7 @@ async fn packed(
             let id = &context.job.effect.id;
             tracing::warn!(
                 %id, commit = %head,
-                "the commit of {id} is larger than {most} bytes: until it is pushed, it is in this data folder alone"
+                "the commit of {id} is larger than AUTOBUILD_PACK_SIZE ({most} bytes): until it is pushed, it is in this data folder alone"
             );
             Ok(None)
         }

@@ -2,6 +2,7 @@
 //! the next try, a later effect or another machine can push the commit, and nobody pays for the run again.
 
 use crate::{
+    config::ProcessLimits,
     engine::{
         job::{Done, EffectError, Job},
         perform::{
@@ -26,9 +27,6 @@ use domain::{
 };
 use git::{CommitInfo, Mirror, Unpacked};
 use serde::{Deserialize, Serialize};
-
-/// The largest pack that is read back, in bytes. Whatever an operator sets, no larger one is stored.
-pub const MOST_PACK: usize = 512 << 20;
 
 /// The result of a run, as it is recorded with its effect.
 #[derive(Clone, Serialize, Deserialize)]
@@ -238,7 +236,10 @@ async fn is_at_hand(context: &EffectContext<'_>, task: &Task, head: &Sha) -> Res
     let Some(pack) = context.engine.store.pack(&context.key(), head).await? else {
         return Ok(false);
     };
-    match mirror.unpack(&held_id(context.job), head, &pack, MOST_PACK).await? {
+    match mirror
+        .unpack(&held_id(context.job), head, &pack, ProcessLimits::MOST_PACK)
+        .await?
+    {
         Unpacked::Held => Ok(true),
         Unpacked::Refused(why) => {
             tracing::error!(commit = %head, %why, "the stored pack of {head} cannot be used");
