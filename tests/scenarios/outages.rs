@@ -6,6 +6,7 @@ use autobuild::store::EffectState;
 use domain::ids::InstallationId;
 use forge::{Fault, Mishap};
 use sqlx::Connection;
+use std::time::Duration;
 
 /// More failures in a row than an agent has tries.
 const LONG: usize = 20;
@@ -142,4 +143,53 @@ async fn an_effect_that_cannot_be_read_is_our_own_mistake_and_people_hear_of_it(
     assert_eq!(world.state().await, "in_review");
     assert_eq!(player_runs(&world).await, 1);
     world.end().await;
+}
+
+async fn execute(world: &World, sql: &'static str) {
+    let file = format!("sqlite:{}", world.folder().join("autobuild.db").display());
+    let mut database = sqlx::SqliteConnection::connect(&file).await.unwrap();
+    sqlx::query(sql).execute(&mut database).await.unwrap();
+    database.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_effect_whose_feature_cannot_be_told_stays_until_it_can() {
+    for (kind, method, path, containing) in [
+        ("play", "POST", "*/git-receive-pack", "task-001"),
+        ("merge", "PUT", "*/merge", ""),
+    ] {
+        let world = World::new().await;
+        let fault = Fault::on(method, path, Mishap::Hold).containing(containing);
+        let order = world.forge.order(fault);
+        world.script.plans(&Plan::one()).succeeds(1);
+        world.open_issue(WRITER, "Say hello in files");
+        world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+        order.struck().await;
+        execute(
+            &world,
+            "CREATE TRIGGER refused BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'no'); END",
+        )
+        .await;
+        order.release().await;
+        let mut wakeups = world.engine.store.wakeups();
+        while !effect(&world, kind)
+            .await
+            .last_error
+            .is_some_and(|why| why.contains("refused a statement"))
+        {
+            wakeups.next().await;
+        }
+        // Longer than what is unknown is waited for.
+        tokio::time::sleep(Duration::from_millis(400)).await;
+        let state = effect(&world, kind).await.state;
+        assert!(
+            matches!(state, EffectState::Ready | EffectState::Running),
+            "{kind} is {state:?}"
+        );
+        execute(&world, "DROP TRIGGER refused").await;
+        world.settle().await;
+        assert_eq!(world.state().await, "in_review", "{kind}");
+        assert_eq!(player_runs(&world).await, 1, "{kind}");
+        world.end().await;
+    }
 }

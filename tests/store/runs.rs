@@ -1,8 +1,9 @@
 //! The ledger: budgets are drawn on exactly once, by tasks at once, by replicas, and over crashes.
 
-use crate::contract::{Database, INSTALLATION, LEASE, NOW, claim, effect, key};
+use crate::contract::{Database, INSTALLATION, LATER, LEASE, NOW, claim, effect, key, step};
 use autobuild::store::{
-    EndedRun, Fenced, Hold, Lane, MAX_RUN_EVENTS, NewEffect, NewRun, OpenOptions, RunState, Started, Store,
+    EndedRun, Fenced, Hold, Lane, MAX_RUN_EVENTS, NewEffect, NewPack, NewRun, OpenOptions, RunRecord, RunState,
+    Started, Store,
 };
 use domain::{
     at_work::{AgentState, AtWork, RunActivity},
@@ -21,6 +22,8 @@ on_both! {
     a_run_that_ends_after_all_counts_with_what_it_used
     a_run_ends_once
     a_lost_hold_begins_no_run
+    a_result_is_stored_with_its_commit_and_the_end_of_its_run
+    a_result_whose_effect_is_another_workers_is_lost_and_its_cost_is_not
     months_and_installations_are_counted_apart
     costs_are_summed_by_task
     totals_are_summed_by_role_model_and_outcome
@@ -250,6 +253,70 @@ async fn a_run_ends_once(db: Database) {
     store.end_run(&ended(&id, Some(7))).await.unwrap();
     store.end_run(&ended(&id, Some(9))).await.unwrap();
     store.end_run(&ended("unheard of", Some(9))).await.unwrap();
+    assert_eq!(spent(&store).await, Some(7));
+}
+
+fn packed(byte: &str) -> NewPack {
+    NewPack {
+        feature: key(1, 1),
+        commit: byte.repeat(20).parse().unwrap(),
+        bytes: vec![0, 255, 10, 0],
+        at: NOW,
+    }
+}
+
+async fn a_result_is_stored_with_its_commit_and_the_end_of_its_run(db: Database) {
+    let store = db.open().await;
+    store.commit(&step(key(1, 1), None, "labelled")).await.unwrap();
+    let hold = held(&store, "e").await;
+    let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
+    let pack = packed("ab");
+    let record = RunRecord {
+        hold: &hold,
+        result: "{}",
+        pack: Some(&pack),
+    };
+    let run = ended(&id, Some(7));
+    for _ in 0..2 {
+        assert_eq!(store.store_result(&record, Some(&run)).await.unwrap(), Fenced::Written);
+    }
+    store.close().await;
+    let store = db.open().await;
+    let effect = store.effect("e").await.unwrap().unwrap();
+    assert_eq!(effect.external_id.as_deref(), Some("{}"));
+    let of = async || store.pack(&pack.feature, &pack.commit).await.unwrap();
+    assert_eq!(of().await, Some(pack.bytes.clone()));
+    assert_eq!(store.pack(&key(2, 1), &pack.commit).await.unwrap(), None);
+    assert_eq!(spent(&store).await, Some(7));
+
+    assert_eq!(store.forget_packs(LATER).await.unwrap(), 0, "it is not pushed");
+    store
+        .pack_pushed(&pack.feature, &pack.commit, NOW.plus(5))
+        .await
+        .unwrap();
+    assert_eq!(store.forget_packs(NOW.plus(5)).await.unwrap(), 0, "it is young");
+    assert_eq!(store.forget_packs(LATER).await.unwrap(), 1);
+    assert_eq!(of().await, None);
+}
+
+async fn a_result_whose_effect_is_another_workers_is_lost_and_its_cost_is_not(db: Database) {
+    let store = db.open().await;
+    store.commit(&step(key(1, 1), None, "labelled")).await.unwrap();
+    let hold = held(&store, "e").await;
+    let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
+    store.reap(NOW.plus(LEASE)).await.unwrap();
+    let pack = packed("cd");
+    let record = RunRecord {
+        hold: &hold,
+        result: "{}",
+        pack: Some(&pack),
+    };
+    let stored = store.store_result(&record, Some(&ended(&id, Some(7)))).await;
+    assert_eq!(stored.unwrap(), Fenced::Lost);
+    assert_eq!(store.pack(&pack.feature, &pack.commit).await.unwrap(), None);
+    assert_eq!(store.effect("e").await.unwrap().unwrap().external_id, None);
+    let runs = store.runs_of(&key(1, 1), None).await.unwrap();
+    assert_eq!(runs[0].failure.as_deref(), Some("result_lost"));
     assert_eq!(spent(&store).await, Some(7));
 }
 

@@ -164,6 +164,23 @@ fn a_turn_without_a_change_leaves_what_there_is_to_mend() {
 }
 
 #[test]
+fn a_turn_without_a_change_has_a_head_judged_that_was_not_judged_last() {
+    let mut story = one();
+    story.turn(ONE, 20, feedback("the button is blue"));
+    story.turn(ONE, 21, feedback("the button is green"));
+    let emission = story.emission(ONE);
+    // Somebody put the branch back.
+    let outcome = Box::new(Played::NoChange {
+        base: sha(21),
+        head: Some(sha(20)),
+        report: report(),
+        left_out: Vec::new(),
+    });
+    let effects = story.task_event(ONE, task::Event::Played { emission, outcome });
+    assert!(kinds(&effects).contains(&"gates"), "{effects:?}");
+}
+
+#[test]
 fn a_turn_without_a_change_has_a_head_judged_that_nobody_judged() {
     let mut story = one();
     let emission = story.emission(ONE);
