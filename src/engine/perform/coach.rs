@@ -66,7 +66,8 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
         decision = decided;
         checkout = checkout.and(second);
     }
-    let lacking = look.with_facts(&decision, &gates, &checkout, missing).await?;
+    let facts = || look.with_facts(&decision, &gates, &checkout, missing);
+    let lacking = context.patiently(facts).await?;
     if !lacking.is_empty() {
         let (supplement, last) = look.ask_for_missing(&gates, &decision, &lacking).await?;
         let numbers = |missing: &[(usize, String)]| missing.iter().map(|(number, _)| *number).collect::<Vec<_>>();
@@ -75,7 +76,8 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
             .with_answers(&numbers(&lacking.answers), supplement.answers);
         checkout = checkout.and(last);
     }
-    let judgement = Box::new(look.with_facts(&decision, &gates, &checkout, judge).await?);
+    let facts = || look.with_facts(&decision, &gates, &checkout, judge);
+    let judgement = Box::new(context.patiently(facts).await?);
     let judged = task::Event::Judged {
         emission,
         head: head.clone(),
@@ -105,7 +107,7 @@ impl Look<'_> {
         let numbered = numbered(self.task, gates);
         let read = |answer: &serde_json::Value| decision(answer, numbered, probing);
         let decision = self.context.ask(self.settings, question, read).await?;
-        Ok((decision, compare(&checkout, &self.context.engine.secrets).await?))
+        Ok((decision, self.compared(&checkout).await?))
     }
 
     /// Asks the Coach for the evidence and the answers that its approval lacks. Without a usable answer there are none.
@@ -137,7 +139,12 @@ impl Look<'_> {
             })) => Supplement::default(),
             supplement => supplement?,
         };
-        Ok((supplement, compare(&checkout, &self.context.engine.secrets).await?))
+        Ok((supplement, self.compared(&checkout).await?))
+    }
+
+    async fn compared(&self, checkout: &Checkout) -> Result<CheckoutState, EffectError> {
+        let secrets = &self.context.engine.secrets;
+        self.context.patiently(|| compare(checkout, secrets)).await
     }
 
     /// Runs the commands that the Coach asked for, in a separate copy.

@@ -108,7 +108,8 @@ pub(super) async fn ask<T>(
         schema: schema(asked),
     };
     let designed = context.ask(settings, question, read).await?;
-    match compare(checkout, &context.engine.secrets).await {
+    let compared = context.patiently(|| compare(checkout, &context.engine.secrets)).await;
+    match compared {
         Ok(CheckoutState::Unchanged) => Ok(designed),
         Ok(CheckoutState::Changed(paths)) => {
             let named: Vec<&str> = paths.iter().take(MOST_NAMED).map(String::as_str).collect();
