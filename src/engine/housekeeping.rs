@@ -27,11 +27,16 @@ impl Engine {
     /// Adds what has ended to the figures that only grow.
     pub(super) async fn count(&self) -> Result<(), StoreError> {
         self.store.count_runs(self.now().plus(-LATE_ENDS_MS)).await?;
-        for key in self.store.uncounted_features().await? {
-            let success = self.success_of(&key).await?;
-            self.store.count_feature(&key, &counters(&success)).await?;
+        loop {
+            let uncounted = self.store.uncounted_features().await?;
+            for key in &uncounted {
+                let success = self.success_of(key).await?;
+                self.store.count_feature(key, &counters(&success)).await?;
+            }
+            if uncounted.is_empty() {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Counts one Feature. One that cannot be read counts as zero.
