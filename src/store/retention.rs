@@ -11,8 +11,12 @@ use domain::ids::{InstallationId, Millis, RepoId};
 /// The rows that one statement deletes at most.
 const AT_ONCE: i64 = 500;
 
-/// The free pages that one step gives back to the disk, for SQLite.
+/// Gives some free pages of SQLite back to the disk: few enough that others who write do not wait for long.
 const GIVE_BACK: &str = "PRAGMA incremental_vacuum(4000)";
+const FREE_PAGES: &str = "PRAGMA freelist_count";
+
+/// The free pages that SQLite keeps for what is written next.
+const SPARE_PAGES: i64 = 4_000;
 
 statements! {
     DELIVERIES = "DELETE FROM delivery WHERE (app_id, id) IN \
@@ -125,12 +129,21 @@ impl Store {
         Ok(())
     }
 
-    /// Gives the room of deleted rows back to the disk, some at a time. PostgreSQL does so by itself.
+    /// Gives the room of deleted rows back to the disk, some at a time. PostgreSQL uses it again by itself.
     pub async fn give_back_room(&self) -> Result<(), StoreError> {
-        if let Pools::Sqlite { write, .. } = &self.db.pools {
+        let Pools::Sqlite { write, .. } = &self.db.pools else {
+            return Ok(());
+        };
+        let mut before = i64::MAX;
+        loop {
+            let free: i64 = sqlx::query_scalar(FREE_PAGES).fetch_one(write).await?;
+            // A database that was made without automatic vacuum gives nothing back.
+            if free <= SPARE_PAGES || free >= before {
+                return Ok(());
+            }
+            before = free;
             sqlx::query(GIVE_BACK).execute(write).await?;
         }
-        Ok(())
     }
 }
 
