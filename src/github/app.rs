@@ -98,8 +98,16 @@ pub(super) async fn identity(wire: &Wire) -> Result<Identity, GithubError> {
 
 /// Returns the installation that covers a repository; `None` if the App is not installed.
 pub(super) async fn installation_of(wire: &Wire, name: &RepoName) -> Result<Option<InstallationId>, GithubError> {
-    let path = format!("/repos/{}/{}/installation", segment(&name.owner), segment(&name.name));
-    match wire.send(&Credential::App, &Call::get(&path)).await {
+    covering(
+        wire,
+        &format!("/repos/{}/{}/installation", segment(&name.owner), segment(&name.name)),
+    )
+    .await
+}
+
+/// Returns the installation that this path shows, if there is one.
+pub(super) async fn covering(wire: &Wire, path: &str) -> Result<Option<InstallationId>, GithubError> {
+    match wire.send(&Credential::App, &Call::get(path)).await {
         Ok(reply) => Ok(Some(reply.json::<Installation>()?.id)),
         Err(GithubError::NotFound) => Ok(None),
         Err(error) => Err(error),

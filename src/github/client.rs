@@ -103,6 +103,11 @@ impl Client {
         app::installation_of(&self.wire, name).await
     }
 
+    /// Returns the installation that covers a repository now, by the repository's id; `None` if there is none.
+    pub async fn installation_of_id(&self, repo: RepoId) -> Result<Option<InstallationId>, GithubError> {
+        app::covering(&self.wire, &format!("/repositories/{repo}/installation")).await
+    }
+
     /// Returns the first repositories that an installation covers, at most one page (100), and their total number.
     pub async fn repositories(&self, installation: InstallationId) -> Result<(Vec<Repository>, u64), GithubError> {
         let path = "/installation/repositories?per_page=100";

@@ -32,18 +32,28 @@ pub struct IssueEdit {
 }
 
 #[derive(Deserialize)]
-struct Answer<T> {
-    data: Option<T>,
+pub(super) struct Answer<T> {
+    pub(super) data: Option<T>,
     #[serde(default)]
-    errors: Vec<Problem>,
+    pub(super) errors: Vec<Problem>,
 }
 
 #[derive(Deserialize)]
-struct Problem {
+pub(super) struct Problem {
     #[serde(rename = "type")]
     kind: Option<String>,
     #[serde(default)]
     message: Option<String>,
+    /// The field that it is about.
+    #[serde(default)]
+    path: Vec<Value>,
+}
+
+impl Problem {
+    /// Returns `true` if it says that the thing at this path does not exist.
+    pub(super) fn is_absent(&self, path: &[&str]) -> bool {
+        self.kind.as_deref() == Some("NOT_FOUND") && self.path.iter().map(Value::as_str).eq(path.iter().copied().map(Some))
+    }
 }
 
 #[derive(Deserialize)]
@@ -118,8 +128,13 @@ fn read<T: DeserializeOwned>(reply: &Reply, now: Millis) -> Result<T, GithubErro
             source: "neither data nor errors".into(),
         });
     };
+    Err(refused(problem, reply, now))
+}
+
+/// Returns the error that GitHub's answer names.
+pub(super) fn refused(problem: &Problem, reply: &Reply, now: Millis) -> GithubError {
     let text = clip(problem.message.as_deref().unwrap_or_default());
-    Err(match problem.kind.as_deref() {
+    match problem.kind.as_deref() {
         Some("RATE_LIMITED") => limited(&reply.headers, now),
         Some("FORBIDDEN") => GithubError::Forbidden { what: text },
         Some("NOT_FOUND") => GithubError::NotFound,
@@ -132,5 +147,5 @@ fn read<T: DeserializeOwned>(reply: &Reply, now: Millis) -> Result<T, GithubErro
             status: reply.status.as_u16(),
             text,
         },
-    })
+    }
 }

@@ -1,5 +1,8 @@
-//! The two GraphQL calls that REST does not offer: who edited an issue last, and making a draft ready for review. The forge
-//! knows the two documents word for word, and refuses every other one.
+//! The GraphQL calls that REST does not offer: who edited an issue last, making a draft ready for review, and everything
+//! that belongs to an issue and its branches at once. The forge knows the documents word for word, and refuses every
+//! other one.
+
+mod work;
 
 use super::{
     auth::Right,
@@ -41,6 +44,8 @@ pub(super) fn answer(call: &Call) -> Option<KnownCall> {
         last_edit(call)
     } else if is(MARK_READY) {
         mark_ready(call)
+    } else if is(work::DOCUMENT) {
+        work::answer(call)
     } else {
         let message = "The forge does not know this document";
         return Some((Ok(Answer::ok(object!({"errors": [{"message": message}]}))), false));

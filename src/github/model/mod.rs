@@ -10,7 +10,7 @@ mod pulls;
 mod repository;
 
 pub use actor::{Actor, ActorKind};
-pub(super) use fields::{app_id, text, time};
+pub(super) use fields::{app_id, review_state, sha, text, time};
 pub use issues::{Comment, Conversation, Issue, OpenState};
 pub use pulls::{LineComment, Pull, PullHead, Review, ReviewState};
 pub use repository::{Repository, RepositoryRef};

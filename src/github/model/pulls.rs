@@ -51,7 +51,7 @@ impl Pull {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReviewState {
     /// The change may be merged.
     Approved,
@@ -62,6 +62,7 @@ pub enum ReviewState {
     /// A verdict that was dismissed.
     Dismissed,
     /// Not submitted yet, or an unknown state.
+    #[default]
     Other,
 }
 

@@ -13,7 +13,7 @@ use crate::{
         preflight::PreFlightOutcome,
         state::CancelledWhy,
     },
-    ids::{CommentId, Emission, FeatureKey, Millis, PullNumber, Sha, TaskId, User},
+    ids::{CommentId, Emission, FeatureKey, InstallationId, Millis, PullNumber, Sha, TaskId, User},
     inquiry::{Inquirer, Inquiries},
     plan::{Plan, parse::PlanAuthor},
     task,
@@ -129,6 +129,8 @@ pub enum Event {
     Suspended,
     /// The suspension was lifted.
     Unsuspended,
+    /// Another installation gives access to the repository now, for example after a transfer.
+    InstallationChanged { installation: InstallationId },
 }
 
 /// The inquiries of a planner, with the settings as they were read for its run.

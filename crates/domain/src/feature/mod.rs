@@ -16,6 +16,7 @@ mod preflight;
 pub(crate) mod refusal;
 mod state;
 pub mod step;
+pub mod sweep;
 mod syncing;
 #[cfg(test)]
 #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]

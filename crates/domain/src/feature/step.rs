@@ -13,7 +13,7 @@ use crate::{
         state::{Reach, State, Suspension},
         syncing, unsaid, waits, waves,
     },
-    ids::{Emission, Millis},
+    ids::{Emission, InstallationId, Millis},
 };
 
 /// Applies `event`; a late or repeated event leaves the Feature as it was. A change that people can see leads to one
@@ -93,7 +93,17 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
         Event::Rerun { head, by } => people::rerun(feature, &head, &by, at),
         Event::Suspended => suspension(feature, Suspension::Suspended),
         Event::Unsuspended => suspension(feature, Suspension::None),
+        Event::InstallationChanged { installation } => installation_changed(feature, installation),
     }
+}
+
+/// Uses another installation from now on. It is not suspended, or a sweep will find that it is.
+fn installation_changed(mut feature: Feature, installation: InstallationId) -> Step {
+    if feature.is_unfinished() && feature.installation != installation {
+        feature.installation = installation;
+        feature.suspension = Suspension::None;
+    }
+    unchanged(feature)
 }
 
 /// Remembers the suspension. A cancelled Feature remembers it too, since it may be reopened.

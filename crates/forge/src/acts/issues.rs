@@ -5,7 +5,7 @@ use crate::{
     feed::FeedEvent,
     json,
     refusal::{Refusal, Result},
-    state::{Access, Edit, Issue, State},
+    state::{Access, Edit, Issue, State, TimelineChange},
 };
 use serde_json::{Value, json};
 
@@ -114,6 +114,12 @@ impl State {
         issue.closed_at = (!open).then_some(now);
         issue.closed_by = (!open).then_some(at.by.user);
         issue.updated_at = now;
+        let change = if open {
+            TimelineChange::Reopened
+        } else {
+            TimelineChange::Closed
+        };
+        issue.changed(now, at.by.user, change);
         self.issue_happened(at, number, action, json!({}))
     }
 

@@ -4,7 +4,7 @@ use crate::{
     acts::limits::check_writable,
     json,
     refusal::{Refusal, Result},
-    state::{Access, Label, State},
+    state::{Access, Label, State, TimelineChange},
 };
 use serde_json::json;
 
@@ -55,6 +55,7 @@ impl State {
         };
         let name = issue.labels.remove(place);
         issue.updated_at = now;
+        issue.changed(now, at.by.user, TimelineChange::Unlabeled(name.clone()));
         self.label_event(at, number, "unlabeled", &name)
     }
 

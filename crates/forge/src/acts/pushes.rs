@@ -5,7 +5,7 @@ use crate::{
     json,
     refusal::{OrNotFound, Refusal, Result},
     site::Site,
-    state::{Access, Merge, Pull},
+    state::{Access, Activity, Merge, Moment, Pull, TimelineChange},
 };
 use git::bare::{BareRepo, ChangeKind, CommitFacts};
 use serde_json::{Value, json};
@@ -25,6 +25,20 @@ struct Moved {
     commits: Vec<CommitFacts>,
     /// The paths that each commit changes, by commit id.
     touched: BTreeMap<String, Vec<(ChangeKind, String)>>,
+}
+
+impl Moved {
+    fn activity(&self, id: u64, by: u64, at: Moment) -> Activity {
+        Activity {
+            id,
+            branch: self.branch.clone(),
+            before: self.before.clone(),
+            after: self.after.clone(),
+            forced: self.forced,
+            by,
+            at,
+        }
+    }
 }
 
 /// Returns the branches of a repository: commit ids by short names.
@@ -63,6 +77,8 @@ impl Site {
             let fields = push_payload(moved, &page, state.login(at.by.user));
             state.emit(at, "push", None, fields);
             state.record_event(at.by, Some(at.repo), push_event(moved));
+            let (id, now) = (state.next_id(), state.clock.stamp());
+            state.repo_mut(at.repo)?.activities.push(moved.activity(id, at.by.user, now));
             let Some(head) = &moved.after else { return Ok(()) };
             let facts = moved.commits.last().filter(|facts| facts.sha == *head);
             let known = &mut state.repo_mut(at.repo)?.head_commits;
@@ -152,6 +168,7 @@ impl Site {
             let issue = state.issue_mut(at.repo, number)?;
             issue.open = false;
             (issue.closed_at, issue.closed_by, issue.updated_at) = (Some(now), Some(at.by.user), now);
+            issue.changed(now, at.by.user, TimelineChange::Closed);
             let (title, body) = (issue.title.clone(), issue.body.clone().unwrap_or_default());
             let pull = issue.pull.as_mut().found()?;
             pull.merged = Some(Merge {

@@ -48,6 +48,18 @@ impl State {
         Ok(())
     }
 
+    /// Gives a repository to another owner. The installations of the old one lose it.
+    pub(crate) fn transfer_repo(&mut self, at: Access, to: u64) -> Result {
+        let full = self.full_name(self.repo(at.repo)?).to_lowercase();
+        self.former_names.insert(full, at.repo);
+        self.leave_installations(at);
+        let from = self.repo(at.repo)?.owner;
+        let changes = json!({"changes": {"owner": {"from": {"user": self.user_json(from)}}}});
+        self.repo_mut(at.repo)?.owner = to;
+        self.repo_event(at, "transferred", changes);
+        Ok(())
+    }
+
     /// Makes a repository read-only, or writable again.
     pub(crate) fn archive_repo(&mut self, at: Access, archived: bool) -> Result {
         self.repo_mut(at.repo)?.archived = archived;

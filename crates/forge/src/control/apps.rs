@@ -188,6 +188,11 @@ impl Forge {
         })
     }
 
+    /// Forgets the log of deliveries, as if all of them were too old to be kept.
+    pub fn forget_deliveries(&self) {
+        self.site.change(|state| state.deliveries.clear());
+    }
+
     /// Invalidates all installation tokens at once, as if their hour were over.
     pub fn expire_tokens(&self) {
         let stays = |token: &Token| matches!(token, Token::Person(_));

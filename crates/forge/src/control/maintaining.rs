@@ -45,6 +45,12 @@ impl Person<'_> {
         self.act(repo, ADMIN, |state, at| state.rename_repo(at, name))
     }
 
+    /// Gives a repository to another account, whose installations cover it from then on.
+    pub fn transfer_repo(&self, repo: &str, to: &str) -> Done {
+        let to = self.forge.user_id(to)?;
+        self.act(repo, ADMIN, |state, at| state.transfer_repo(at, to))
+    }
+
     /// Makes a repository read-only.
     pub fn archive_repo(&self, repo: &str) -> Done {
         self.act(repo, ADMIN, |state, at| state.archive_repo(at, true))

@@ -18,6 +18,7 @@ pub(super) fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     let talk = || repo.enter(TALK);
     Ok(Some(match (repo.method(), rest) {
         ("GET", ["issues"]) => list(&read()?)?,
+        ("GET", ["issues", "comments", id]) => comment(&read()?, number(id)?)?,
         // GitHub accepts POST for PATCH here, and octocrab sends it.
         ("PATCH" | "POST", ["issues", "comments", id]) => edit_comment(&talk()?, number(id)?)?,
         ("POST", ["issues", "comments", id, "reactions"]) => react(&talk()?, Target::Comment(number(id)?))?,

@@ -7,15 +7,16 @@ use crate::{
     json as github,
     refusal::{OrNotFound, Refusal},
     rest::of_repo::OfRepo,
-    state::Role,
+    state::{Activity, Role, State},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 const METADATA: Right = Right::read(&["metadata"]);
 
 pub(super) fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     Ok(Some(match (repo.method(), rest) {
         ("GET", []) => shown(&repo.enter(METADATA)?)?,
+        ("GET", ["activity"]) => activity(&repo.enter(Right::read(&["contents"]))?)?,
         ("GET", ["installation"]) => installation(repo)?,
         ("GET", ["collaborators", login, "permission"]) => permission(&repo.enter(METADATA)?, login)?,
         _ => return Ok(None),
@@ -30,6 +31,37 @@ fn shown(call: &Entered<'_>) -> Answered {
             Caller::Installation(_) | Caller::Anonymous | Caller::App(_) => Role::Read,
         };
         Ok(state.repo_json(repo, Some(role)))
+    })
+}
+
+/// Lists the moves of branches, newest first.
+fn activity(call: &Entered<'_>) -> Answered {
+    let wanted = call.asked("ref").unwrap_or_default();
+    let branch = wanted.strip_prefix("refs/heads/").unwrap_or(wanted);
+    call.list(|state, repo| {
+        let moves = repo.activities.iter().rev();
+        let fitting = moves.filter(|one| branch.is_empty() || one.branch == branch);
+        Ok(fitting.map(|one| activity_json(state, one)).collect())
+    })
+}
+
+fn activity_json(state: &State, one: &Activity) -> Value {
+    let kind = match (&one.before, &one.after) {
+        (None, _) => "branch_creation",
+        (Some(_), None) => "branch_deletion",
+        (Some(_), Some(_)) if one.forced => "force_push",
+        (Some(_), Some(_)) => "push",
+    };
+    let commit = |id: &Option<String>| id.clone().unwrap_or_else(|| "0".repeat(40));
+    json!({
+        "id": one.id,
+        "node_id": format!("PSH_{}", one.id),
+        "before": commit(&one.before),
+        "after": commit(&one.after),
+        "ref": format!("refs/heads/{}", one.branch),
+        "timestamp": github::time(one.at),
+        "activity_type": kind,
+        "actor": state.user_json(one.by),
     })
 }
 

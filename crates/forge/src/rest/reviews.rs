@@ -21,6 +21,7 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     Ok(Some(match (repo.method(), rest) {
         ("GET", ["pulls", n, "reviews"]) => list(&read()?, number(n)?)?,
         ("POST", ["pulls", n, "reviews"]) => make(&write()?, number(n)?).await?,
+        ("GET", ["pulls", n, "reviews", id]) => shown(&read()?, number(n)?, number(id)?)?,
         ("PUT", ["pulls", n, "reviews", id, "dismissals"]) => dismiss(&write()?, number(n)?, number(id)?)?,
         ("GET", ["pulls", n, "comments"]) => comments(&read()?, number(n)?)?,
         _ => return Ok(None),

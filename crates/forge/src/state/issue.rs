@@ -23,7 +23,29 @@ pub struct Issue {
     pub updated_at: Moment,
     pub closed_at: Option<Moment>,
     pub closed_by: Option<u64>,
+    /// Its changes, oldest first.
+    #[serde(default)]
+    pub timeline: Vec<TimelineEntry>,
     pub pull: Option<Pull>,
+}
+
+/// A change as the timeline shows it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TimelineEntry {
+    pub at: Moment,
+    pub by: u64,
+    pub change: TimelineChange,
+}
+
+/// The changes that the timeline keeps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TimelineChange {
+    /// Closed, by a merge too.
+    Closed,
+    /// Opened again.
+    Reopened,
+    /// This label was removed.
+    Unlabeled(String),
 }
 
 /// One change of a text.
@@ -160,6 +182,11 @@ pub enum Side {
 }
 
 impl Issue {
+    /// Records a change in the timeline.
+    pub fn changed(&mut self, at: Moment, by: u64, change: TimelineChange) {
+        self.timeline.push(TimelineEntry { at, by, change });
+    }
+
     pub fn is_pull(&self) -> bool {
         self.pull.is_some()
     }

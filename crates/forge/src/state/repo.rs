@@ -25,6 +25,9 @@ pub struct Repo {
     pub issues: BTreeMap<u64, Issue>,
     /// The head commit of each branch, by name without `refs/heads/`, as the forge last saw it.
     pub branches: BTreeMap<String, String>,
+    /// The moves of branches, oldest first.
+    #[serde(default)]
+    pub activities: Vec<Activity>,
     pub rules: Vec<BranchRule>,
     pub checks: BTreeMap<u64, CheckRun>,
     #[serde(default)]
@@ -41,6 +44,18 @@ pub struct Repo {
     pub created_at: Moment,
     pub updated_at: Moment,
     pub pushed_at: Moment,
+}
+
+/// A move of a branch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Activity {
+    pub id: u64,
+    pub branch: String,
+    pub before: Option<String>,
+    pub after: Option<String>,
+    pub forced: bool,
+    pub by: u64,
+    pub at: Moment,
 }
 
 /// The settings of a repository.

@@ -17,7 +17,7 @@ use crate::{
             samples::*,
         },
     },
-    ids::{CommentId, Emission, IssueNumber, ReviewId, TaskId},
+    ids::{CommentId, Emission, InstallationId, IssueNumber, ReviewId, TaskId},
     plan::parse::PlanAuthor,
     task,
     task::{HumanReview, MergePolicy, MergeState, PersonDid, Played, Stage, Task},
@@ -817,6 +817,12 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
         ),
         ("suspended", Event::Suspended),
         ("unsuspended", Event::Unsuspended),
+        (
+            "another installation",
+            Event::InstallationChanged {
+                installation: InstallationId(8),
+            },
+        ),
     ]
 }
 

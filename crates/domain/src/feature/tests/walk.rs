@@ -18,7 +18,7 @@ use crate::{
         step::step,
         tests::{inquiries::inquiries, samples::*},
     },
-    ids::{CommentId, Emission, IssueNumber, PullNumber, ReviewId, Sha, TaskId},
+    ids::{CommentId, Emission, InstallationId, IssueNumber, PullNumber, ReviewId, Sha, TaskId},
     plan::parse::PlanAuthor,
     task,
     task::{HumanReview, MergePolicy, Origin, PersonDid, Played, Task},
@@ -738,6 +738,9 @@ impl World {
             Event::ReviewRequested(review_of_feature(self.fresh())),
             Event::Suspended,
             Event::Unsuspended,
+            Event::InstallationChanged {
+                installation: InstallationId(8),
+            },
         ];
         if let Some(integration) = &self.feature.integration {
             events.push(Event::Rerun {

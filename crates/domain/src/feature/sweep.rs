@@ -1,0 +1,383 @@
+//! Compares a Feature with GitHub, and finds what happened there without AutoBuild's knowledge. Each difference stands for
+//! the fact that a webhook would have brought.
+
+use crate::{
+    command::{Parsed, parse},
+    feature::{
+        event::{Event, NewerRun},
+        feature::Feature,
+        state::CancelledWhy,
+        step,
+    },
+    ids::{CommentId, Millis, PullNumber, ReviewId, Sha, TaskId, User, UserId},
+    task,
+    task::{PersonDid, Task},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// GitHub's state of a Feature's issue and of the work for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteWork {
+    /// Whether the repository can be changed.
+    pub access: Access,
+    /// The head of the default branch; `None` if the repository is empty.
+    pub default_head: Option<Sha>,
+    /// The issue; `None` if it was deleted or moved to another repository.
+    pub issue: Option<RemoteIssue>,
+    /// The heads of this run's branches.
+    pub branches: BTreeMap<String, Sha>,
+    /// The pull requests from or into the integration branch.
+    pub pulls: BTreeMap<PullNumber, RemotePull>,
+}
+
+/// Whether a repository can be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It can.
+    Writable,
+    /// It is archived.
+    Archived,
+}
+
+/// An issue on GitHub.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteIssue {
+    /// Open or closed.
+    pub state: RemoteState,
+    /// Its newest entries, the oldest first.
+    pub timeline: Vec<TimelineEntry>,
+}
+
+/// A pull request on GitHub.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemotePull {
+    /// Open, closed or merged.
+    pub state: RemoteState,
+    /// The account that merged it, if GitHub names it.
+    pub merged_by: Option<Account>,
+    /// Its newest entries, the oldest first.
+    pub timeline: Vec<TimelineEntry>,
+}
+
+/// The state of an issue or pull request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemoteState {
+    /// Open.
+    Open,
+    /// Closed; a pull request without a merge.
+    Closed,
+    /// Merged.
+    Merged,
+}
+
+/// An account on GitHub.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Its id and login.
+    pub user: User,
+    /// A person or a program.
+    pub kind: AccountType,
+}
+
+/// The type of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccountType {
+    /// A person.
+    Person,
+    /// An App or another bot.
+    Bot,
+    /// Anything else.
+    Other,
+}
+
+/// Something that happened to an issue or pull request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimelineEntry {
+    /// GitHub's time.
+    pub at: Millis,
+    /// The account that did it; `None` for a deleted one.
+    pub by: Option<Account>,
+    /// The change.
+    pub change: TimelineChange,
+}
+
+/// The changes that matter to a Feature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TimelineChange {
+    /// It was closed or merged.
+    Closed,
+    /// It was opened again.
+    Reopened,
+    /// This label was removed.
+    Unlabeled(String),
+    /// A comment that was not edited since.
+    Commented {
+        /// Its id.
+        id: CommentId,
+        /// Its text.
+        body: String,
+    },
+    /// A review that still counts.
+    Reviewed(ReviewId),
+    /// A review that was dismissed.
+    Dismissed(ReviewId),
+}
+
+/// A fact that GitHub has and the Feature does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The account that caused it, if GitHub names it here.
+    pub by: Option<Account>,
+    /// The fact.
+    pub fact: RemoteFact,
+}
+
+/// The facts that a sweep brings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RemoteFact {
+    /// This branch has another head.
+    BranchMoved(String),
+    /// The integration branch is gone.
+    BranchDeleted,
+    /// The default branch has this head.
+    DefaultMoved(Sha),
+    /// This pull request was closed or merged.
+    PullClosed(PullNumber),
+    /// This pull request was opened again.
+    PullReopened(PullNumber),
+    /// This comment on the issue (`None`) or on a pull request holds a command.
+    Commented(Option<PullNumber>, CommentId),
+    /// This review was submitted.
+    Reviewed(PullNumber, ReviewId),
+    /// This review was dismissed.
+    Dismissed(PullNumber, ReviewId),
+    /// This label of the Feature was removed.
+    Unlabeled(String),
+    /// The issue was closed.
+    IssueClosed,
+    /// The issue was deleted or moved to another repository.
+    IssueGone,
+    /// The repository was archived.
+    Archived,
+}
+
+/// A Feature as it is stored, with what was recorded about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<'a> {
+    /// The Feature.
+    pub feature: &'a Feature,
+    /// The label that started it.
+    pub label: &'a str,
+    /// The causes of its events.
+    pub causes: &'a BTreeSet<String>,
+}
+
+/// Compares the Feature with GitHub. A fact counts only if it would change the Feature, or if it is a command or review
+/// that was never recorded. What ends the Feature comes last.
+pub fn compare(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
+    let mut found = heads(stored, remote);
+    found.extend(pulls(stored, remote));
+    found.extend(talk(stored, remote));
+    found.extend(ends(stored, remote));
+    found
+}
+
+/// The person in events that are only tried. GitHub's account for deleted ones.
+fn somebody() -> User {
+    User {
+        id: UserId(10_137),
+        login: "ghost".to_owned(),
+    }
+}
+
+impl Stored<'_> {
+    /// `true` if the event would change the Feature.
+    fn changes(&self, event: Event) -> bool {
+        step::step(self.feature.clone(), event, Millis(0)).feature != *self.feature
+    }
+
+    fn changed_by(&self, task: TaskId, did: PersonDid) -> bool {
+        let by = somebody();
+        let event = task::Event::Person { by, did };
+        self.changes(Event::Task { task, event })
+    }
+
+    fn has(&self, cause: &str) -> bool {
+        self.causes.contains(cause)
+    }
+
+    /// `true` if a review, or a command or refusal that it led to, was recorded.
+    fn has_review(&self, id: ReviewId) -> bool {
+        let parts = ["", "/command", "/refused"];
+        parts.iter().any(|part| self.has(&format!("review/{id}{part}")))
+    }
+}
+
+fn difference(by: Option<&Account>, fact: RemoteFact) -> Difference {
+    Difference { by: by.cloned(), fact }
+}
+
+/// Returns the branches whose heads differ.
+fn heads(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
+    let feature = stored.feature;
+    let mut moved = Vec::new();
+    for task in &feature.tasks {
+        let head = remote.branches.get(&task.branch).filter(|head| task.head.as_ref() != Some(head));
+        if head.is_some_and(|head| stored.changed_by(task.id, PersonDid::Push { head: head.clone() })) {
+            moved.push(difference(None, RemoteFact::BranchMoved(task.branch.clone())));
+        }
+    }
+    let integration = feature.key.integration_branch();
+    let head = remote.branches.get(&integration).cloned();
+    if head.is_some_and(|head| stored.changes(Event::IntegrationPushed { head })) {
+        moved.push(difference(None, RemoteFact::BranchMoved(integration)));
+    }
+    let tested = feature.preflight.as_ref().map(|preflight| &preflight.commit);
+    let fresh = remote.default_head.clone().filter(|head| tested != Some(head));
+    if let Some(head) = fresh.filter(|head| !stored.has(&format!("default/{head}"))) {
+        if stored.changes(Event::DefaultPushed { head: head.clone() }) {
+            moved.push(difference(None, RemoteFact::DefaultMoved(head)));
+        }
+    }
+    moved
+}
+
+/// Returns the pull requests that people closed, merged or opened again.
+fn pulls(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
+    let feature = stored.feature;
+    let of_tasks = feature.tasks.iter().filter_map(|task| Some((task.pull?, Some(task))));
+    let all = of_tasks.chain(feature.pull.map(|pull| (pull, None)));
+    all.filter_map(|(number, task)| of_pull(stored, (number, remote.pulls.get(&number)?), task))
+        .collect()
+}
+
+fn of_pull(
+    stored: Stored<'_>,
+    (number, pull): (PullNumber, &RemotePull),
+    task: Option<&Task>,
+) -> Option<Difference> {
+    let by = |change: &TimelineChange| {
+        let mut entries = pull.timeline.iter().rev();
+        entries.find(|entry| entry.change == *change).and_then(|entry| entry.by.as_ref())
+    };
+    let is_news = match (pull.state, task) {
+        (RemoteState::Merged, None) => stored.changes(Event::PullMerged { pull: number }),
+        (RemoteState::Merged, Some(task)) => stored.changed_by(task.id, PersonDid::MergePull { commit: None }),
+        (RemoteState::Closed, None) => stored.changes(Event::Cancelled(CancelledWhy::PullClosed(somebody()))),
+        (RemoteState::Closed, Some(task)) => stored.changed_by(task.id, PersonDid::ClosePull { pull: number }),
+        (RemoteState::Open, _) => return reopened(stored, number, pull, task),
+    };
+    let by = match pull.state {
+        RemoteState::Merged => pull.merged_by.as_ref(),
+        RemoteState::Closed | RemoteState::Open => by(&TimelineChange::Closed),
+    };
+    is_news.then(|| difference(by, RemoteFact::PullClosed(number)))
+}
+
+/// Returns the reopening of a pull request whose closing is recorded. An open one alone is none: AutoBuild may be about to
+/// close it.
+fn reopened(stored: Stored<'_>, number: PullNumber, pull: &RemotePull, task: Option<&Task>) -> Option<Difference> {
+    let turns = |change: &TimelineChange| matches!(change, TimelineChange::Closed | TimelineChange::Reopened);
+    let last = pull.timeline.iter().rfind(|entry| turns(&entry.change))?;
+    let prefix = format!("pull/{number}/closed/");
+    let closings = stored.causes.iter().filter_map(|cause| cause.strip_prefix(&prefix));
+    let undone = closings.filter_map(|at| at.parse::<i64>().ok()).max().unwrap_or(0);
+    if last.change != TimelineChange::Reopened || stored.has(&format!("pull/{number}/reopened/{undone}")) {
+        return None;
+    }
+    let is_news = match task {
+        Some(task) => {
+            let did = PersonDid::ReopenPull {
+                pull: number,
+                turns: 1,
+            };
+            stored.changed_by(task.id, did)
+        }
+        None => {
+            let newer = NewerRun::None;
+            stored.changes(Event::PullReopened { pull: number, newer })
+        }
+    };
+    is_news.then(|| difference(last.by.as_ref(), RemoteFact::PullReopened(number)))
+}
+
+/// Returns people's commands and reviews of this run that were never recorded, the oldest first.
+fn talk(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
+    let issue = remote.issue.iter().map(|issue| (None, &issue.timeline));
+    let ours = |number: &PullNumber| {
+        let feature = stored.feature;
+        feature.pull == Some(*number) || feature.tasks.iter().any(|task| task.pull == Some(*number))
+    };
+    let pulls = remote.pulls.iter().filter(|(number, _)| ours(number));
+    let pulls = pulls.map(|(number, pull)| (Some(*number), &pull.timeline));
+    let mut found: Vec<(Millis, Difference)> = issue
+        .chain(pulls)
+        .flat_map(|(on, timeline)| timeline.iter().map(move |entry| (on, entry)))
+        .filter(|(_, entry)| entry.at > stored.feature.snapshot.at)
+        .filter_map(|(on, entry)| Some((entry.at, spoken(stored, on, entry)?)))
+        .collect();
+    found.sort_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, difference)| difference).collect()
+}
+
+fn spoken(stored: Stored<'_>, on: Option<PullNumber>, entry: &TimelineEntry) -> Option<Difference> {
+    let by = entry.by.as_ref().filter(|by| by.kind == AccountType::Person)?;
+    let fact = match (&entry.change, on) {
+        (TimelineChange::Commented { id, body }, on) => {
+            let is_new = parse(body) != Parsed::None && !stored.has(&format!("comment/{id}"));
+            is_new.then_some(RemoteFact::Commented(on, *id))
+        }
+        (TimelineChange::Reviewed(id), Some(on)) => (!stored.has_review(*id)).then_some(RemoteFact::Reviewed(on, *id)),
+        (TimelineChange::Dismissed(id), Some(on)) => {
+            let is_new = stored.has_review(*id) && !stored.has(&format!("review/{id}/dismissed"));
+            is_new.then_some(RemoteFact::Dismissed(on, *id))
+        }
+        (
+            TimelineChange::Reviewed(_)
+            | TimelineChange::Dismissed(_)
+            | TimelineChange::Closed
+            | TimelineChange::Reopened
+            | TimelineChange::Unlabeled(_),
+            _,
+        ) => None,
+    };
+    Some(difference(Some(by), fact?))
+}
+
+/// Returns what ends the Feature.
+fn ends(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
+    let cancels = |why| stored.changes(Event::Cancelled(why));
+    let mut found = Vec::new();
+    let integration = stored.feature.key.integration_branch();
+    let is_there = remote.branches.contains_key(&integration) || stored.feature.integration.is_none();
+    if !is_there && cancels(CancelledWhy::BranchDeleted) {
+        found.push(difference(None, RemoteFact::BranchDeleted));
+    }
+    match &remote.issue {
+        None if cancels(CancelledWhy::IssueGone) => found.push(difference(None, RemoteFact::IssueGone)),
+        None => {}
+        Some(issue) => found.extend(of_issue(stored, issue)),
+    }
+    if remote.access == Access::Archived && cancels(CancelledWhy::RepositoryGone) {
+        found.push(difference(None, RemoteFact::Archived));
+    }
+    found
+}
+
+fn of_issue(stored: Stored<'_>, issue: &RemoteIssue) -> Vec<Difference> {
+    let cancels = |why| stored.changes(Event::Cancelled(why));
+    let label = stored.label.to_lowercase();
+    let is_ours = |entry: &&TimelineEntry| {
+        let named = matches!(&entry.change, TimelineChange::Unlabeled(name) if name.to_lowercase() == label);
+        named && entry.at > stored.feature.snapshot.at
+    };
+    let removal = issue.timeline.iter().rfind(is_ours);
+    let removal = removal.filter(|_| cancels(CancelledWhy::LabelRemoved(somebody())));
+    let unlabeled = removal.map(|entry| difference(entry.by.as_ref(), RemoteFact::Unlabeled(stored.label.to_owned())));
+    let is_closed = issue.state != RemoteState::Open && cancels(CancelledWhy::IssueClosed(somebody()));
+    let mut closings = issue.timeline.iter().rev();
+    let by = closings.find(|entry| entry.change == TimelineChange::Closed);
+    let by = by.and_then(|entry| entry.by.as_ref());
+    let closed = is_closed.then(|| difference(by, RemoteFact::IssueClosed));
+    unlabeled.into_iter().chain(closed).collect()
+}
