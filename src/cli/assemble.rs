@@ -6,6 +6,7 @@ use crate::{
     engine::{
         Engine, coach_installations::CoachInstallations, data_folder::DataFolder, heartbeat::Heartbeat,
         label_looks::LabelLooks, lease_clock::LeaseClock, roster::Roster, running::Running, settings::EngineSettings,
+        sweep::Fruitless,
     },
     gates::CheckoutLocks,
     github::{App, Caps, Client, GithubUrls, WriteSpacing},
@@ -192,6 +193,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         sandbox,
         agents,
         spacing: WriteSpacing::new(gap, blueprint.caps),
+        fruitless: Fruitless::default(),
         label_looks: LabelLooks::new(blueprint.settings.slots.label_looks()),
         settings: blueprint.settings,
         secrets,

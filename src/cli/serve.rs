@@ -509,6 +509,7 @@ fn blueprint(
     engine.telemetry = assemble::telemetry(collector, &engine.worker, secrets.clone(), &settings.network.uplink)?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
     engine.replay = settings.replay.filter(|_| role.is_reached());
+    engine.sweep = settings.sweep.filter(|_| role.is_reached());
     engine.concurrency = settings.concurrency;
     engine.slots = slots(settings, role);
     let limits = settings.process_limits;

@@ -39,6 +39,8 @@ pub struct ServerSettings {
     pub public_url: Option<Url>,
     /// The time between two replays of GitHub's log of deliveries; `None` if it is not replayed.
     pub replay: Option<Duration>,
+    /// The time between two sweeps of unfinished Features; `None` if there are none.
+    pub sweep: Option<Duration>,
     /// The least time between writes to GitHub per installation.
     pub write_spacing: Duration,
     /// The longest times that a repository may give its set-up and its tests.

@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, fmt, net::SocketAddr, path::PathBuf, time::Dura
 use tracing_subscriber::EnvFilter;
 
 /// GitHub keeps its log of deliveries for 3 days; a replay each hour loses nothing.
-const MAX_REPLAY_SECONDS: u64 = 3_600;
+const MAX_PAUSE_SECONDS: u64 = 3_600;
 
 const MAX_SPACING_MS: u64 = 60_000;
 /// The shortest administrator's token, in characters.
@@ -36,9 +36,12 @@ impl Parser {
         given.unwrap_or(Duration::from_millis(1_000))
     }
 
-    fn replay(&mut self) -> Option<Duration> {
-        let given = self.parse("REPLAY_SECONDS", replay);
-        given.unwrap_or(Some(Duration::from_secs(180)))
+    /// Returns the pauses of the replay and of the sweep.
+    fn asking(&mut self) -> [Option<Duration>; 2] {
+        [("REPLAY_SECONDS", 180), ("SWEEP_SECONDS", 240)].map(|(name, usual)| {
+            let given = self.parse(name, pause);
+            given.unwrap_or(Some(Duration::from_secs(usual)))
+        })
     }
 
     /// Returns the longest times for set-up and for the tests.
@@ -60,7 +63,7 @@ impl Parser {
         let data_dir = self.data_dir(environment);
         let database_url = self.database_url(data_dir.as_ref());
         let (app, coach_app, oauth) = (self.app(), self.coach_app(), self.oauth());
-        let (longest, replay, write_spacing) = (self.longest(), self.replay(), self.write_spacing());
+        let (longest, [replay, sweep], write_spacing) = (self.longest(), self.asking(), self.write_spacing());
         let admin_token = self.parse("ADMIN_TOKEN", admin_token);
         let log = self.parse("LOG", log_filter);
         let log_format = self.parse("LOG_FORMAT", |text| match text {
@@ -92,6 +95,7 @@ impl Parser {
             process_limits,
             ages,
             replay,
+            sweep,
             write_spacing,
             longest,
             network,
@@ -285,14 +289,11 @@ fn spacing(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("must be a whole number of milliseconds from 0 to {MAX_SPACING_MS}"))
 }
 
-fn replay(text: &str) -> Result<Option<Duration>, String> {
-    let seconds = text
-        .parse::<u64>()
-        .ok()
-        .filter(|seconds| *seconds <= MAX_REPLAY_SECONDS);
+fn pause(text: &str) -> Result<Option<Duration>, String> {
+    let seconds = text.parse::<u64>().ok().filter(|seconds| *seconds <= MAX_PAUSE_SECONDS);
     seconds
         .map(|seconds| (seconds > 0).then(|| Duration::from_secs(seconds)))
-        .ok_or_else(|| format!("must be a whole number of seconds from 0 to {MAX_REPLAY_SECONDS}"))
+        .ok_or_else(|| format!("must be a whole number of seconds from 0 to {MAX_PAUSE_SECONDS}"))
 }
 
 /// Refuses a short token: whoever guesses it has access to everything.

@@ -111,6 +111,8 @@ pub static VARIABLES: &[Variable] = variables! {
         "Largest commit of a Player, packed, that the database keeps until it is pushed. A larger one stays in the data folder.";
     "REPLAY_SECONDS": Plain, Value("180"),
         "Seconds between two readings of GitHub's log of deliveries; what never arrived comes from there. 0 turns it off.";
+    "SWEEP_SECONDS": Plain, Value("240"),
+        "Seconds between two comparisons of unfinished work with GitHub. 0 turns them off.";
     "KEEP_PAYLOADS_DAYS": Plain, Value("7"), "Days for which bodies of deliveries are kept.";
     "KEEP_DELIVERIES_DAYS": Plain, Value("30"), "Days for which ids of deliveries are kept.";
     "KEEP_ENDED_DAYS": Plain, Value("90"), "Days after its end for which a Feature's traces, evidence and steps are kept.";

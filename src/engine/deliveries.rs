@@ -2,9 +2,10 @@
 
 use crate::{
     engine::{Engine, ingest::Ingest},
-    github::webhook::{Admission, OwnApps, WebhookError, admit},
+    github::webhook::{Admission, OwnApps, Summary, WebhookError, admit},
     store::{Accepted, NewDelivery, Source, StoreError},
 };
+use domain::ids::{IssueNumber, PullNumber};
 
 /// A delivery as GitHub sent it, or as its log shows it.
 pub struct DeliveryRequest {
@@ -49,7 +50,8 @@ impl Engine {
             app,
             delivery: request.id.clone(),
         };
-        let effect = ingest.effect(summary.installation, summary.repo, now);
+        let issue = self.issue_of(&summary).await?;
+        let effect = ingest.effect(summary.installation, (summary.repo, issue), now);
         let delivery = NewDelivery {
             app,
             id: request.id,
@@ -63,5 +65,17 @@ impl Engine {
         Ok(DeliveryOutcome::Stored(
             self.store.accept_delivery(delivery, Some(effect)).await?,
         ))
+    }
+
+    /// Returns the issue in whose order the delivery is read. A comment on a pull request belongs to the Feature's issue.
+    async fn issue_of(&self, summary: &Summary) -> Result<Option<IssueNumber>, StoreError> {
+        let (Some(repo), Some(issue)) = (summary.repo, summary.issue) else {
+            return Ok(None);
+        };
+        if summary.event != "issue_comment" {
+            return Ok(Some(issue));
+        }
+        let found = self.store.by_pull(repo, PullNumber(issue.0)).await?;
+        Ok(Some(found.map_or(issue, |found| found.feature.key.issue)))
     }
 }

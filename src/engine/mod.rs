@@ -32,6 +32,8 @@ pub mod running;
 mod schedule;
 pub mod settings;
 pub mod spans;
+pub mod sweep;
+mod turns;
 mod upkeep;
 pub mod view;
 pub mod worker;
@@ -40,6 +42,7 @@ use crate::{
     engine::{
         coach_installations::CoachInstallations, data_folder::DataFolder, heartbeat::Heartbeat,
         label_looks::LabelLooks, lease_clock::LeaseClock, roster::Roster, running::Running, settings::EngineSettings,
+        sweep::Fruitless,
     },
     gates::CheckoutLocks,
     github::{Client, WriteSpacing},
@@ -74,6 +77,8 @@ pub struct Engine {
     pub git_door: Option<Door>,
     /// The permits to ask GitHub about labels that may not be ours.
     pub label_looks: LabelLooks,
+    /// The comments and reviews that a sweep looked at in vain.
+    pub fruitless: Fruitless,
     pub lease_clock: LeaseClock,
     /// The beat of the worker's loop.
     pub heartbeat: Heartbeat,

@@ -5,6 +5,7 @@ use crate::{
     engine::{
         Engine,
         deliveries::{DeliveryFailure, DeliveryOutcome, DeliveryRequest},
+        turns::once,
     },
     github::{GithubError, HookDelivery},
     store::{Accepted, Source, StoreError},
@@ -12,7 +13,7 @@ use crate::{
 use domain::ids::Millis;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
-use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
+use tokio_util::sync::CancellationToken;
 
 /// How far a walk goes back beyond the newest entry of the last one, in milliseconds: entries may appear late.
 const OVERLAP_MS: i64 = 10 * 60_000;
@@ -58,36 +59,12 @@ pub enum ReplayFailure {
 impl Engine {
     /// Replays the log at once, and then regularly until `stop`. Of all replicas, one does it each time.
     pub(super) async fn always_replay(self: Arc<Self>, stop: CancellationToken) {
-        let Some(pause) = self.settings.replay else { return };
-        while !stop.is_cancelled() {
-            // A panic ends one walk, and not all later ones.
-            let walk = AbortOnDropHandle::new(tokio::spawn(self.clone().replay_and_log()));
-            tokio::select! {
-                () = stop.cancelled() => return,
-                ended = walk => if let Err(error) = ended {
-                    tracing::error!(%error, "the replay of GitHub's deliveries ended in the middle");
-                },
-            }
-            let status = self.replay_status().await.unwrap_or_default();
-            if !self.next_turn(status.pause(pause), &stop).await {
-                return;
-            }
-        }
-    }
-
-    /// Waits until it is this process's turn to replay; `false` if `stop` came first.
-    async fn next_turn(&self, pause: Duration, stop: &CancellationToken) -> bool {
-        let pause_ms = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+        let Some(usual) = self.settings.replay else { return };
         loop {
-            tokio::select! {
-                () = stop.cancelled() => return false,
-                () = tokio::time::sleep(pause) => {}
-            }
-            let now = self.now();
-            match self.store.take_turn("replay/turn", now, now.plus(pause_ms)).await {
-                Ok(true) => return true,
-                Ok(false) => {}
-                Err(error) => tracing::warn!(%error, "the turn to replay deliveries could not be taken"),
+            once("replay", &stop, self.clone().replay_and_log()).await;
+            let pause = self.replay_status().await.unwrap_or_default().pause(usual);
+            if !self.next_turn("replay", pause, &stop).await {
+                return;
             }
         }
     }

@@ -36,6 +36,8 @@ pub struct EngineSettings {
     pub reap: Duration,
     /// How often the log of deliveries is replayed; `None` if it is not.
     pub replay: Option<Duration>,
+    /// How often unfinished Features are compared with GitHub; `None` if they are not.
+    pub sweep: Option<Duration>,
     /// How long agents may continue after the process is asked to stop.
     pub grace: Duration,
     /// How long a failed effect waits before it is tried again.
@@ -187,6 +189,7 @@ impl EngineSettings {
             renew: Duration::from_secs(15),
             reap: Duration::from_secs(5),
             replay: Some(Duration::from_secs(180)),
+            sweep: Some(Duration::from_secs(240)),
             grace: Duration::from_secs(30),
             backoff: Backoff {
                 first: Duration::from_secs(10),

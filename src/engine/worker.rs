@@ -38,6 +38,7 @@ impl Engine {
         }
         let upkeep = AbortOnDropHandle::new(tokio::spawn(self.clone().always_keep_up(stop.clone())));
         let replays = AbortOnDropHandle::new(tokio::spawn(self.clone().always_replay(stop.clone())));
+        let sweeps = AbortOnDropHandle::new(tokio::spawn(self.clone().always_sweep(stop.clone())));
         let agents = CancellationToken::new();
         let mut jobs = InFlight::default();
         let mut wakeups = self.store.wakeups();
@@ -54,7 +55,7 @@ impl Engine {
             }
         }
         self.drain(jobs, agents).await;
-        drop((upkeep, replays));
+        drop((upkeep, replays, sweeps));
     }
 
     async fn ended(&self, ended: Ended) {

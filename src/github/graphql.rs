@@ -52,7 +52,8 @@ pub(super) struct Problem {
 impl Problem {
     /// Returns `true` if it says that the thing at this path does not exist.
     pub(super) fn is_absent(&self, path: &[&str]) -> bool {
-        self.kind.as_deref() == Some("NOT_FOUND") && self.path.iter().map(Value::as_str).eq(path.iter().copied().map(Some))
+        self.kind.as_deref() == Some("NOT_FOUND")
+            && self.path.iter().map(Value::as_str).eq(path.iter().copied().map(Some))
     }
 }
 

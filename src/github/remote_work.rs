@@ -291,7 +291,8 @@ impl Repo<'_> {
     /// Returns the last moves of a branch, the newest first.
     pub async fn moves(&self, branch: &str) -> Result<Vec<BranchMove>, GithubError> {
         let wanted = segment(&format!("{HEADS}{branch}"));
-        self.get(Rights::Read, &format!("/activity?ref={wanted}&per_page=30")).await
+        self.get(Rights::Read, &format!("/activity?ref={wanted}&per_page=30"))
+            .await
     }
 }
 

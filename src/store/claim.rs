@@ -47,9 +47,11 @@ statements! {
         "   AND (e.lane <> 'agent' OR CAST($8 AS TEXT) NOT LIKE '%,' || COALESCE(e.repo_id, 0) || ',%')",
         "   AND NOT EXISTS (SELECT 1 FROM effect o WHERE e.lane = 'agent'",
         "    AND o.state = 'running' AND o.lane = 'agent' AND o.subject = e.subject)",
-        "   AND NOT EXISTS (SELECT 1 FROM effect o WHERE e.lane = 'forge'",
+        "   AND NOT EXISTS (SELECT 1 FROM effect o WHERE (e.lane = 'forge' OR e.lane = 'control' AND e.ordered = 1)",
         "    AND o.state IN ('ready', 'running') AND o.subject = e.subject AND o.seq < e.seq",
-        "    AND o.lane = 'forge' AND o.ordered = e.ordered AND (o.ordered = 1 OR o.kind = e.kind))",
+        "    AND o.lane = e.lane AND o.ordered = e.ordered AND (o.ordered = 1 OR o.kind = e.kind)",
+        // A delivery that cannot be read now keeps back those after it for an hour, and not for ever.
+        "    AND (o.lane = 'forge' OR o.state = 'running' OR o.first_due > $4 - 3600000))",
         "   AND e.format <= $10",
         "   AND NOT EXISTS (SELECT 1 FROM feature f WHERE f.id = e.feature_id AND (e.waits = 1 AND f.held = 1 OR f.format > $10))",
         "   AND (CASE WHEN e.feature_limit < $9 THEN e.feature_limit ELSE $9 END) > (SELECT COUNT(*) FROM effect r",

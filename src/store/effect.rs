@@ -23,6 +23,8 @@ macro_rules! columns {
 pub(super) use columns;
 
 statements! {
+    MOVE = "UPDATE effect SET installation_id = $2 WHERE feature_id = $1 AND installation_id <> $2 \
+            AND state IN ('ready', 'running', 'failed')";
     HURRY = "UPDATE effect SET run_at = $2 WHERE installation_id = $1 AND state = 'ready' AND run_at > $2";
     ONE = concat!("SELECT ", columns!(), " FROM effect WHERE id = $1");
     OF_FEATURE = concat!("SELECT ", columns!(), " FROM effect WHERE feature_id = $1 ORDER BY seq");
@@ -40,12 +42,12 @@ pub(super) static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
     )
 });
 
-/// Whether an effect of the forge lane waits for older effects of its subject.
+/// Whether an effect of the forge or control lane waits for older effects of its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ordered {
     /// It runs after all older ordered effects of its subject.
     InOrder,
-    /// It is outside that order: it waits only for older unordered effects of its own kind and subject.
+    /// It is outside that order: in the forge lane it waits only for older unordered effects of its own kind and subject.
     Free,
 }
 
@@ -82,8 +84,8 @@ pub struct NewEffect {
     pub kind: String,
     /// The lane whose slots it uses.
     pub lane: Lane,
-    /// The subject that it is about. Effects of one subject are ordered (forge lane) or exclude each other (agent
-    /// lane).
+    /// The subject that it is about. Effects of one subject are ordered (forge and control lane) or exclude each other
+    /// (agent lane).
     pub subject: String,
     pub feature: Option<FeatureKey>,
     /// The most effects of this lane that may run at once for the Feature.
@@ -172,6 +174,14 @@ impl Store {
         let touched = tx.run(HURRY, args![stored(installation.0)?, now.0]).await?;
         self.db.publish(tx).await?;
         Ok(touched)
+    }
+
+    /// Charges a Feature's effects to another installation.
+    pub async fn move_effects(&self, feature: &FeatureKey, to: InstallationId) -> Result<(), StoreError> {
+        self.db
+            .run(MOVE, args![&feature.to_string(), stored(to.0)?])
+            .await
+            .map(drop)
     }
 
     /// Stores effects that follow from no event of a Feature. Those with a known id stay as they are.

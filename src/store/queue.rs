@@ -18,8 +18,9 @@ statements! {
              CASE WHEN e.state = 'running' THEN NULL WHEN e.waits = 1 AND f.held = 1 THEN 'feature' \
              WHEN e.lane = 'agent' AND EXISTS (SELECT 1 FROM effect o WHERE o.state = 'running' AND o.lane = 'agent' \
               AND o.subject = e.subject AND o.seq <> e.seq) THEN 'agent' \
-             WHEN e.lane = 'forge' AND EXISTS (SELECT 1 FROM effect o WHERE o.state IN ('ready', 'running') \
-              AND o.subject = e.subject AND o.seq < e.seq AND o.lane = 'forge' AND o.ordered = e.ordered \
+             WHEN (e.lane = 'forge' OR e.lane = 'control' AND e.ordered = 1) \
+              AND EXISTS (SELECT 1 FROM effect o WHERE o.state IN ('ready', 'running') \
+              AND o.subject = e.subject AND o.seq < e.seq AND o.lane = e.lane AND o.ordered = e.ordered \
               AND (o.ordered = 1 OR o.kind = e.kind)) THEN 'earlier' \
              WHEN e.feature_limit <= (SELECT COUNT(*) FROM effect r WHERE r.state = 'running' AND r.lane = e.lane \
               AND r.feature_id = e.feature_id) THEN 'limit' END AS held_by \

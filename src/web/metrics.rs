@@ -1,7 +1,7 @@
 //! `GET /metrics`: cost and outcome of agents' runs, for Prometheus. It needs the administrator's token.
 
 use crate::{
-    engine::{Engine, ingest::KIND},
+    engine::{Engine, ingest::KIND, sweep::SweepStatus},
     store::{LEASES_LOST, LaneTally, ProviderTrouble, RunTotal, StoreError},
     web::inbox::Inbox,
 };
@@ -37,11 +37,12 @@ struct Figures {
     failed: u64,
     counters: Vec<(String, u64)>,
     fetched: u64,
+    sweep: SweepStatus,
     now: Millis,
 }
 
 /// Every metric.
-pub static FAMILIES: [Family; 16] = [
+pub static FAMILIES: [Family; 19] = [
     Family {
         name: "autobuild_agent_runs_total",
         kind: "counter",
@@ -153,6 +154,27 @@ pub static FAMILIES: [Family; 16] = [
         about: "Deliveries that never arrived and were fetched from GitHub's log.",
         lines: |figures| vec![("source=\"replay\"".to_owned(), figures.fetched.to_string())],
     },
+    Family {
+        name: "autobuild_facts_found_total",
+        kind: "counter",
+        about: "Facts that no delivery brought and that a sweep of unfinished Features found on GitHub.",
+        lines: |figures| vec![("source=\"sweep\"".to_owned(), figures.sweep.found.to_string())],
+    },
+    Family {
+        name: "autobuild_sweep_ended_timestamp_seconds",
+        kind: "gauge",
+        about: "When the last sweep ended, in seconds since 1970; 0 before the first.",
+        lines: |figures| {
+            let at = figures.sweep.ended_at.map_or(0, |at| at.0 / 1_000);
+            vec![("source=\"sweep\"".to_owned(), at.to_string())]
+        },
+    },
+    Family {
+        name: "autobuild_sweep_failed_features",
+        kind: "gauge",
+        about: "Unfinished Features that the last sweep could not compare with GitHub.",
+        lines: |figures| vec![("source=\"sweep\"".to_owned(), figures.sweep.failed.to_string())],
+    },
 ];
 
 /// `GET /metrics`.
@@ -188,6 +210,7 @@ async fn gather(engine: &Engine, now: Millis) -> Result<String, StoreError> {
         counters: store.counters().await?,
         now,
         fetched: engine.replay_status().await?.fetched,
+        sweep: engine.sweep_status().await?,
     }))
 }
 
@@ -350,6 +373,11 @@ mod tests {
             counters: vec![("turns".to_owned(), 7)],
             fetched: 2,
             now: Millis(3_500),
+            sweep: SweepStatus {
+                ended_at: Some(Millis(61_005)),
+                found: 3,
+                ..SweepStatus::default()
+            },
         });
         let labels = r#"{role="player",agent="claude",model="a\"bc",outcome="ok"}"#;
         for line in [
@@ -362,6 +390,8 @@ mod tests {
             "autobuild_oldest_due_seconds{lane=\"agent\"} 2.500".to_owned(),
             "autobuild_reviews_total{what=\"turn\"} 7".to_owned(),
             "autobuild_leases_lost_total{source=\"store\"} 0".to_owned(),
+            "autobuild_facts_found_total{source=\"sweep\"} 3".to_owned(),
+            "autobuild_sweep_ended_timestamp_seconds{source=\"sweep\"} 61".to_owned(),
         ] {
             assert!(page.lines().any(|found| found == line), "{line}\n{page}");
         }

@@ -39,6 +39,7 @@ mod rerun;
 mod rights;
 mod secrets;
 mod signing;
+mod sweep;
 mod turns;
 mod unsaid;
 mod unseen;

@@ -15,6 +15,7 @@ on_both! {
     the_lower_priority_goes_first_then_the_older
     one_subject_has_one_agent_at_a_time
     what_is_said_about_one_subject_keeps_its_order
+    deliveries_of_one_issue_are_read_in_order_and_hold_back_no_other
     the_free_stand_outside_the_order_of_others
     what_waits_is_not_claimed_while_its_feature_is_held
     the_tally_tells_what_is_due_waiting_and_running
@@ -178,6 +179,26 @@ async fn what_is_said_about_one_subject_keeps_its_order(db: Database) {
     assert_eq!(again.effect.id, "review");
     assert_eq!(store.finish(&again.hold, &DONE).await.unwrap(), Fenced::Written);
     assert_eq!(late("w").await.unwrap().effect.id, "merge");
+}
+
+async fn deliveries_of_one_issue_are_read_in_order_and_hold_back_no_other(db: Database) {
+    let store = db.open().await;
+    let ingest = |id: &str, issue: &str| effect(id, Lane::Control, issue);
+    add(
+        &store,
+        &[ingest("first", "one"), ingest("second", "one"), ingest("other", "two")],
+    )
+    .await;
+    let first = claim(&store, Lane::Control).await.unwrap();
+    assert_eq!(first.effect.id, "first");
+    assert_eq!(claimed_id(&store, Lane::Control).await.as_deref(), Some("other"));
+    assert_eq!(claim(&store, Lane::Control).await, None, "while the first is read");
+    let hour = NOW.plus(3_600_000);
+    let postponed = store.postpone(&first.hold, hour.plus(1), "down").await.unwrap();
+    assert_eq!(postponed, Fenced::Written);
+    let at = |now| claim_at(&store, "w", LaneLimits::none(Lane::Control), now);
+    assert_eq!(at(hour.plus(-1)).await, None, "and while it is tried again");
+    assert_eq!(at(hour).await.unwrap().effect.id, "second", "but not for ever");
 }
 
 async fn the_free_stand_outside_the_order_of_others(db: Database) {

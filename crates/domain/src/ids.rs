@@ -93,6 +93,13 @@ impl FeatureKey {
         }
     }
 
+    /// Returns the issue whose run made this branch, by its name.
+    pub fn issue_of_branch(branch: &str) -> Option<IssueNumber> {
+        let run = branch.strip_prefix("autobuild/")?.split('/').next()?;
+        let number = run.split_once("-r").map_or(run, |(number, _)| number);
+        number.parse().ok().map(IssueNumber)
+    }
+
     /// Returns the branch into which this run's tasks are merged.
     pub fn integration_branch(&self) -> String {
         format!("{}/integration", self.branch_prefix())

@@ -390,6 +390,7 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
         telemetry: assemble::telemetry(collector, &worker, secrets.clone(), &network.uplink)?,
         write_spacing_ms: 0,
         replay: None,
+        sweep: None,
         // A person watches, so retries come soon.
         backoff: Backoff {
             first: Duration::from_millis(500),

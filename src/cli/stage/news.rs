@@ -292,6 +292,7 @@ mod tests {
             author: person.clone(),
             labelled_by: person,
             at: Millis(0),
+            requested_at: Millis(0),
             trust: Trust::Writers,
             wanted: Wanted::Plan,
             discussion: Discussion::default(),

@@ -135,6 +135,8 @@ async fn pushed(
         (Some(_), None) => None,
         (None, None) => Some(integration_deleted(engine, feature).await?),
         (None, Some(head)) => Some(Event::IntegrationPushed { head }),
+        // It came before, or a sweep found it.
+        (Some(task), Some(head)) if feature.task(task).and_then(|task| task.head.as_ref()) == Some(&head) => None,
         (Some(task), Some(head)) => {
             let off = push.kind == PushKind::Forced && !stands_on_integration(engine, origin, feature, &head).await?;
             let did = if off {

@@ -260,6 +260,7 @@ pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Res
         author,
         labelled_by: origin.sender.user.clone(),
         at: engine.now(),
+        requested_at: labelled_at,
         trust,
         wanted: Wanted::default(),
         discussion,

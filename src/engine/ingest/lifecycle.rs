@@ -7,7 +7,7 @@ use crate::{
         apply::Fact,
         ingest::{
             context::{InboundContext, fact, newest, one},
-            label,
+            home, label,
         },
         job::{Done, EffectError},
         repository_settings::{TASK_LABEL, is_shared, same_label},
@@ -20,8 +20,9 @@ use crate::{
 };
 use domain::{
     feature::{CancelledWhy, Feature, Wanted, event::Event},
-    ids::{FeatureKey, InstallationId},
+    ids::{FeatureKey, InstallationId, Millis, RepoId},
 };
+use std::collections::BTreeSet;
 
 pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEvent) -> Result<Done, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
@@ -87,7 +88,8 @@ async fn is_taken_off(
     }
 }
 
-fn label_of(feature: &Feature) -> String {
+/// Returns the label that started the Feature.
+pub fn label_of(feature: &Feature) -> String {
     match feature.snapshot.wanted {
         Wanted::Plan => serde_json::from_value::<RepositorySettings>(feature.settings.clone())
             .map_or_else(|_| "autobuild".to_owned(), |settings| settings.label),
@@ -127,26 +129,32 @@ pub async fn installation(
         InstallationEvent::Deleted => {
             engine.autobuild.forget_installation(installation);
             engine.store.depart(installation, engine.now()).await?;
-            let event = Event::Cancelled(CancelledWhy::InstallationRemoved);
-            all(engine, scope, &event, "installation/deleted", "installation").await
+            let rows = engine.store.unfinished(scope).await?;
+            let repos: BTreeSet<RepoId> = rows.iter().map(|row| row.key.repo).collect();
+            for repo in repos {
+                home::found(engine, repo).await?;
+            }
+            Ok(Done::Nothing)
         }
         InstallationEvent::Suspended { at } => {
             engine.autobuild.forget_installation(installation);
-            let cause = format!("installation/suspended/{}", at.map_or(0, |at| at.0));
-            all(engine, scope, &Event::Suspended, &cause, "installation").await
+            for row in engine.store.unfinished(scope).await? {
+                suspended(engine, row.key, *at).await?;
+            }
+            Ok(Done::Nothing)
         }
         InstallationEvent::Unsuspended => {
-            unsuspended(engine, scope).await?;
+            for row in engine.store.features(scope).await? {
+                unsuspended(engine, row.key).await?;
+            }
             engine.store.hurry(installation, engine.now()).await?;
             Ok(Done::Nothing)
         }
         InstallationEvent::RepositoriesRemoved(repos) => {
-            let (event, why) = (
-                Event::Cancelled(CancelledWhy::InstallationRemoved),
-                "installation/repository_removed",
-            );
             for repo in repos {
-                all(engine, Scope::Repo(repo.id), &event, why, "installation").await?;
+                if !engine.store.unfinished(Scope::Repo(repo.id)).await?.is_empty() {
+                    home::found(engine, repo.id).await?;
+                }
             }
             Ok(Done::Nothing)
         }
@@ -171,16 +179,19 @@ async fn doubt_settings(engine: &Engine, event: &InstallationEvent) -> Result<()
     Ok(())
 }
 
-/// Applies the end of a suspension to every Feature. Its cause names the suspension that ends.
-async fn unsuspended(engine: &Engine, scope: Scope) -> Result<(), EffectError> {
-    for row in engine.store.features(scope).await? {
-        let events = engine.store.events(&row.key).await?;
-        let mut causes = events.iter().rev().map(|stored| &stored.event.cause);
-        let lifted = causes.find_map(|cause| cause.strip_prefix("installation/suspended/"));
-        let cause = format!("installation/unsuspended/{}", lifted.unwrap_or("0"));
-        apply(engine, row.key, &Event::Unsuspended, &cause, "installation").await?;
-    }
-    Ok(())
+/// Applies a suspension. Its cause names its time.
+pub async fn suspended(engine: &Engine, key: FeatureKey, at: Option<Millis>) -> Result<(), EffectError> {
+    let cause = format!("installation/suspended/{}", at.map_or(0, |at| at.0));
+    apply(engine, key, &Event::Suspended, &cause, "installation").await
+}
+
+/// Applies the end of a suspension. Its cause names the suspension that ends.
+pub async fn unsuspended(engine: &Engine, key: FeatureKey) -> Result<(), EffectError> {
+    let events = engine.store.events(&key).await?;
+    let mut causes = events.iter().rev().map(|stored| &stored.event.cause);
+    let lifted = causes.find_map(|cause| cause.strip_prefix("installation/suspended/"));
+    let cause = format!("installation/unsuspended/{}", lifted.unwrap_or("0"));
+    apply(engine, key, &Event::Unsuspended, &cause, "installation").await
 }
 
 async fn all(engine: &Engine, scope: Scope, event: &Event, cause: &str, actor: &str) -> Result<Done, EffectError> {
@@ -190,7 +201,13 @@ async fn all(engine: &Engine, scope: Scope, event: &Event, cause: &str, actor: &
     Ok(Done::Nothing)
 }
 
-async fn apply(engine: &Engine, key: FeatureKey, event: &Event, cause: &str, actor: &str) -> Result<(), EffectError> {
+pub async fn apply(
+    engine: &Engine,
+    key: FeatureKey,
+    event: &Event,
+    cause: &str,
+    actor: &str,
+) -> Result<(), EffectError> {
     let fact = Fact {
         event: event.clone(),
         cause: cause.to_owned(),

@@ -6,8 +6,10 @@ mod comment;
 mod context;
 mod default_branch;
 mod discussion;
+pub(super) mod home;
 mod label;
-mod lifecycle;
+pub(super) mod lifecycle;
+pub(super) mod missed;
 mod rerun;
 mod review;
 mod right;
@@ -28,7 +30,7 @@ use crate::{
 };
 use domain::{
     blocked::Defect,
-    ids::{AppId, InstallationId, Millis, RepoId},
+    ids::{AppId, InstallationId, IssueNumber, Millis, RepoId},
 };
 use serde::{Deserialize, Serialize};
 
@@ -43,16 +45,26 @@ pub struct Ingest {
 }
 
 impl Ingest {
-    /// Returns the effect that processes the delivery. It is stored together with the delivery.
-    pub fn effect(&self, installation: Option<InstallationId>, repo: Option<RepoId>, now: Millis) -> NewEffect {
+    /// Returns the effect that processes the delivery. It is stored together with the delivery. The deliveries of one
+    /// issue are processed in the order in which they came.
+    pub fn effect(
+        &self,
+        installation: Option<InstallationId>,
+        (repo, issue): (Option<RepoId>, Option<IssueNumber>),
+        now: Millis,
+    ) -> NewEffect {
+        let (ordered, subject) = match (repo, issue) {
+            (Some(repo), Some(issue)) => (Ordered::InOrder, format!("ingest/{repo}/{issue}")),
+            _ => (Ordered::Free, format!("ingest/{}", self.delivery)),
+        };
         NewEffect {
             id: format!("ingest/{}/{}", self.app, self.delivery),
             kind: KIND.to_owned(),
             lane: Lane::Control,
-            subject: format!("ingest/{}", self.delivery),
+            subject,
             feature: None,
             feature_limit: None,
-            ordered: Ordered::Free,
+            ordered,
             waits: false,
             installation: installation.unwrap_or(InstallationId(0)),
             repo,
@@ -87,7 +99,16 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, EffectErr
     Ok(done)
 }
 
-async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: &str) -> Result<Done, EffectError> {
+/// Applies what a delivery says. `since` is the time at which it came.
+pub(super) async fn understand(
+    engine: &Engine,
+    mut inbound: Inbound,
+    since: Millis,
+    delivery: &str,
+) -> Result<Done, EffectError> {
+    if let Some(origin) = inbound.origin_mut() {
+        origin.installation = home::of_delivery(engine, origin.repo.id, origin.installation).await?;
+    }
     if let Inbound::Issue {
         origin,
         issue,

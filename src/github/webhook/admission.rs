@@ -5,7 +5,7 @@ use super::{
     parse::{WebhookError, parse},
 };
 use crate::github::{client::Client, model::Pull};
-use domain::ids::{AppId, InstallationId, IssueNumber, RepoId, User, UserId};
+use domain::ids::{AppId, FeatureKey, InstallationId, IssueNumber, RepoId, User, UserId};
 
 /// The prefix of every AutoBuild branch.
 const OUR_BRANCHES: &str = "autobuild/";
@@ -43,7 +43,7 @@ pub struct Summary {
     pub installation: Option<InstallationId>,
     /// The repository, if the event has one.
     pub repo: Option<RepoId>,
-    /// The issue or pull request, if the event has one.
+    /// The issue that the event belongs to, or the pull request if the event does not name its issue.
     pub issue: Option<IssueNumber>,
     pub sender: Option<UserId>,
 }
@@ -80,7 +80,10 @@ pub fn admit(event: &str, body: &[u8], own: &OwnApps) -> Result<Admission, Webho
 }
 
 fn summary(event: &str, inbound: &Inbound) -> Summary {
-    let of_pull = |pull: &Pull| Some(IssueNumber(pull.number.0));
+    let of_pull = |pull: &Pull| {
+        let issue = FeatureKey::issue_of_branch(&pull.head.branch);
+        Some(issue.unwrap_or(IssueNumber(pull.number.0)))
+    };
     let origin = inbound.origin();
     let (installation, sender, issue) = match inbound {
         Inbound::Issue { issue, .. } | Inbound::CommentCreated { issue, .. } => (None, None, Some(issue.number)),
@@ -88,8 +91,8 @@ fn summary(event: &str, inbound: &Inbound) -> Summary {
         Inbound::Installation {
             installation, sender, ..
         } => (Some(*installation), Some(sender.user.id), None),
-        Inbound::Push { .. }
-        | Inbound::CheckAction { .. }
+        Inbound::Push { push, .. } => (None, None, FeatureKey::issue_of_branch(&push.branch)),
+        Inbound::CheckAction { .. }
         | Inbound::Rerun { .. }
         | Inbound::Repository { .. }
         | Inbound::Ping

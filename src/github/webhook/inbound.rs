@@ -179,6 +179,21 @@ pub enum InstallationEvent {
 }
 
 impl Inbound {
+    /// Returns the same as [`Self::origin`], to be changed.
+    pub fn origin_mut(&mut self) -> Option<&mut EventOrigin> {
+        match self {
+            Self::Issue { origin, .. }
+            | Self::CommentCreated { origin, .. }
+            | Self::Pull { origin, .. }
+            | Self::Review { origin, .. }
+            | Self::Push { origin, .. }
+            | Self::CheckAction { origin, .. }
+            | Self::Rerun { origin, .. }
+            | Self::Repository { origin, .. } => Some(origin),
+            Self::Installation { .. } | Self::Ping | Self::Ignored => None,
+        }
+    }
+
     /// Returns the repository and the sender of the event; `None` if it belongs to no repository.
     pub fn origin(&self) -> Option<&EventOrigin> {
         match self {

@@ -328,6 +328,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
             author: user("ida"),
             labelled_by: user("ida"),
             at: Millis(0),
+            requested_at: Millis(0),
             trust: Trust::Writers,
             wanted: Wanted::Plan,
             discussion: Discussion::default(),

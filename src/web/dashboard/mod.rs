@@ -334,7 +334,7 @@ fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
             work,
         }
         .page(),
-        Reading::Queue(queue, replay) => queue::content(secrets, token, queue, replay),
+        Reading::Queue(queue, replay, sweep) => queue::content(secrets, token, queue, (replay, sweep)),
         Reading::Spending(figures) => spending::content(figures),
         Reading::Gone => no_such_page(),
         Reading::Unreadable => html! {
@@ -435,6 +435,7 @@ mod tests {
             author: person.clone(),
             labelled_by: person,
             at: Millis(0),
+            requested_at: Millis(0),
             trust: Trust::Writers,
             wanted: Wanted::Plan,
             discussion: Discussion::default(),

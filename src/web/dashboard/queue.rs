@@ -4,6 +4,7 @@ use crate::{
     engine::{
         queue::{Queue, Why, can_be_tried_again, why},
         replay::ReplayStatus,
+        sweep::SweepStatus,
     },
     messages::count,
     store::{HeldBy, QueuedEffect, StoredEffect},
@@ -13,7 +14,12 @@ use domain::ids::{FeatureKey, Millis, TaskId};
 use maud::{Markup, html};
 use text::secret::Secrets;
 
-pub(super) fn content(secrets: &Secrets, token: Option<&str>, queue: &Queue, replay: &ReplayStatus) -> Markup {
+pub(super) fn content(
+    secrets: &Secrets,
+    token: Option<&str>,
+    queue: &Queue,
+    (replay, sweep): (&ReplayStatus, &SweepStatus),
+) -> Markup {
     let about = |step: &QueuedEffect| subject(step.feature, &step.subject);
     html! {
         h1 { "Queue" }
@@ -40,6 +46,22 @@ pub(super) fn content(secrets: &Secrets, token: Option<&str>, queue: &Queue, rep
         @for step in &queue.failed { (failed(secrets, token, step, StepPlace::InTheQueue)) }
         h2 { "Deliveries" }
         (deliveries(replay))
+        h2 { "Sweep" }
+        (swept(sweep))
+    }
+}
+
+/// Returns when the unfinished Features were compared with GitHub last, and what came of it.
+fn swept(sweep: &SweepStatus) -> Markup {
+    html! {
+        @match sweep.ended_at {
+            None => p { "The unfinished Features have not been compared with GitHub yet." },
+            Some(at) => p {
+                (count(sweep.features, "unfinished Feature")) " compared with GitHub at " (date(at)) ". "
+                @if sweep.failed > 0 { "That failed for " (sweep.failed) "; the next sweep tries again. " }
+                "So far, " (count(sweep.found, "fact")) " found that no delivery had brought."
+            },
+        }
     }
 }
 

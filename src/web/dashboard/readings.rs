@@ -7,6 +7,7 @@ use crate::{
         own_thread::on_own_thread,
         queue::Queue,
         replay::ReplayStatus,
+        sweep::SweepStatus,
         view::{FeatureView, Overview, SeenFeatures, ViewError, WorkView},
     },
     web::{
@@ -56,7 +57,7 @@ pub(super) enum Extent {
 pub(super) enum Reading {
     Overview(Overview, Extent),
     Feature(Box<FeatureView>, WorkView),
-    Queue(Queue, ReplayStatus),
+    Queue(Queue, ReplayStatus, SweepStatus),
     Spending(Figures),
     /// There is no such Feature.
     Gone,
@@ -210,6 +211,7 @@ async fn try_read(engine: &Engine, pages: &OpenPages, page: Page) -> Result<Read
         Page::Queue => Reading::Queue(
             Queue::of(&engine.store, engine.now()).await?,
             engine.replay_status().await?,
+            engine.sweep_status().await?,
         ),
         Page::Spending => Reading::Spending(engine.figures(&pages.counted).await?),
         Page::Feature(key) => match engine.feature_to_show(&key).await? {

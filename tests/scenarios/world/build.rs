@@ -371,6 +371,7 @@ impl Setup {
             settings: EngineSettings {
                 write_spacing_ms: self.write_spacing_ms,
                 replay: None,
+                sweep: None,
                 grace: Duration::from_millis(200),
                 backoff: self.backoff,
                 read_pauses: [Duration::from_millis(1); 2],

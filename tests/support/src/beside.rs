@@ -119,6 +119,7 @@ impl Beside {
             .env("AUTOBUILD_LISTEN", &self.listen)
             // Where a story is about the replay, it begins it.
             .env("AUTOBUILD_REPLAY_SECONDS", "0")
+            .env("AUTOBUILD_SWEEP_SECONDS", "0")
             .env("AUTOBUILD_WRITE_SPACING_MS", "0")
             .kill_on_drop(true);
         service

@@ -235,6 +235,8 @@ pub struct Snapshot {
     pub labelled_by: User,
     /// The time when it was labelled.
     pub at: Millis,
+    /// The same by GitHub's clock: the time of the issue when the label or command came.
+    pub requested_at: Millis,
     /// Whether its author and its last editor may write to the repository.
     pub trust: Trust,
     /// The kind of plan that the label asks for.

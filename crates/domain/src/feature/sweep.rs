@@ -222,7 +222,10 @@ fn heads(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let feature = stored.feature;
     let mut moved = Vec::new();
     for task in &feature.tasks {
-        let head = remote.branches.get(&task.branch).filter(|head| task.head.as_ref() != Some(head));
+        let head = remote
+            .branches
+            .get(&task.branch)
+            .filter(|head| task.head.as_ref() != Some(head));
         if head.is_some_and(|head| stored.changed_by(task.id, PersonDid::Push { head: head.clone() })) {
             moved.push(difference(None, RemoteFact::BranchMoved(task.branch.clone())));
         }
@@ -251,14 +254,12 @@ fn pulls(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
         .collect()
 }
 
-fn of_pull(
-    stored: Stored<'_>,
-    (number, pull): (PullNumber, &RemotePull),
-    task: Option<&Task>,
-) -> Option<Difference> {
+fn of_pull(stored: Stored<'_>, (number, pull): (PullNumber, &RemotePull), task: Option<&Task>) -> Option<Difference> {
     let by = |change: &TimelineChange| {
         let mut entries = pull.timeline.iter().rev();
-        entries.find(|entry| entry.change == *change).and_then(|entry| entry.by.as_ref())
+        entries
+            .find(|entry| entry.change == *change)
+            .and_then(|entry| entry.by.as_ref())
     };
     let is_news = match (pull.state, task) {
         (RemoteState::Merged, None) => stored.changes(Event::PullMerged { pull: number }),
@@ -287,10 +288,7 @@ fn reopened(stored: Stored<'_>, number: PullNumber, pull: &RemotePull, task: Opt
     }
     let is_news = match task {
         Some(task) => {
-            let did = PersonDid::ReopenPull {
-                pull: number,
-                turns: 1,
-            };
+            let did = PersonDid::ReopenPull { pull: number, turns: 1 };
             stored.changed_by(task.id, did)
         }
         None => {
@@ -313,7 +311,7 @@ fn talk(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let mut found: Vec<(Millis, Difference)> = issue
         .chain(pulls)
         .flat_map(|(on, timeline)| timeline.iter().map(move |entry| (on, entry)))
-        .filter(|(_, entry)| entry.at > stored.feature.snapshot.at)
+        .filter(|(_, entry)| entry.at > stored.feature.snapshot.requested_at)
         .filter_map(|(on, entry)| Some((entry.at, spoken(stored, on, entry)?)))
         .collect();
     found.sort_by_key(|(at, _)| *at);
@@ -369,7 +367,7 @@ fn of_issue(stored: Stored<'_>, issue: &RemoteIssue) -> Vec<Difference> {
     let label = stored.label.to_lowercase();
     let is_ours = |entry: &&TimelineEntry| {
         let named = matches!(&entry.change, TimelineChange::Unlabeled(name) if name.to_lowercase() == label);
-        named && entry.at > stored.feature.snapshot.at
+        named && entry.at > stored.feature.snapshot.requested_at
     };
     let removal = issue.timeline.iter().rfind(is_ours);
     let removal = removal.filter(|_| cancels(CancelledWhy::LabelRemoved(somebody())));

@@ -78,7 +78,10 @@ impl Site {
             state.emit(at, "push", None, fields);
             state.record_event(at.by, Some(at.repo), push_event(moved));
             let (id, now) = (state.next_id(), state.clock.stamp());
-            state.repo_mut(at.repo)?.activities.push(moved.activity(id, at.by.user, now));
+            state
+                .repo_mut(at.repo)?
+                .activities
+                .push(moved.activity(id, at.by.user, now));
             let Some(head) = &moved.after else { return Ok(()) };
             let facts = moved.commits.last().filter(|facts| facts.sha == *head);
             let known = &mut state.repo_mut(at.repo)?.head_commits;

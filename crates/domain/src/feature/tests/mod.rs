@@ -7,5 +7,6 @@ mod pre_loop;
 mod rerun;
 mod reviews;
 mod samples;
+mod sweep;
 mod table;
 mod walk;

@@ -144,6 +144,7 @@ pub fn new(rules: Rules) -> Step {
         author: person(1),
         labelled_by: person(1),
         at: AT,
+        requested_at: AT,
         trust: Trust::Writers,
         wanted: Wanted::Plan,
         discussion: Discussion::default(),

@@ -38,7 +38,7 @@ fn refused() -> BlockReason {
 }
 
 /// Returns a Feature with one task, for every state of that task.
-fn tasks() -> Vec<(&'static str, Story)> {
+pub fn tasks() -> Vec<(&'static str, Story)> {
     let one = || Story::building(plan(vec![planned_task(ONE, &[])]), rules());
     let after = |does: &dyn Fn(&mut Story)| {
         let mut story = one();
@@ -431,7 +431,7 @@ fn what_every_event_does_to_a_task() {
 }
 
 /// Returns a Feature in every state and every step of building.
-fn features() -> Vec<(&'static str, Story)> {
+pub fn features() -> Vec<(&'static str, Story)> {
     let ask = crate::feature::Rules {
         plan_approval: crate::feature::PlanApproval::Always,
         ..rules()

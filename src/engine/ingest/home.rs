@@ -1,0 +1,61 @@
+//! Finds the installation that gives access to a repository now. Another one has it after a transfer, none after the App
+//! was removed.
+
+use crate::{
+    engine::{Engine, ingest::lifecycle::apply, job::EffectError},
+    store::Scope,
+};
+use domain::{
+    feature::{CancelledWhy, event::Event},
+    ids::{InstallationId, RepoId},
+};
+
+/// Lets the unfinished Features of a repository use the installation that has it now, or cancels them if none has it.
+/// Returns how many Features changed.
+pub async fn found(engine: &Engine, repo: RepoId) -> Result<u64, EffectError> {
+    let home = engine.autobuild.installation_of_id(repo).await?;
+    settle(engine, repo, home).await
+}
+
+async fn settle(engine: &Engine, repo: RepoId, home: Option<InstallationId>) -> Result<u64, EffectError> {
+    let mut changed = 0_u64;
+    for row in engine.store.unfinished(Scope::Repo(repo)).await? {
+        let (event, cause) = match home {
+            Some(home) if home == row.installation => continue,
+            Some(installation) => (
+                Event::InstallationChanged { installation },
+                format!(
+                    "installation/{installation}/{}",
+                    engine.store.events(&row.key).await?.len()
+                ),
+            ),
+            None => (
+                Event::Cancelled(CancelledWhy::InstallationRemoved),
+                "installation/repository_removed".to_owned(),
+            ),
+        };
+        // The waiting effects go first: if the process dies in between, the Feature still shows that they have to move.
+        if let Some(home) = home {
+            engine.autobuild.forget_name(repo);
+            engine.store.move_effects(&row.key, home).await?;
+        }
+        apply(engine, row.key, &event, &cause, "installation").await?;
+        if let Some(home) = home {
+            engine.store.move_effects(&row.key, home).await?;
+        }
+        changed = changed.saturating_add(1);
+    }
+    Ok(changed)
+}
+
+/// Returns the installation for a delivery about a repository that names `named`. They differ if the repository was
+/// transferred since the delivery was sent, or since the Feature was begun.
+pub async fn of_delivery(engine: &Engine, repo: RepoId, named: InstallationId) -> Result<InstallationId, EffectError> {
+    let rows = engine.store.unfinished(Scope::Repo(repo)).await?;
+    if rows.iter().all(|row| row.installation == named) {
+        return Ok(named);
+    }
+    let home = engine.autobuild.installation_of_id(repo).await?;
+    settle(engine, repo, home).await?;
+    Ok(home.unwrap_or(named))
+}

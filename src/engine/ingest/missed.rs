@@ -1,0 +1,207 @@
+//! Builds, from a difference that a sweep found, the delivery that would have brought it. GitHub is asked for the current
+//! objects.
+
+use crate::{
+    engine::{Engine, apply::Fact, ingest::context::fact, job::EffectError},
+    github::{
+        BranchMove, BranchMoveKind, GithubError, Repo,
+        model::{Actor, ActorKind, OpenState},
+        webhook::{EventOrigin, Inbound, IssueEvent, PullEvent, Push, PushKind, RepositoryEvent, ReviewChange},
+    },
+};
+use domain::{
+    feature::{
+        CancelledWhy, Feature,
+        event::Event,
+        sweep::{Account, AccountType, Difference, RemoteFact},
+    },
+    ids::{IssueNumber, PullNumber, ReviewId, Sha, User, UserId},
+};
+
+/// What a sweep makes of a difference.
+pub enum Missed {
+    Delivery(Box<Inbound>),
+    /// A fact for which GitHub no longer has the objects of a delivery.
+    Fact(Box<Fact>),
+    /// GitHub changed meanwhile, or it was AutoBuild's own doing.
+    Nothing,
+}
+
+/// Returns what the missed delivery of a difference says.
+pub async fn inbound(engine: &Engine, feature: &Feature, difference: &Difference) -> Result<Missed, EffectError> {
+    let repo = engine.autobuild.repo(feature.installation, feature.key.repo);
+    let origin = Box::new(EventOrigin {
+        installation: feature.installation,
+        repo: repo.repository().await?,
+        sender: sender(difference.by.as_ref()),
+    });
+    let issue = feature.key.issue;
+    let event = match &difference.fact {
+        RemoteFact::BranchMoved(branch) => return moved(&repo, origin, feature, branch).await,
+        RemoteFact::BranchDeleted => return deleted(&repo, origin, feature).await,
+        RemoteFact::DefaultMoved(head) => return Ok(default_moved(origin, head)),
+        RemoteFact::PullClosed(number) => return closed(&repo, origin, *number).await,
+        RemoteFact::PullReopened(number) => return reopened(&repo, origin, *number).await,
+        RemoteFact::Commented(on, id) => {
+            let comment = repo.comment(*id).await?;
+            let issue = repo.issue(on.map_or(issue, |pull| IssueNumber(pull.0))).await?;
+            return Ok(delivery(Inbound::CommentCreated { origin, issue, comment }));
+        }
+        RemoteFact::Reviewed(pull, id) => return review(&repo, origin, (*pull, *id), ReviewChange::Submitted).await,
+        RemoteFact::Dismissed(pull, id) => return review(&repo, origin, (*pull, *id), ReviewChange::Dismissed).await,
+        RemoteFact::IssueGone => return gone(engine, &repo, feature).await,
+        RemoteFact::Archived => {
+            let event = RepositoryEvent::Archived;
+            return Ok(delivery(Inbound::Repository { origin, event }));
+        }
+        RemoteFact::Unlabeled(label) => IssueEvent::Unlabeled(Some(label.clone())),
+        RemoteFact::IssueClosed => IssueEvent::Closed,
+    };
+    let issue = repo.issue(issue).await?;
+    if event == IssueEvent::Closed && issue.state == OpenState::Open {
+        return Ok(Missed::Nothing);
+    }
+    Ok(delivery(Inbound::Issue { origin, issue, event }))
+}
+
+fn delivery(inbound: Inbound) -> Missed {
+    Missed::Delivery(Box::new(inbound))
+}
+
+/// Returns the account as deliveries name it; GitHub's account for deleted ones if there is none.
+fn sender(by: Option<&Account>) -> Actor {
+    let Some(by) = by else {
+        let login = "ghost".to_owned();
+        return Actor {
+            user: User {
+                id: UserId(10_137),
+                login,
+            },
+            kind: ActorKind::Person,
+        };
+    };
+    let kind = match by.kind {
+        AccountType::Person => ActorKind::Person,
+        AccountType::Bot => ActorKind::Bot,
+        AccountType::Other => ActorKind::Other,
+    };
+    let user = by.user.clone();
+    Actor { user, kind }
+}
+
+/// Returns the push of a branch whose head differs. GitHub's list of moves names who pushed, which tells people's pushes
+/// from AutoBuild's own that are not recorded yet.
+async fn moved(
+    repo: &Repo<'_>,
+    mut origin: Box<EventOrigin>,
+    feature: &Feature,
+    branch: &str,
+) -> Result<Missed, EffectError> {
+    let moves = repo.moves(branch).await?;
+    let of_task = feature.tasks.iter().find(|task| task.branch == branch);
+    let known = match of_task {
+        Some(task) => task.head.as_ref(),
+        None => feature.integration.as_ref().map(|integration| &integration.head),
+    };
+    let unknown: Vec<&BranchMove> = moves.iter().take_while(|one| one.after.as_ref() != known).collect();
+    let Some(newest) = unknown.first() else {
+        return Ok(Missed::Nothing);
+    };
+    let is_forced = unknown.iter().any(|one| one.kind == BranchMoveKind::ForcePush);
+    if let Some(actor) = &newest.actor {
+        origin.sender = actor.clone();
+    }
+    let push = Push {
+        branch: branch.to_owned(),
+        before: newest.before.clone(),
+        after: newest.after.clone(),
+        kind: if is_forced {
+            PushKind::Forced
+        } else {
+            PushKind::FastForward
+        },
+        paths: None,
+    };
+    Ok(delivery(Inbound::Push { origin, push }))
+}
+
+async fn deleted(repo: &Repo<'_>, mut origin: Box<EventOrigin>, feature: &Feature) -> Result<Missed, EffectError> {
+    let branch = feature.key.integration_branch();
+    if repo.branch_head(&branch).await?.is_some() {
+        return Ok(Missed::Nothing);
+    }
+    let last = repo.moves(&branch).await?.into_iter().next();
+    if let Some(actor) = last.as_ref().and_then(|one| one.actor.as_ref()) {
+        origin.sender = actor.clone();
+    }
+    let push = Push {
+        before: last.and_then(|one| one.before),
+        after: None,
+        kind: PushKind::Deleted,
+        paths: None,
+        branch,
+    };
+    Ok(delivery(Inbound::Push { origin, push }))
+}
+
+fn default_moved(origin: Box<EventOrigin>, head: &Sha) -> Missed {
+    let push = Push {
+        branch: origin.repo.default_branch.clone(),
+        before: None,
+        after: Some(head.clone()),
+        kind: PushKind::FastForward,
+        paths: None,
+    };
+    delivery(Inbound::Push { origin, push })
+}
+
+async fn closed(repo: &Repo<'_>, origin: Box<EventOrigin>, number: PullNumber) -> Result<Missed, EffectError> {
+    let pull = Box::new(repo.pull(number).await?);
+    let event = PullEvent::Closed;
+    Ok(match pull.state {
+        OpenState::Open => Missed::Nothing,
+        OpenState::Closed => delivery(Inbound::Pull { origin, pull, event }),
+    })
+}
+
+async fn reopened(repo: &Repo<'_>, origin: Box<EventOrigin>, number: PullNumber) -> Result<Missed, EffectError> {
+    let pull = Box::new(repo.pull(number).await?);
+    let event = PullEvent::Reopened;
+    Ok(match pull.state {
+        OpenState::Open => delivery(Inbound::Pull { origin, pull, event }),
+        OpenState::Closed => Missed::Nothing,
+    })
+}
+
+async fn review(
+    repo: &Repo<'_>,
+    origin: Box<EventOrigin>,
+    (number, id): (PullNumber, ReviewId),
+    event: ReviewChange,
+) -> Result<Missed, EffectError> {
+    let (pull, review) = (Box::new(repo.pull(number).await?), repo.review_of(number, id).await?);
+    Ok(delivery(Inbound::Review {
+        origin,
+        pull,
+        review,
+        event,
+    }))
+}
+
+/// Asks for the issue once more: a transferred one is answered with a redirect.
+async fn gone(engine: &Engine, repo: &Repo<'_>, feature: &Feature) -> Result<Missed, EffectError> {
+    match repo.issue(feature.key.issue).await {
+        Ok(_) => Ok(Missed::Nothing),
+        Err(GithubError::Gone | GithubError::NotFound | GithubError::Refused { status: 300..=399, .. }) => {
+            let event = Event::Cancelled(CancelledWhy::IssueGone);
+            let by = sender(None).user;
+            Ok(Missed::Fact(Box::new(fact(
+                engine,
+                event,
+                "issue/deleted".to_owned(),
+                &by,
+            ))))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

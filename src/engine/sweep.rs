@@ -1,0 +1,341 @@
+//! Compares every unfinished Feature with GitHub. What differs becomes the same events, with the same causes, that
+//! webhooks bring, so that a fact that comes twice counts once.
+//!
+//! # Calls
+//!
+//! One GraphQL document shows all of a Feature. At the usual pause of 240 seconds it is asked for 15 times an hour. The
+//! repository's name is asked for at most 6 times an hour, and a token is minted at most twice: 23 calls for an unfinished
+//! Feature and hour, fewer if Features share a repository. A sweep lists the installations once, 100 with a call. A
+//! difference costs two to four calls more, once.
+
+use crate::{
+    engine::{
+        Engine,
+        apply::Applied,
+        ingest::{home, lifecycle, missed, understand},
+        job::{Done, EffectError},
+        turns::once,
+    },
+    github::GithubError,
+    store::StoreError,
+};
+use domain::{
+    feature::{
+        Feature, Suspension,
+        sweep::{RemoteFact, Stored, compare},
+    },
+    ids::{FeatureKey, InstallationId, Millis},
+};
+use futures_util::{StreamExt, stream};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, PoisonError},
+};
+use tokio_util::sync::CancellationToken;
+
+/// The number of Features that are compared at once.
+const AT_ONCE: usize = 4;
+
+/// The most comments and reviews that are remembered as fruitless.
+const MOST_FRUITLESS: usize = 10_000;
+
+/// The last sweep, and all that the sweeps found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SweepStatus {
+    /// The time at which the sweep ended; `None` before the first.
+    pub ended_at: Option<Millis>,
+    /// The number of Features that were compared.
+    pub features: u64,
+    /// The number of those that could not be compared; the next sweep tries again.
+    pub failed: u64,
+    /// The number of facts that were found, since the database exists.
+    pub found: u64,
+}
+
+/// Comments and reviews that led to nothing, such as those that another App wrote for a person. They are not asked for
+/// again.
+#[derive(Debug, Default)]
+pub struct Fruitless(Mutex<BTreeSet<(FeatureKey, String)>>);
+
+impl Fruitless {
+    fn has(&self, key: FeatureKey, fact: &RemoteFact) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.contains(&(key, format!("{fact:?}")))
+    }
+
+    fn add(&self, key: FeatureKey, fact: &RemoteFact) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_FRUITLESS {
+            known.clear();
+        }
+        known.insert((key, format!("{fact:?}")));
+    }
+}
+
+/// One walk over the unfinished Features.
+struct Sweep<'a> {
+    engine: &'a Engine,
+    /// The App's installations, with the time of a suspension; `None` if GitHub did not list them.
+    installations: Option<BTreeMap<InstallationId, Option<Millis>>>,
+    /// The installations whose limit is reached.
+    limited: Mutex<BTreeSet<InstallationId>>,
+}
+
+impl Engine {
+    /// Sweeps at once, and then regularly until `stop`. Of all replicas, one does it each time.
+    pub(super) async fn always_sweep(self: Arc<Self>, stop: CancellationToken) {
+        let Some(pause) = self.settings.sweep else { return };
+        loop {
+            once("sweep", &stop, self.clone().sweep_and_log()).await;
+            if !self.next_turn("sweep", pause, &stop).await {
+                return;
+            }
+        }
+    }
+
+    async fn sweep_and_log(self: Arc<Self>) {
+        match self.sweep().await {
+            Ok(0) => {}
+            Ok(found) => tracing::info!(found, "facts that GitHub had and AutoBuild had not, found: {found}"),
+            Err(error) => tracing::warn!(%error, "the unfinished Features could not be compared with GitHub: {error}"),
+        }
+    }
+
+    /// Compares every unfinished Feature with GitHub, applies what differs, and returns how many facts that were. A
+    /// Feature that cannot be compared keeps back no other.
+    pub async fn sweep(&self) -> Result<u64, StoreError> {
+        let rows = self.store.list_unfinished().await?;
+        if rows.is_empty() {
+            return self.swept(SweepStatus::default()).await;
+        }
+        let sweep = Sweep {
+            engine: self,
+            installations: self.installations_now().await,
+            limited: Mutex::default(),
+        };
+        let keys = rows.into_iter().map(|row| row.key);
+        let outcomes: Vec<Option<u64>> = stream::iter(keys)
+            // Boxed, because a Feature's walk is deep and threads have small stacks.
+            .map(|key| Box::pin(sweep.guarded(key)))
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
+        let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        self.swept(SweepStatus {
+            ended_at: None,
+            features: number(outcomes.len()),
+            failed: number(outcomes.iter().filter(|outcome| outcome.is_none()).count()),
+            found: outcomes.into_iter().flatten().sum(),
+        })
+        .await
+    }
+
+    async fn swept(&self, this: SweepStatus) -> Result<u64, StoreError> {
+        let last = self.sweep_status().await?;
+        let status = SweepStatus {
+            ended_at: Some(self.now()),
+            found: last.found.saturating_add(this.found),
+            ..this
+        };
+        let text = serde_json::to_string(&status).unwrap_or_default();
+        self.store.set_meta(&self.sweep_key(), &text).await?;
+        Ok(this.found)
+    }
+
+    /// Returns the last sweep; a status that cannot be read counts as none.
+    pub async fn sweep_status(&self) -> Result<SweepStatus, StoreError> {
+        let text = self.store.meta(&self.sweep_key()).await?;
+        Ok(text
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default())
+    }
+
+    fn sweep_key(&self) -> String {
+        format!("sweep/{}", self.autobuild.app_id())
+    }
+
+    async fn installations_now(&self) -> Option<BTreeMap<InstallationId, Option<Millis>>> {
+        match self.autobuild.installations().await {
+            Ok(all) => Some(all.into_iter().map(|one| (one.id, one.suspended_at)).collect()),
+            Err(error) => {
+                tracing::warn!(%error, "GitHub did not list the App's installations: {error}");
+                None
+            }
+        }
+    }
+}
+
+impl Sweep<'_> {
+    /// Returns how many facts were found; `None` if the Feature could not be compared.
+    async fn guarded(&self, key: FeatureKey) -> Option<u64> {
+        match self.feature(&key).await {
+            Ok(found) => Some(found),
+            Err(error) => {
+                tracing::warn!(feature = %key, %error, "{key} could not be compared with GitHub: {error}");
+                None
+            }
+        }
+    }
+
+    async fn feature(&self, key: &FeatureKey) -> Result<u64, EffectError> {
+        let Some(feature) = self.engine.feature(key).await? else {
+            return Ok(0);
+        };
+        if self.is_limited(feature.installation) || !feature.is_unfinished() {
+            return Ok(0);
+        }
+        let found = Box::pin(self.access(&feature)).await?;
+        let Some(feature) = self.engine.feature(key).await? else {
+            return Ok(found);
+        };
+        if !feature.is_unfinished() || feature.suspension == Suspension::Suspended {
+            return Ok(found);
+        }
+        match Box::pin(self.work(&feature)).await {
+            Err(error @ EffectError::Limited { .. }) => {
+                let mut limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
+                limited.insert(feature.installation);
+                Err(error)
+            }
+            more => Ok(found.saturating_add(more?)),
+        }
+    }
+
+    fn is_limited(&self, installation: InstallationId) -> bool {
+        let limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
+        limited.contains(&installation)
+    }
+
+    /// Compares the installation: suspended, lifted, or gone.
+    async fn access(&self, feature: &Feature) -> Result<u64, EffectError> {
+        let Some(installations) = &self.installations else {
+            return Ok(0);
+        };
+        match (installations.get(&feature.installation), feature.suspension) {
+            (None, _) => home::found(self.engine, feature.key.repo).await,
+            (Some(Some(at)), Suspension::None) => {
+                lifecycle::suspended(self.engine, feature.key, Some(*at)).await?;
+                Ok(1)
+            }
+            (Some(None), Suspension::Suspended) => {
+                lifecycle::unsuspended(self.engine, feature.key).await?;
+                self.engine.store.hurry(feature.installation, self.engine.now()).await?;
+                Ok(1)
+            }
+            (Some(Some(_)), Suspension::Suspended) | (Some(None), Suspension::None) => Ok(0),
+        }
+    }
+
+    /// Compares the issue, the branches and the pull requests.
+    async fn work(&self, feature: &Feature) -> Result<u64, EffectError> {
+        let repo = self.engine.autobuild.repo(feature.installation, feature.key.repo);
+        let remote = match repo.work(&feature.key, feature.snapshot.requested_at).await {
+            Ok(remote) => remote,
+            Err(error) if may_have_moved(&error) => {
+                // GitHub answers like this if another installation, or none, covers the repository now.
+                return match home::found(self.engine, feature.key.repo).await? {
+                    0 => Err(error.into()),
+                    found => Ok(found),
+                };
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let events = self.engine.store.events(&feature.key).await?;
+        let causes: BTreeSet<String> = events.into_iter().map(|stored| stored.event.cause).collect();
+        let stored = Stored {
+            feature,
+            label: &lifecycle::label_of(feature),
+            causes: &causes,
+        };
+        let (mut found, mut failure) = (0_u64, None);
+        for difference in compare(stored, &remote) {
+            if self.engine.fruitless.has(feature.key, &difference.fact) {
+                continue;
+            }
+            match self
+                .take(
+                    feature,
+                    &difference.fact,
+                    Box::pin(missed::inbound(self.engine, feature, &difference)).await,
+                )
+                .await
+            {
+                Ok(taken) => found = found.saturating_add(taken),
+                Err(error) => failure = Some(error),
+            }
+        }
+        failure.map_or(Ok(found), Err)
+    }
+
+    /// Applies a fact as its delivery would have done; 0 if nothing follows.
+    async fn take(
+        &self,
+        feature: &Feature,
+        fact: &RemoteFact,
+        inbound: Result<missed::Missed, EffectError>,
+    ) -> Result<u64, EffectError> {
+        let (engine, key) = (self.engine, &feature.key);
+        let before = engine.store.events(key).await?.len();
+        let done = match inbound? {
+            missed::Missed::Delivery(inbound) => Box::pin(understand(engine, *inbound, engine.now(), "sweep")).await?,
+            missed::Missed::Fact(fact) => Done::Fact(*key, fact),
+            missed::Missed::Nothing => Done::Nothing,
+        };
+        match done {
+            Done::Nothing => {}
+            Done::FollowUp(effects) => engine.store.add_effects(&effects).await?,
+            Done::Fact(key, mut news) => {
+                let applied = engine.apply(&key, (*news).clone(), None).await?;
+                if applied == Applied::Known && is_state(fact) {
+                    // The fact was ignored when it came, or undone since. GitHub still has it.
+                    news.cause = format!("{}/again/{before}", news.cause);
+                    engine.apply(&key, *news, None).await?;
+                }
+            }
+        }
+        let after = engine.store.events(key).await?.len();
+        if after == before && !is_state(fact) {
+            engine.fruitless.add(*key, fact);
+        }
+        if after > before {
+            tracing::info!(feature = %key, fact = ?fact, "a fact that no delivery brought, found on GitHub");
+        }
+        Ok(u64::from(after > before))
+    }
+}
+
+/// `true` if GitHub shows the fact for as long as it holds. The others are words that are written once.
+fn is_state(fact: &RemoteFact) -> bool {
+    match fact {
+        RemoteFact::BranchMoved(_)
+        | RemoteFact::BranchDeleted
+        | RemoteFact::DefaultMoved(_)
+        | RemoteFact::PullClosed(_)
+        | RemoteFact::IssueClosed
+        | RemoteFact::IssueGone
+        | RemoteFact::Archived => true,
+        RemoteFact::PullReopened(_)
+        | RemoteFact::Commented(..)
+        | RemoteFact::Reviewed(..)
+        | RemoteFact::Dismissed(..)
+        | RemoteFact::Unlabeled(_) => false,
+    }
+}
+
+/// `true` if the installation may no longer have the repository.
+fn may_have_moved(error: &GithubError) -> bool {
+    match error {
+        GithubError::NotFound
+        | GithubError::Gone
+        | GithubError::Uninstalled
+        | GithubError::Forbidden { .. }
+        | GithubError::Refused { .. } => true,
+        GithubError::Transient { .. }
+        | GithubError::Uncertain { .. }
+        | GithubError::RateLimited { .. }
+        | GithubError::Unauthorized
+        | GithubError::Suspended
+        | GithubError::Malformed { .. } => false,
+    }
+}

@@ -1,0 +1,174 @@
+//! Unfinished Features are compared with GitHub: what neither a delivery nor the log of deliveries brought is found.
+
+use crate::world::{ADMIN, ISSUE, Plan, REPO, Setup, Task, WRITER, World};
+use domain::ids::{InstallationId, TaskId};
+use forge::{Fault, FaultOrder, Mishap};
+
+/// From now on no delivery arrives.
+fn down(world: &World) -> FaultOrder {
+    world.forge.order(Fault::on_delivery("*", Mishap::LoseRequest).always())
+}
+
+/// Deliveries arrive again, and GitHub has forgotten those that were lost; gives how many facts the sweep found.
+async fn up(world: &World, fault: &FaultOrder) -> u64 {
+    world.settle().await;
+    fault.withdraw();
+    world.forge.forget_deliveries();
+    let found = world.engine.sweep().await.unwrap();
+    world.settle().await;
+    found
+}
+
+/// Sweeps twice more: nothing is left to find, and nothing came of what was found twice.
+async fn quiet(world: &World) {
+    for _ in 0..2 {
+        assert_eq!(world.engine.sweep().await.unwrap(), 0, "a fact counts once");
+        world.settle().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_that_nobody_heard_are_obeyed_once() {
+    let world = Setup::new()
+        .settings("plan_approval: always\nmerge: human")
+        .build()
+        .await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    assert_eq!(world.state().await, "awaiting_approval");
+    quiet(&world).await;
+    let fault = down(&world);
+    world.say(WRITER, ISSUE, "/autobuild approve").await;
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!(world.tasks().await, ["approved"]);
+    quiet(&world).await;
+
+    world.script.approves(1);
+    let fault = down(&world);
+    let (branch, pull) = (world.branch(1).await, world.pull(1).await);
+    let files = [("hello/more.txt", Some("hello\n"))];
+    world.by(WRITER).push(REPO, &branch, "Say more", &files).await.unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!(world.tasks().await, ["approved"]);
+    assert_eq!(world.feature().await.tasks[0].turns.len(), 2, "the push was judged");
+    quiet(&world).await;
+
+    let fault = down(&world);
+    world.by(WRITER).merge(REPO, pull, "squash").await.unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    let expected = (vec!["completed".to_owned()], "in_review".to_owned());
+    assert_eq!((world.tasks().await, world.state().await), expected);
+    quiet(&world).await;
+
+    let fault = down(&world);
+    let pull = world.feature_pull().await;
+    world.by(ADMIN).merge(REPO, pull, "merge").await.unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!(world.state().await, "completed");
+    quiet(&world).await;
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_closed_pull_request_its_reopening_and_a_review_are_found() {
+    let world = Setup::new().settings("merge: human").build().await;
+    // A second task keeps the Feature going while the first is cancelled.
+    world
+        .script
+        .plans(&Plan::of([Task::new(1), Task::new(2)]))
+        .succeeds(1)
+        .succeeds(2);
+    world.start().await;
+    let pull = world.pull(1).await;
+    let fault = down(&world);
+    let writer = world.by(WRITER);
+    let review = writer.review(REPO, pull, "REQUEST_CHANGES", "Say more", &[]);
+    review.await.unwrap();
+    world.script.succeeds(1);
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!(world.feature().await.tasks[0].turns.len(), 2, "the review made a turn");
+    quiet(&world).await;
+
+    let writer = world.by(WRITER);
+    let fault = down(&world);
+    writer.close(REPO, pull).unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!(world.tasks().await[0], "cancelled");
+    quiet(&world).await;
+    let fault = down(&world);
+    writer.reopen(REPO, pull).await.unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!(world.tasks().await[0], "approved");
+    quiet(&world).await;
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn suspensions_and_transfers_are_found_and_the_work_goes_on() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    let fault = down(&world);
+    world.forge.suspend(world.installation).unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    assert!(world.feature().await.is_held());
+    quiet(&world).await;
+    let fault = down(&world);
+    world.forge.unsuspend(world.installation).unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    assert!(!world.feature().await.is_held());
+    quiet(&world).await;
+
+    let fault = down(&world);
+    world.forge.create_organization("globex");
+    let other = world.forge.install("autobuild", "globex", None).unwrap();
+    world.by(ADMIN).transfer_repo(REPO, "globex").unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    let feature = world.feature().await;
+    assert_eq!(feature.installation, InstallationId(other));
+    assert_eq!(feature.state.word(), "awaiting_approval");
+    quiet(&world).await;
+    let (_, name) = REPO.split_once('/').unwrap();
+    let moved = format!("globex/{name}");
+    world.script.succeeds(1);
+    world.by(WRITER).comment(&moved, ISSUE, "/autobuild approve").unwrap();
+    world.settle().await;
+    let feature = world.feature().await;
+    assert_eq!(feature.state.word(), "in_review");
+    assert!(feature.task(TaskId::Planned(1)).is_some());
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_issues_and_of_the_repository_is_found() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    let mut issues = Vec::new();
+    for _ in 0..5 {
+        world.script.plans(&Plan::one());
+        issues.push(world.open_issue(WRITER, "Say hello in files"));
+        world
+            .by(WRITER)
+            .label(REPO, issues[issues.len() - 1], "autobuild")
+            .unwrap();
+        world.settle().await;
+    }
+    let fault = down(&world);
+    let admin = world.by(ADMIN);
+    admin.close(REPO, issues[0]).unwrap();
+    admin.delete_issue(REPO, issues[1]).unwrap();
+    admin.unlabel(REPO, issues[2], "autobuild").unwrap();
+    assert_eq!(up(&world, &fault).await, 3);
+    let mut states = Vec::new();
+    for issue in &issues {
+        states.push(world.feature_of(*issue).await.unwrap().state.word());
+    }
+    let waits = "awaiting_approval";
+    assert_eq!(states, ["cancelled", "cancelled", "cancelled", waits, waits]);
+    quiet(&world).await;
+    let fault = down(&world);
+    world.by(ADMIN).archive_repo(REPO).unwrap();
+    assert!(up(&world, &fault).await > 0);
+    assert_eq!(world.feature_of(issues[3]).await.unwrap().state.word(), "cancelled");
+    quiet(&world).await;
+    world.end().await;
+}
