@@ -4,9 +4,9 @@ use crate::{
     agents::{Access, Backend, Definitions},
     config::{AgentCommand, AppKey, ByRole, Role},
     engine::{
-        Engine, coach_installations::CoachInstallations, data_folder::DataFolder, heartbeat::Heartbeat,
-        label_looks::LabelLooks, lease_clock::LeaseClock, roster::Roster, running::Running, settings::EngineSettings,
-        sweep::Fruitless,
+        Engine, coach_installations::CoachInstallations, data_folder::DataFolder, fruitless::Fruitless,
+        heartbeat::Heartbeat, label_looks::LabelLooks, lease_clock::LeaseClock, roster::Roster, running::Running,
+        settings::EngineSettings,
     },
     gates::CheckoutLocks,
     github::{App, Caps, Client, GithubUrls, WriteSpacing},

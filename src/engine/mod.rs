@@ -11,6 +11,7 @@ pub mod data_folder;
 pub mod deliveries;
 pub mod disk_room;
 pub mod figures;
+pub mod fruitless;
 pub mod heartbeat;
 mod housekeeping;
 mod in_flight;
@@ -40,9 +41,8 @@ pub mod worker;
 
 use crate::{
     engine::{
-        coach_installations::CoachInstallations, data_folder::DataFolder, heartbeat::Heartbeat,
+        coach_installations::CoachInstallations, data_folder::DataFolder, fruitless::Fruitless, heartbeat::Heartbeat,
         label_looks::LabelLooks, lease_clock::LeaseClock, roster::Roster, running::Running, settings::EngineSettings,
-        sweep::Fruitless,
     },
     gates::CheckoutLocks,
     github::{Client, WriteSpacing},

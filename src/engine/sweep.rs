@@ -22,7 +22,7 @@ use crate::{
 use domain::{
     feature::{
         Feature, Suspension,
-        sweep::{RemoteFact, Stored, compare},
+        sweep::{Difference, RemoteFact, RemoteWork, Stored, compare},
     },
     ids::{FeatureKey, InstallationId, Millis},
 };
@@ -37,9 +37,6 @@ use tokio_util::sync::CancellationToken;
 /// The number of Features that are compared at once.
 const AT_ONCE: usize = 4;
 
-/// The most comments and reviews that are remembered as fruitless.
-const MOST_FRUITLESS: usize = 10_000;
-
 /// The last sweep, and all that the sweeps found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweepStatus {
@@ -51,26 +48,6 @@ pub struct SweepStatus {
     pub failed: u64,
     /// The number of facts that were found, since the database exists.
     pub found: u64,
-}
-
-/// Comments and reviews that led to nothing, such as those that another App wrote for a person. They are not asked for
-/// again.
-#[derive(Debug, Default)]
-pub struct Fruitless(Mutex<BTreeSet<(FeatureKey, String)>>);
-
-impl Fruitless {
-    fn has(&self, key: FeatureKey, fact: &RemoteFact) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.contains(&(key, format!("{fact:?}")))
-    }
-
-    fn add(&self, key: FeatureKey, fact: &RemoteFact) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_FRUITLESS {
-            known.clear();
-        }
-        known.insert((key, format!("{fact:?}")));
-    }
 }
 
 /// One walk over the unfinished Features.
@@ -241,31 +218,38 @@ impl Sweep<'_> {
             }
             Err(error) => return Err(error.into()),
         };
-        let events = self.engine.store.events(&feature.key).await?;
-        let causes: BTreeSet<String> = events.into_iter().map(|stored| stored.event.cause).collect();
-        let stored = Stored {
-            feature,
-            label: &lifecycle::label_of(feature),
-            causes: &causes,
-        };
-        let (mut found, mut failure) = (0_u64, None);
-        for difference in compare(stored, &remote) {
-            if self.engine.fruitless.has(feature.key, &difference.fact) {
-                continue;
-            }
-            match self
-                .take(
-                    feature,
-                    &difference.fact,
-                    Box::pin(missed::inbound(self.engine, feature, &difference)).await,
-                )
-                .await
-            {
+        let (mut tried, mut found, mut failure) = (BTreeSet::new(), 0_u64, None);
+        while let Some(difference) = self.next(&feature.key, &remote, &mut tried).await? {
+            let inbound = Box::pin(missed::inbound(self.engine, feature, &difference)).await;
+            match self.take(feature, &difference.fact, inbound).await {
                 Ok(taken) => found = found.saturating_add(taken),
                 Err(error) => failure = Some(error),
             }
         }
         failure.map_or(Ok(found), Err)
+    }
+
+    /// Returns the next difference that was not tried yet. Each fact changes what else is a difference, so the Feature is
+    /// read again.
+    async fn next(
+        &self,
+        key: &FeatureKey,
+        remote: &RemoteWork,
+        tried: &mut BTreeSet<String>,
+    ) -> Result<Option<Difference>, EffectError> {
+        let Some(feature) = self.engine.feature(key).await?.filter(Feature::is_unfinished) else {
+            return Ok(None);
+        };
+        let events = self.engine.store.events(key).await?;
+        let causes: BTreeSet<String> = events.into_iter().map(|stored| stored.event.cause).collect();
+        let stored = Stored {
+            feature: &feature,
+            label: &lifecycle::label_of(&feature),
+            causes: &causes,
+        };
+        let is_new = |one: &Difference| !self.engine.fruitless.has(*key, &one.fact);
+        let mut all = compare(stored, remote).into_iter().filter(is_new);
+        Ok(all.find(|one| tried.insert(format!("{:?}", one.fact))))
     }
 
     /// Applies a fact as its delivery would have done; 0 if nothing follows.

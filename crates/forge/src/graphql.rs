@@ -81,6 +81,10 @@ fn hidden(refusal: Refusal, what: String) -> Refusal {
     if refusal.status == 404 { absent(&what) } else { refusal }
 }
 
+fn no_issue(number: u64) -> Refusal {
+    absent(&format!("an Issue with the number of {number}."))
+}
+
 fn absent(what: &str) -> Refusal {
     Refusal::new(404, format!("Could not resolve to {what}"))
 }
@@ -114,7 +118,7 @@ fn last_edit(call: &Call) -> Value {
 /// Returns an issue's last edit. REST shows an App's bot with `[bot]` at the end of its login, GraphQL without.
 fn issue(state: &State, repo: &Repo, number: u64) -> Result<Value, Refusal> {
     let issue: Option<&Issue> = repo.issues.get(&number).filter(|issue| !issue.is_pull());
-    let issue = issue.ok_or_else(|| absent(&format!("an Issue with the number of {number}.")))?;
+    let issue = issue.ok_or_else(|| no_issue(number))?;
     let last = issue.edits.last();
     Ok(object!({
         "lastEditedAt": last.map_or(Value::Null, |edit| json::time(edit.at)),

@@ -249,8 +249,13 @@ fn last_deliveries(found: &Result<Vec<HookDelivery>, Unasked>) -> Row {
     match (lost, arrived.contains(last.guid.as_str())) {
         (0, _) => Row::ok(Topic::Deliveries, format!("the last {} arrived; {newest}", all.len())),
         (_, true) => {
-            let remedy = "redeliver them on the App's page, under Advanced, Recent deliveries";
+            let remedy = "nothing to do: the service fetches them from GitHub's log, up to 3 days back";
             Row::warning(Topic::Deliveries, some, remedy)
+        }
+        // Behind NAT no delivery arrives by itself.
+        (_, false) if last.status_code == 0 => {
+            let found = format!("{some}; the service fetches them from GitHub's log every 20 seconds instead");
+            Row::warning(Topic::Deliveries, found, mend(0))
         }
         (_, false) => Row::broken(Topic::Deliveries, some, mend(last.status_code)),
     }
@@ -507,7 +512,8 @@ mod tests {
                 RowStatus::Warning,
                 "1 of the last 2",
             ),
-            (of(&[sent("a", 0)]), RowStatus::Broken, "answered by nobody"),
+            (of(&[sent("a", 0)]), RowStatus::Warning, "answered by nobody"),
+            (of(&[sent("a", 0)]), RowStatus::Warning, "log every 20 seconds instead"),
             (of(&[sent("a", 401)]), RowStatus::Broken, "AUTOBUILD_WEBHOOK_SECRET"),
             (of(&[sent("a", 404)]), RowStatus::Broken, "end in /webhook"),
             (of(&[sent("a", 503)]), RowStatus::Broken, "database"),

@@ -513,7 +513,8 @@ fn reach(proof: &Proof, kept: &KeptApps) -> Markup {
     let wrong = |words: Markup| {
         html! {
             p.wrong role="alert" {
-                (words) " As long as that is so, AutoBuild hears of nothing. Check the proxy, firewall or tunnel; a wrong "
+                (words) " As long as that is so, AutoBuild fetches deliveries from GitHub's log every 20 seconds, until they "
+                "arrive by themselves. To be faster, check the proxy, firewall or tunnel; a wrong "
                 "address is changed in the App's settings on GitHub."
             }
         }
@@ -632,7 +633,8 @@ fn done_content(kept: &KeptApps, proof: &Proof, made: &[Made], folder: Option<&P
         } @else {
             (reach(proof, kept))
             p {
-                "Until GitHub reaches that address, AutoBuild does not hear of labels. Run " code { "autobuild setup" }
+                "Until GitHub reaches that address, AutoBuild fetches deliveries from GitHub's log every 20 seconds, unless "
+                code { "AUTOBUILD_REPLAY_SECONDS" } " is 0. Run " code { "autobuild setup" }
                 " on the service's machine: it opens the set-up again, which checks the address. " code { "autobuild doctor" }
                 " says how the last deliveries were answered."
             }
@@ -775,7 +777,7 @@ mod tests {
             ),
         ] {
             let page = last_page(&proof);
-            for said in [title, "does not hear of labels", "autobuild setup"] {
+            for said in [title, "fetches deliveries from GitHub's log", "autobuild setup"] {
                 assert!(page.contains(said), "{said}: {page}");
             }
             for not_said in [not_said, "is set up", "The service works"] {

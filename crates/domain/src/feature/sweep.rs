@@ -175,8 +175,8 @@ pub struct Stored<'a> {
 /// Compares the Feature with GitHub. A fact counts only if it would change the Feature, or if it is a command or review
 /// that was never recorded. What ends the Feature comes last.
 pub fn compare(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
-    let mut found = heads(stored, remote);
-    found.extend(pulls(stored, remote));
+    let mut found = pulls(stored, remote);
+    found.extend(heads(stored, remote));
     found.extend(talk(stored, remote));
     found.extend(ends(stored, remote));
     found
@@ -249,7 +249,7 @@ fn heads(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
 fn pulls(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let feature = stored.feature;
     let of_tasks = feature.tasks.iter().filter_map(|task| Some((task.pull?, Some(task))));
-    let all = of_tasks.chain(feature.pull.map(|pull| (pull, None)));
+    let all = feature.pull.map(|pull| (pull, None)).into_iter().chain(of_tasks);
     all.filter_map(|(number, task)| of_pull(stored, (number, remote.pulls.get(&number)?), task))
         .collect()
 }

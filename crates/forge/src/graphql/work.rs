@@ -1,6 +1,6 @@
 //! An issue with the branches and pull requests that were made for it, and what people did there lately.
 
-use super::{READ, absent, hidden, nulled, unfit, variable};
+use super::{READ, absent, hidden, no_issue, nulled, unfit, variable};
 use crate::{
     call::Call,
     json,
@@ -100,10 +100,7 @@ fn repository(state: &State, repo: &Repo, given: &Variables<'_>) -> Value {
     }});
     match issue {
         Some(_) => object!({"data": data}),
-        None => {
-            let refusal = absent(&format!("an Issue with the number of {}.", given.issue));
-            nulled(data, &["repository", "issue"], &refusal)
-        }
+        None => nulled(data, &["repository", "issue"], &no_issue(given.issue)),
     }
 }
 

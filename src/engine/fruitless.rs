@@ -1,0 +1,30 @@
+//! Remembers what a sweep looked at in vain.
+
+use domain::{feature::sweep::RemoteFact, ids::FeatureKey};
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+};
+
+/// The most comments and reviews that are remembered as fruitless.
+const MOST_FRUITLESS: usize = 10_000;
+
+/// Comments and reviews that led to nothing, such as those that another App wrote for a person. They are not asked for
+/// again.
+#[derive(Debug, Default)]
+pub struct Fruitless(Mutex<BTreeSet<(FeatureKey, String)>>);
+
+impl Fruitless {
+    pub fn has(&self, key: FeatureKey, fact: &RemoteFact) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.contains(&(key, format!("{fact:?}")))
+    }
+
+    pub fn add(&self, key: FeatureKey, fact: &RemoteFact) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_FRUITLESS {
+            known.clear();
+        }
+        known.insert((key, format!("{fact:?}")));
+    }
+}
