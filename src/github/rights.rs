@@ -13,18 +13,8 @@ pub const AUTOBUILD_PERMISSIONS: &[(&str, &str)] = &[
 /// The permissions that the AutoBuild Coach App requests.
 pub const COACH_PERMISSIONS: &[(&str, &str)] = &[("metadata", "read"), ("pull_requests", "write")];
 
-/// The events that the AutoBuild App subscribes to. Installation events and the buttons of its check runs and suites
-/// need no subscription. `status` is dropped until CI is read from deliveries; Apps registered now will have it by
-/// then.
-pub const AUTOBUILD_EVENTS: &[&str] = &[
-    "issue_comment",
-    "issues",
-    "pull_request",
-    "pull_request_review",
-    "push",
-    "repository",
-    "status",
-];
+/// The events that the AutoBuild App subscribes to, as `app-manifest.yml` lists them.
+pub const AUTOBUILD_EVENTS: &[&str] = include!(concat!(env!("OUT_DIR"), "/events.rs"));
 
 /// The purpose of a token. Each kind of call gets a token that allows nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -72,10 +72,6 @@ pub enum Topic {
     Unnoticed,
     /// Assertions that fail without failing their test.
     IgnoredAssertions,
-    /// A test that was stable on the base and is not on the head.
-    Unstable,
-    /// A file that tests and product share, without which an old test fails.
-    SharedFile,
     /// A rule that reads the change.
     Rule(Rule),
 }
@@ -108,8 +104,6 @@ impl Topic {
             Self::Outcome(outcome) => outcome.word(),
             Self::Unnoticed => "unnoticed code",
             Self::IgnoredAssertions => "ignored assertions",
-            Self::Unstable => "unstable test",
-            Self::SharedFile => "shared file",
             Self::Rule(rule) => rule.name(),
         }
     }
@@ -119,9 +113,7 @@ impl Topic {
         match self {
             Self::Outcome(TestOutcome::NeverRan) => QuoteSource::WordsOrPlace,
             Self::Outcome(_) => QuoteSource::Words,
-            Self::Unnoticed | Self::IgnoredAssertions | Self::Unstable | Self::SharedFile | Self::Rule(_) => {
-                QuoteSource::WordsOrPlace
-            }
+            Self::Unnoticed | Self::IgnoredAssertions | Self::Rule(_) => QuoteSource::WordsOrPlace,
         }
     }
 }
@@ -334,7 +326,7 @@ mod tests {
             };
             assert_eq!(Topic::Outcome(outcome).quote_source(), expected);
         }
-        for topic in [Topic::Unnoticed, Topic::Unstable, Topic::Rule(Rule::Stub)] {
+        for topic in [Topic::Unnoticed, Topic::IgnoredAssertions, Topic::Rule(Rule::Stub)] {
             assert_eq!(topic.quote_source(), QuoteSource::WordsOrPlace);
         }
     }

@@ -5,7 +5,6 @@ pub mod graph;
 pub mod markdown;
 mod mermaid;
 pub mod session;
-mod tables;
 
 use maud::{Markup, html};
 

@@ -24,7 +24,6 @@ mod process_table;
 mod protocol;
 mod run;
 mod spec;
-mod stall;
 mod strays;
 mod visible;
 

@@ -8,13 +8,15 @@ use crate::{
     live,
     live::Live,
     pipes::{Pipes, pump, with_complaint},
-    process_table::Process,
+    process_table::{Family, Process},
     protocol::{Confinement, Order, Report, STOP},
     spec::{Exit, Finished, Spec, StartError},
-    stall,
     strays::{Entry, sweep},
 };
-use domain::isolation::Limit;
+use domain::{
+    isolation::Limit,
+    refused_host::{Pulse, Stall},
+};
 use std::{borrow::Cow, os::fd::OwnedFd, process::Stdio, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader},
@@ -25,6 +27,8 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
+/// How often a program is looked at within its patience.
+const STALL_LOOKS: u32 = 10;
 /// The time beyond the grace that a launcher gets to kill everything before it counts as lost.
 const LAUNCHER_SLACK: Duration = Duration::from_secs(5);
 /// The time to wait for the last output after every process that could write it is gone.
@@ -258,6 +262,42 @@ async fn watch(spec: &Spec, pipes: &Pipes, launcher: i32, cancel: &CancellationT
         () = pipes.too_much.cancelled() => Exit::TooMuchOutput,
         () = tokio::time::sleep(spec.deadline) => Exit::TimedOut,
         () = silence => Exit::Idle,
-        () = stall::only_waits(spec, launcher) => Exit::HostRefused,
+        () = only_waits(spec, launcher) => Exit::HostRefused,
     }
+}
+
+/// Waits until the program below this launcher has only waited for a refused host for as long as its order allows.
+async fn only_waits(spec: &Spec, launcher: i32) {
+    let Some((patience, door)) = spec.refused.zip(spec.confine.door.as_ref()) else {
+        return std::future::pending().await;
+    };
+    let started = Instant::now();
+    door.refused().await;
+    let mut stall = Stall::new(millis(patience));
+    loop {
+        let allowed = door.last_allowed();
+        let processor = tokio::task::spawn_blocking(move || processor_time(launcher)).await;
+        let pulse = Pulse {
+            now: millis(started.elapsed()),
+            processor: processor.unwrap_or_default(),
+            allowed: allowed.map(|at| millis(at.saturating_duration_since(started))),
+        };
+        if stall.lasts(pulse) {
+            return;
+        }
+        tokio::time::sleep(patience / STALL_LOOKS).await;
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Returns the processor time in milliseconds of the launcher's descendants. The launcher itself is left out, because it
+/// looks at them all the time.
+fn processor_time(launcher: i32) -> u64 {
+    let family = Family::below(launcher).look().map(|(_, family)| family);
+    let ticks = family.iter().flatten().map(|process: &Process| process.ticks);
+    let per_second = rustix::param::clock_ticks_per_second().max(1);
+    ticks.fold(0, u64::saturating_add).saturating_mul(1_000) / per_second
 }

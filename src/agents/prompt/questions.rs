@@ -135,10 +135,6 @@ fn sentence(topic: Topic) -> String {
         Topic::IgnoredAssertions => {
             "Some assertions of this test were replaced by failing ones, and it still passed. Is that right?"
         }
-        Topic::Unstable => "This test was stable before the change and is not any more. Is that right?",
-        Topic::SharedFile => {
-            "Tests and product read this file. With its old content, a test of the base fails. Which words want the new one?"
-        }
         Topic::Rule(rule) => {
             return format!(
                 "A program that reads the change suspects this: {}. Is it so, or is it right as it stands?",

@@ -68,31 +68,32 @@ fn answer(engine: &Engine, origin: &EventOrigin, given: Given, reason: BlockReas
     stored(engine, origin, issue, &effects)
 }
 
+/// Nobody waits for an answer to a delivery of any other event.
 async fn given(engine: &Engine, inbound: &Inbound, delivery: &str) -> Result<Option<Given>, StoreError> {
-    match inbound {
-        Inbound::Issue {
-            origin,
-            issue,
-            event: IssueEvent::Labeled(Some(name)),
-        } => of_label(engine, origin, issue, name).await,
-        Inbound::CommentCreated { issue, comment, .. } => Ok(of_comment(issue, comment)),
-        Inbound::Review {
-            origin,
-            pull,
-            review,
-            event: ReviewChange::Submitted,
-        } => of_review(engine, origin, pull, review).await,
-        Inbound::CheckAction { run, identifier, .. } => Ok(of_button(engine, run, identifier, delivery).await),
-        Inbound::Issue { .. }
-        | Inbound::Review { .. }
-        | Inbound::Rerun { .. }
-        | Inbound::Pull { .. }
-        | Inbound::Push { .. }
-        | Inbound::Repository { .. }
-        | Inbound::Installation { .. }
-        | Inbound::Ping
-        | Inbound::Ignored => Ok(None),
+    if let Inbound::Issue {
+        origin,
+        issue,
+        event: IssueEvent::Labeled(Some(name)),
+    } = inbound
+    {
+        return of_label(engine, origin, issue, name).await;
     }
+    if let Inbound::CommentCreated { issue, comment, .. } = inbound {
+        return Ok(of_comment(issue, comment));
+    }
+    if let Inbound::Review {
+        origin,
+        pull,
+        review,
+        event: ReviewChange::Submitted,
+    } = inbound
+    {
+        return of_review(engine, origin, pull, review).await;
+    }
+    if let Inbound::CheckAction { run, identifier, .. } = inbound {
+        return Ok(of_button(engine, run, identifier, delivery).await);
+    }
+    Ok(None)
 }
 
 /// Returns the trigger for a label if it was ours when the settings were last read, or probably is if they never were.

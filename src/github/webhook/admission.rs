@@ -4,7 +4,7 @@ use super::{
     inbound::{EventOrigin, Inbound},
     parse::{WebhookError, parse},
 };
-use crate::github::{client::Client, model::Pull};
+use crate::github::client::Client;
 use domain::ids::{AppId, FeatureKey, InstallationId, IssueNumber, RepoId, User, UserId};
 
 /// The prefix of every AutoBuild branch.
@@ -80,67 +80,59 @@ pub fn admit(event: &str, body: &[u8], own: &OwnApps) -> Result<Admission, Webho
 }
 
 fn summary(event: &str, inbound: &Inbound) -> Summary {
-    let of_pull = |pull: &Pull| {
+    let origin = inbound.origin();
+    let issue = if let Inbound::Issue { issue, .. } | Inbound::CommentCreated { issue, .. } = inbound {
+        Some(issue.number)
+    } else if let Inbound::Pull { pull, .. } | Inbound::Review { pull, .. } = inbound {
         let issue = FeatureKey::issue_of_branch(&pull.head.branch);
         Some(issue.unwrap_or(IssueNumber(pull.number.0)))
+    } else if let Inbound::Push { push, .. } = inbound {
+        FeatureKey::issue_of_branch(&push.branch)
+    } else {
+        None
     };
-    let origin = inbound.origin();
-    let (installation, sender, issue) = match inbound {
-        Inbound::Issue { issue, .. } | Inbound::CommentCreated { issue, .. } => (None, None, Some(issue.number)),
-        Inbound::Pull { pull, .. } | Inbound::Review { pull, .. } => (None, None, of_pull(pull)),
-        Inbound::Installation {
-            installation, sender, ..
-        } => (Some(*installation), Some(sender.user.id), None),
-        Inbound::Push { push, .. } => (None, None, FeatureKey::issue_of_branch(&push.branch)),
-        Inbound::CheckAction { .. }
-        | Inbound::Rerun { .. }
-        | Inbound::Repository { .. }
-        | Inbound::Ping
-        | Inbound::Ignored => (None, None, None),
+    let of_account = if let Inbound::Installation {
+        installation, sender, ..
+    } = inbound
+    {
+        Some((*installation, sender.user.id))
+    } else {
+        None
     };
+    let of_origin = |origin: &EventOrigin| (origin.installation, origin.sender.user.id);
+    let caused = of_account.or(origin.map(of_origin));
     Summary {
         event: event.to_owned(),
-        installation: installation.or(origin.map(|origin| origin.installation)),
+        installation: caused.map(|(installation, _)| installation),
         repo: origin.map(|origin| origin.repo.id),
         issue,
-        sender: sender.or(origin.map(|origin| origin.sender.user.id)),
+        sender: caused.map(|(_, sender)| sender),
     }
 }
 
 fn is_own(inbound: &Inbound, own: &OwnApps) -> bool {
     let by_us = |origin: &EventOrigin| own.users.iter().any(|user| origin.sender.is(user));
-    let through_us = match inbound {
-        Inbound::CommentCreated { comment, .. } => comment.via_app.is_some_and(|app| own.apps.contains(&app)),
-        Inbound::Issue { .. }
-        | Inbound::Pull { .. }
-        | Inbound::Review { .. }
-        | Inbound::Push { .. }
-        | Inbound::CheckAction { .. }
-        | Inbound::Rerun { .. }
-        | Inbound::Repository { .. }
-        | Inbound::Installation { .. }
-        | Inbound::Ping
-        | Inbound::Ignored => false,
+    let through_us = if let Inbound::CommentCreated { comment, .. } = inbound {
+        comment.via_app.is_some_and(|app| own.apps.contains(&app))
+    } else {
+        false
     };
     through_us || inbound.origin().is_some_and(by_us)
 }
 
+/// Every event that is parsed is acted on, but for these that arrive too often to be kept all.
 fn is_needed(inbound: &Inbound) -> bool {
-    match inbound {
-        Inbound::CommentCreated { comment, .. } => may_hold_command(&comment.body),
-        Inbound::Pull { origin, pull, .. } | Inbound::Review { origin, pull, .. } => {
-            pull.is_from(origin.repo.id) && pull.head.branch.starts_with(OUR_BRANCHES)
-        }
-        Inbound::Push { origin, push } => {
-            push.branch.starts_with(OUR_BRANCHES) || push.branch == origin.repo.default_branch
-        }
-        Inbound::Issue { .. }
-        | Inbound::CheckAction { .. }
-        | Inbound::Rerun { .. }
-        | Inbound::Repository { .. }
-        | Inbound::Installation { .. } => true,
-        Inbound::Ping | Inbound::Ignored => false,
+    let is_ours = |branch: &str| branch.starts_with(OUR_BRANCHES);
+    if let Inbound::CommentCreated { comment, .. } = inbound {
+        return may_hold_command(&comment.body);
     }
+    if let Inbound::Pull { origin, pull, .. } | Inbound::Review { origin, pull, .. } = inbound {
+        return pull.is_from(origin.repo.id) && is_ours(&pull.head.branch);
+    }
+    if let Inbound::Push { origin, push } = inbound {
+        return is_ours(&push.branch) || push.branch == origin.repo.default_branch;
+    }
+    !matches!(inbound, Inbound::Ping | Inbound::Ignored)
 }
 
 /// `true` if the text may contain a command. This is a cheap filter, not the command parser.

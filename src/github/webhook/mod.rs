@@ -8,7 +8,6 @@ mod admission;
 mod headers;
 mod inbound;
 mod parse;
-mod payload;
 mod signature;
 #[cfg(test)]
 mod tests;

@@ -1,18 +1,27 @@
-//! Parses raw bytes into an [`Inbound`].
+//! Parses raw bytes into an [`Inbound`]: the checks of their form, the reader of each event, and below the fields that
+//! the readers need.
 
-use super::{
-    inbound::{
-        EventOrigin, Inbound, InstallationEvent, IssueEvent, PressedCheckRun, PullEvent, Push, PushKind,
-        RepositoryEvent, ReviewChange,
-    },
-    payload::{CommitWire, Payload, action, check_shape, decode},
+use super::inbound::{
+    EventOrigin, Inbound, InstallationEvent, IssueEvent, PressedCheckRun, PullEvent, Push, PushKind, RepositoryEvent,
+    ReviewChange,
 };
-use crate::github::model::Actor;
-use domain::ids::{AppId, Sha};
+use crate::github::model::{Actor, Comment, Issue, Pull, Repository, RepositoryRef, Review, app_id, time};
+use domain::ids::{AppId, CheckRunId, InstallationId, Millis, RepoId, Sha};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, IgnoredAny},
+};
+use serde_json::error::Category;
 use std::collections::BTreeSet;
 
 /// The most commits of a push that GitHub lists.
 const MOST_COMMITS: usize = 2_048;
+
+/// The deepest nesting that is accepted. GitHub's payloads have about ten levels.
+const MAX_DEPTH: usize = 64;
+
+/// The longest text of a parse error that is repeated, in characters.
+const MAX_REASON: usize = 300;
 
 /// Why a payload cannot be read. It is always the sender's fault, to be answered with a status in the 400s.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -247,4 +256,172 @@ fn check_action(mut payload: Payload) -> Result<Option<Inbound>, WebhookError> {
         identifier,
         origin: origin(payload)?,
     }))
+}
+
+/// The fields of all events that we act on. [`reader`] decides which of them an event needs.
+#[derive(Deserialize)]
+struct Payload {
+    installation: Option<InstallationWire>,
+    repository: Option<Repository>,
+    sender: Option<Actor>,
+    pusher: Option<PusherWire>,
+    issue: Option<Issue>,
+    label: Option<LabelWire>,
+    comment: Option<Comment>,
+    pull_request: Option<Box<Pull>>,
+    review: Option<Review>,
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+    before: Option<String>,
+    after: Option<String>,
+    #[serde(default)]
+    created: bool,
+    #[serde(default)]
+    deleted: bool,
+    #[serde(default)]
+    forced: bool,
+    commits: Option<Vec<CommitWire>>,
+    check_run: Option<CheckRunWire>,
+    check_suite: Option<CheckSuiteWire>,
+    requested_action: Option<ActionWire>,
+    #[serde(default)]
+    changes: ChangesWire,
+    #[serde(default, deserialize_with = "named")]
+    repositories_added: Option<Vec<RepositoryRef>>,
+    #[serde(default, deserialize_with = "named")]
+    repositories_removed: Option<Vec<RepositoryRef>>,
+}
+
+#[derive(Deserialize)]
+struct InstallationWire {
+    id: InstallationId,
+    #[serde(default, deserialize_with = "time")]
+    suspended_at: Option<Millis>,
+}
+
+/// Reads repositories. Leaves out one without an id or a name, which GitHub's schema allows.
+fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<RepositoryRef>>, D::Error> {
+    #[derive(Deserialize)]
+    struct Wire {
+        id: Option<RepoId>,
+        full_name: Option<String>,
+    }
+    let all = Option::<Vec<Wire>>::deserialize(deserializer)?;
+    let whole = |wire: Wire| {
+        let (id, name) = (wire.id?, wire.full_name?.parse().ok()?);
+        Some(RepositoryRef { id, name })
+    };
+    Ok(all.map(|all| all.into_iter().filter_map(whole).collect()))
+}
+
+#[derive(Deserialize)]
+struct LabelWire {
+    name: String,
+}
+
+/// A commit of a push, with the paths that it touches.
+#[derive(Deserialize)]
+struct CommitWire {
+    added: Option<Vec<String>>,
+    removed: Option<Vec<String>>,
+    modified: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct CheckRunWire {
+    id: CheckRunId,
+    external_id: Option<String>,
+    head_sha: Sha,
+    #[serde(default, deserialize_with = "app_id")]
+    app: Option<AppId>,
+}
+
+#[derive(Deserialize)]
+struct CheckSuiteWire {
+    head_sha: Sha,
+    #[serde(default, deserialize_with = "app_id")]
+    app: Option<AppId>,
+}
+
+#[derive(Deserialize)]
+struct ActionWire {
+    identifier: Option<String>,
+}
+
+/// The person who pushed, by the name that git was given.
+#[derive(Deserialize)]
+struct PusherWire {
+    name: String,
+}
+
+#[derive(Default, Deserialize)]
+struct ChangesWire {
+    default_branch: Option<IgnoredAny>,
+}
+
+/// Returns the payload's `action`; `None` if it is not a text.
+fn action(body: &[u8]) -> Result<Option<String>, WebhookError> {
+    #[derive(Deserialize)]
+    struct Head {
+        #[serde(default, deserialize_with = "loose")]
+        action: Option<String>,
+    }
+    fn loose<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Loose {
+            Text(String),
+            Other(IgnoredAny),
+        }
+        Ok(match Loose::deserialize(deserializer)? {
+            Loose::Text(text) => Some(text),
+            Loose::Other(IgnoredAny) => None,
+        })
+    }
+    decode::<Head>(body).map(|head| head.action)
+}
+
+fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, WebhookError> {
+    text::json::read(body).map_err(|error| {
+        let reason = error.to_string().chars().take(MAX_REASON).collect();
+        match error.classify() {
+            Category::Data => WebhookError::Malformed(reason),
+            Category::Syntax | Category::Eof | Category::Io => WebhookError::NotJson(reason),
+        }
+    })
+}
+
+/// Refuses what serde accepts: bytes that are not UTF-8 and very deep nesting in fields that are skipped, and an array
+/// in place of a struct (which serde would read by position).
+fn check_shape(body: &[u8]) -> Result<(), WebhookError> {
+    std::str::from_utf8(body).map_err(|_| WebhookError::NotUtf8)?;
+    match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'{') => {}
+        Some(b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => return Err(WebhookError::NotAnObject),
+        Some(_) | None => return Err(WebhookError::NotJson("no JSON value".to_owned())),
+    }
+    if depth(body) > MAX_DEPTH {
+        return Err(WebhookError::TooDeep(MAX_DEPTH));
+    }
+    Ok(())
+}
+
+fn depth(body: &[u8]) -> usize {
+    let (mut now, mut deepest) = (0_usize, 0_usize);
+    let (mut in_text, mut escaped) = (false, false);
+    for byte in body {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            _ if in_text => {}
+            b'{' | b'[' => {
+                now = now.saturating_add(1);
+                deepest = deepest.max(now);
+            }
+            b'}' | b']' => now = now.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
 }

@@ -21,7 +21,6 @@ mod log;
 mod maven;
 mod meter;
 mod models;
-mod observed_body;
 mod pace;
 mod patience;
 mod refusals;

@@ -7,7 +7,7 @@ use crate::egress::{
     errors::Body,
     headers,
     log::{Outcome, ROUTE, Refusal},
-    observed_body::ObservedBody,
+    pace::Pace,
     patience,
     request_policy::RequestRefusal,
     rules::{ModelRoute, Terms},
@@ -21,9 +21,13 @@ use http::{
     header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE},
 };
 use http_body_util::BodyExt;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use secrecy::ExposeSecret;
-use std::sync::Arc;
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
 use uplink::Uplink;
 
 /// The message for a program whose model calls have used up their budget. Programs repeat it within their own messages.
@@ -190,6 +194,52 @@ fn address(route: &ModelRoute, rest: &str, query: Option<&str>) -> Option<Uri> {
         .path_and_query(format!("{}{rest}{query}", base.path().trim_end_matches('/')))
         .build()
         .ok()
+}
+
+/// A body whose pieces and pace are observed on their way. Its announced length stays the same, so a piece may only be
+/// replaced by one of the same length.
+#[derive(Debug)]
+struct ObservedBody<F> {
+    body: Incoming,
+    pace: Arc<Pace>,
+    hear: F,
+}
+
+impl<F: FnMut(Bytes) -> Bytes> ObservedBody<F> {
+    fn new(body: Incoming, pace: Arc<Pace>, hear: F) -> Self {
+        if body.is_end_stream() {
+            pace.ends();
+        }
+        Self { body, pace, hear }
+    }
+}
+
+impl<F: FnMut(Bytes) -> Bytes + Unpin> hyper::body::Body for ObservedBody<F> {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        match &frame {
+            Poll::Pending => self.pace.waits(),
+            // If a body's length is known, nobody asks for more after its last piece.
+            Poll::Ready(Some(Ok(_))) if !self.body.is_end_stream() => self.pace.came(),
+            Poll::Ready(Some(Ok(_)) | None) => self.pace.ends(),
+            Poll::Ready(Some(Err(_))) => self.pace.breaks(),
+        }
+        frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.map_data(&mut self.hear))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 #[cfg(test)]
