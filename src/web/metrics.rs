@@ -343,6 +343,14 @@ mod tests {
     use super::*;
     use crate::store::{Lane, Tally};
 
+    fn swept() -> SweepStatus {
+        SweepStatus {
+            ended_at: Some(Millis(61_005)),
+            found: 3,
+            ..SweepStatus::default()
+        }
+    }
+
     #[test]
     fn figures_are_counters_by_role_model_and_outcome() {
         let total = |outcome: &str, model: &str| RunTotal {
@@ -373,11 +381,7 @@ mod tests {
             counters: vec![("turns".to_owned(), 7)],
             fetched: 2,
             now: Millis(3_500),
-            sweep: SweepStatus {
-                ended_at: Some(Millis(61_005)),
-                found: 3,
-                ..SweepStatus::default()
-            },
+            sweep: swept(),
         });
         let labels = r#"{role="player",agent="claude",model="a\"bc",outcome="ok"}"#;
         for line in [

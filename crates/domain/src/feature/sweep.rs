@@ -236,12 +236,13 @@ fn heads(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
         moved.push(difference(None, RemoteFact::BranchMoved(integration)));
     }
     let tested = feature.preflight.as_ref().map(|preflight| &preflight.commit);
-    let fresh = remote.default_head.clone().filter(|head| tested != Some(head));
-    if let Some(head) = fresh.filter(|head| !stored.has(&format!("default/{head}"))) {
-        if stored.changes(Event::DefaultPushed { head: head.clone() }) {
-            moved.push(difference(None, RemoteFact::DefaultMoved(head)));
-        }
-    }
+    let is_news = |head: &Sha| {
+        tested != Some(head)
+            && !stored.has(&format!("default/{head}"))
+            && stored.changes(Event::DefaultPushed { head: head.clone() })
+    };
+    let fresh = remote.default_head.clone().filter(is_news);
+    moved.extend(fresh.map(|head| difference(None, RemoteFact::DefaultMoved(head))));
     moved
 }
 

@@ -106,16 +106,7 @@ fn event(feature: &Feature, remote: &RemoteWork, difference: &Difference) -> (Ev
         }
         RemoteFact::BranchDeleted => (Event::Cancelled(CancelledWhy::BranchDeleted), "deleted".to_owned()),
         RemoteFact::DefaultMoved(head) => (Event::DefaultPushed { head: head.clone() }, format!("default/{head}")),
-        RemoteFact::PullClosed(number) => {
-            let is_merged = remote.pulls[number].state == RemoteState::Merged;
-            let event = match (of_pull(*number), is_merged) {
-                (Some(task), true) => person(task.id, PersonDid::MergePull { commit: None }),
-                (Some(task), false) => person(task.id, PersonDid::ClosePull { pull: *number }),
-                (None, true) => Event::PullMerged { pull: *number },
-                (None, false) => Event::Cancelled(CancelledWhy::PullClosed(by())),
-            };
-            (event, format!("pull/{number}/closed/1"))
-        }
+        RemoteFact::PullClosed(number) => (ended(feature, remote, *number), format!("pull/{number}/closed/1")),
         RemoteFact::PullReopened(number) => {
             let event = match of_pull(*number) {
                 Some(task) => {
@@ -140,6 +131,22 @@ fn event(feature: &Feature, remote: &RemoteWork, difference: &Difference) -> (Ev
             panic!("nobody wrote anything: {words:?}")
         }
     }
+}
+
+/// The event of a pull request that was closed or merged.
+fn ended(feature: &Feature, remote: &RemoteWork, pull: PullNumber) -> Event {
+    let by = ada().user;
+    let task = feature.tasks.iter().find(|task| task.pull == Some(pull));
+    let is_merged = remote.pulls[&pull].state == RemoteState::Merged;
+    let did = match (task, is_merged) {
+        (Some(_), true) => PersonDid::MergePull { commit: None },
+        (Some(_), false) => PersonDid::ClosePull { pull },
+        (None, true) => return Event::PullMerged { pull },
+        (None, false) => return Event::Cancelled(CancelledWhy::PullClosed(by)),
+    };
+    let event = task::Event::Person { by, did };
+    let task = task.map_or(TaskId::Planned(0), |task| task.id);
+    Event::Task { task, event }
 }
 
 /// Sweeps once, as the engine does, and returns what was found.
