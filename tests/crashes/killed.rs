@@ -28,6 +28,9 @@ pub enum Extent {
     OfTheStory,
 }
 
+/// The calls that are met.
+pub type Met = (fn(&Kind) -> bool, Extent);
+
 /// What is met in the test command, and in the thorough run everything.
 fn extent(quick: Extent) -> Extent {
     if is_thorough() {
@@ -174,12 +177,7 @@ async fn every_call(story: fn() -> Story, blow: Blow, wanted: fn(&Kind) -> bool,
 }
 
 /// The same at this place.
-pub async fn every_call_at(
-    place: Place,
-    story: fn() -> Story,
-    blow: Blow,
-    (wanted, extent): (fn(&Kind) -> bool, Extent),
-) {
+pub async fn every_call_at(place: Place, story: fn() -> Story, blow: Blow, (wanted, extent): Met) {
     let calm = calm(&story()).await;
     let plays = plays(&calm, blow, wanted, extent);
     assert!(!plays.is_empty(), "the story makes no such call");

@@ -4,7 +4,7 @@
 use crate::{
     beside::REPO,
     calls::Kind,
-    killed::{Blow, Extent, every_call_at},
+    killed::{Blow, Extent, Met, every_call_at},
     play::{WATCHDOG, assert_looks, calm, go_on, is_thorough},
     story::Story,
     world::{Place, World},
@@ -21,7 +21,7 @@ fn pushes(kind: &Kind) -> bool {
 async fn a_push_whose_machine_is_gone_is_made_up_for_by_the_other() {
     for blow in [Blow::Before, Blow::After] {
         // The first push after a move is often that of the integration branch.
-        let met = (pushes as fn(&Kind) -> bool, Extent::OfEachMove(2));
+        let met: Met = (pushes, Extent::OfEachMove(2));
         every_call_at(Place::TwoMachines, Story::completed, blow, met).await;
     }
 }
@@ -48,7 +48,7 @@ async fn killed_at_every_write_on_postgres_it_ends_alike() {
     }
     for place in [Place::Postgres, Place::TwoMachines] {
         for blow in [Blow::Before, Blow::After] {
-            let met = (Kind::writes as fn(&Kind) -> bool, Extent::OfEachMove(2));
+            let met: Met = (Kind::writes, Extent::OfEachMove(2));
             every_call_at(place, Story::completed, blow, met).await;
         }
     }

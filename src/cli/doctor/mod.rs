@@ -95,10 +95,10 @@ fn shown(command: &str, rows: &[Row], secrets: &Secrets, json: bool) -> ExitCode
 
 /// Leaves out the rows about what a process of this role does not do.
 pub(super) fn of_role(mut rows: Vec<Row>, role: ProcessRole) -> Vec<Row> {
-    rows.retain(|row| match row.topic {
-        Topic::Agent => role.runs_agents(),
-        Topic::Webhook | Topic::Deliveries => role.is_reached(),
-        _ => true,
+    rows.retain(|row| {
+        let needs_agents = matches!(row.topic, Topic::Agent);
+        let needs_webhooks = matches!(row.topic, Topic::Webhook | Topic::Deliveries);
+        (!needs_agents || role.runs_agents()) && (!needs_webhooks || role.is_reached())
     });
     rows
 }
