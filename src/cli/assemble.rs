@@ -179,12 +179,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
     }
     let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir)?;
     let gap = u32::try_from(blueprint.settings.write_spacing_ms).unwrap_or(u32::MAX);
-    let url = secrecy::ExposeSecret::expose_secret(&blueprint.database_url).to_owned();
-    let options = OpenOptions {
-        connections: blueprint.connections,
-        ..OpenOptions::default()
-    };
-    let store = Store::open(&url, options).await.with_context(|| opening(&url))?;
+    let store = open_store(&blueprint.database_url, blueprint.connections).await?;
     Ok(Arc::new(Engine {
         store,
         autobuild,
@@ -205,6 +200,15 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         heartbeat: Heartbeat::default(),
         data_folder,
     }))
+}
+
+async fn open_store(url: &SecretString, connections: u32) -> anyhow::Result<Store> {
+    let url = secrecy::ExposeSecret::expose_secret(url);
+    let options = OpenOptions {
+        connections,
+        ..OpenOptions::default()
+    };
+    Store::open(url, options).await.with_context(|| opening(url))
 }
 
 /// Writes a file of all trusted certificates, for programs that take one, if the settings name more than the machine's.

@@ -362,6 +362,24 @@ impl Open {
         }
     }
 
+    /// Shows the pages that a process of this role has.
+    fn show(&self, inbox: Inbox, settings: &ServerSettings, own: &SecretString) {
+        let sign_in = settings.oauth.clone().map(|client| OAuthApp {
+            id: client.id,
+            secret: client.secret,
+        });
+        let inbox = match &self.admin {
+            Some(token) => inbox.with_admin(token.clone(), own),
+            None => inbox,
+        };
+        let inbox = Arc::new(inbox.with_sign_in(sign_in));
+        self.front.show(Some(if self.role.is_reached() {
+            web::router(inbox)
+        } else {
+            web::worker_router(inbox)
+        }));
+    }
+
     /// Serves and works, then drains. Deliveries that arrive meanwhile are still stored, because GitHub does not send
     /// them again.
     async fn work(
@@ -376,20 +394,7 @@ impl Open {
         let inbox = Inbox::new(engine.clone(), app.webhook_secrets.clone(), stop.clone());
         let settings = Arc::new(settings.clone());
         let doctor = diagnosis(engine.clone(), (settings.clone(), self.role), secrets.clone());
-        let sign_in = settings.oauth.clone().map(|client| OAuthApp {
-            id: client.id,
-            secret: client.secret,
-        });
-        let inbox = match &self.admin {
-            Some(token) => inbox.with_admin(token.clone(), own),
-            None => inbox,
-        };
-        let inbox = Arc::new(inbox.with_doctor(doctor).with_sign_in(sign_in));
-        self.front.show(Some(if self.role.is_reached() {
-            web::router(inbox)
-        } else {
-            web::worker_router(inbox)
-        }));
+        self.show(inbox.with_doctor(doctor), &settings, own);
         if let Some(setup) = &self.setup {
             setup.service_works(engine.clone());
         }

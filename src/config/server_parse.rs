@@ -54,10 +54,7 @@ impl Parser {
 
     /// Returns the settings, or every mistake.
     pub(crate) fn settings(mut self, environment: &[(String, String)]) -> Result<ServerSettings, Vec<ServerMistake>> {
-        let listen = self.parse("LISTEN", |text| {
-            let address = text.parse::<SocketAddr>();
-            address.map_err(|_| "is not an address with a port, such as 127.0.0.1:8080")
-        });
+        let listen = self.parse("LISTEN", listen_address);
         let public_url = self.parse("PUBLIC_URL", web_address);
         let github = self.github();
         let data_dir = self.data_dir(environment);
@@ -274,6 +271,11 @@ impl Parser {
             coach: own("AGENT_COACH"),
         }
     }
+}
+
+fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
+    let address = text.parse::<SocketAddr>();
+    address.map_err(|_| "is not an address with a port, such as 127.0.0.1:8080")
 }
 
 fn longest_time(text: &str) -> Result<Duration, &'static str> {
