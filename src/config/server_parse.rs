@@ -63,11 +63,7 @@ impl Parser {
         let (longest, [replay, sweep], write_spacing) = (self.longest(), self.asking(), self.write_spacing());
         let admin_token = self.parse("ADMIN_TOKEN", admin_token);
         let log = self.parse("LOG", log_filter);
-        let log_format = self.parse("LOG_FORMAT", |text| match text {
-            "text" => Ok(LogFormat::Text),
-            "json" => Ok(LogFormat::Json),
-            _ => Err("must be text or json"),
-        });
+        let log_format = self.parse("LOG_FORMAT", log_format);
         let (budget, concurrency) = (self.budget(), self.concurrency());
         let (process_limits, ages) = (self.process_limits(), self.ages());
         let (sandbox, network, models) = (self.sandbox(), self.network(), self.models());
@@ -270,6 +266,14 @@ impl Parser {
             player: own("AGENT_PLAYER"),
             coach: own("AGENT_COACH"),
         }
+    }
+}
+
+fn log_format(text: &str) -> Result<LogFormat, &'static str> {
+    match text {
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err("must be text or json"),
     }
 }
 

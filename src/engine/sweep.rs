@@ -16,7 +16,6 @@ use crate::{
         job::{Done, EffectError},
         turns::once,
     },
-    github::GithubError,
     store::StoreError,
 };
 use domain::{
@@ -209,7 +208,7 @@ impl Sweep<'_> {
         let repo = self.engine.autobuild.repo(feature.installation, feature.key.repo);
         let remote = match repo.work(&feature.key, feature.snapshot.requested_at).await {
             Ok(remote) => remote,
-            Err(error) if may_have_moved(&error) => {
+            Err(error) if home::may_have_moved(&error) => {
                 // GitHub answers like this if another installation, or none, covers the repository now.
                 return match home::found(self.engine, feature.key.repo).await? {
                     0 => Err(error.into()),
@@ -304,22 +303,5 @@ fn is_state(fact: &RemoteFact) -> bool {
         | RemoteFact::Reviewed(..)
         | RemoteFact::Dismissed(..)
         | RemoteFact::Unlabeled(_) => false,
-    }
-}
-
-/// `true` if the installation may no longer have the repository.
-fn may_have_moved(error: &GithubError) -> bool {
-    match error {
-        GithubError::NotFound
-        | GithubError::Gone
-        | GithubError::Uninstalled
-        | GithubError::Forbidden { .. }
-        | GithubError::Refused { .. } => true,
-        GithubError::Transient { .. }
-        | GithubError::Uncertain { .. }
-        | GithubError::RateLimited { .. }
-        | GithubError::Unauthorized
-        | GithubError::Suspended
-        | GithubError::Malformed { .. } => false,
     }
 }

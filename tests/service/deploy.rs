@@ -247,6 +247,8 @@ fn included(source: &Path) -> Vec<PathBuf> {
     let text = std::fs::read_to_string(source).unwrap();
     let calls = ["include!(", "include_str!(", "include_bytes!(", "include_dir!("];
     let named = calls.into_iter().flat_map(|call| text.split(call).skip(1));
+    // What the build script makes is made in the image too.
+    let named = named.filter(|rest| !rest.starts_with("concat!(env!(\"OUT_DIR\")"));
     let folder = source.parent().unwrap();
     let has_macro = text.contains("macro_rules!");
     let place = |rest: &str| {

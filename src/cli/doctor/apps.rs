@@ -11,7 +11,10 @@ use domain::{
     diagnosis::{Row, Topic},
     ids::{AppId, Millis},
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 use url::{Host, Url};
 
 /// The most deliveries that are looked at.
@@ -44,7 +47,8 @@ pub(super) const COACH: Needs = Needs {
 };
 
 /// Returns the rows of the AutoBuild App and its installations.
-pub(super) async fn autobuild(client: &Client, coach: Option<&Client>) -> Vec<Row> {
+/// `replay` is the pause between two readings of the log of deliveries, if it is read.
+pub(super) async fn autobuild(client: &Client, coach: Option<&Client>, replay: Option<Duration>) -> Vec<Row> {
     let coachs = async {
         match coach {
             Some(coach) => asked(coach.installations()).await.ok(),
@@ -64,7 +68,7 @@ pub(super) async fn autobuild(client: &Client, coach: Option<&Client>) -> Vec<Ro
     rows.extend(clock(&time, client.now()));
     let Ok(known) = known else { return rows };
     rows.push(webhook(&address));
-    rows.push(last_deliveries(&deliveries));
+    rows.push(last_deliveries(&deliveries, replay));
     rows.extend(installed(AUTOBUILD, (client.urls().web(), &known), &installations));
     if let (Ok(own), Some(coachs)) = (&installations, &coachs) {
         rows.extend(without_coach(own, coachs));
@@ -221,7 +225,7 @@ fn webhook(address: &Result<Option<String>, Unasked>) -> Row {
     }
 }
 
-fn last_deliveries(found: &Result<Vec<HookDelivery>, Unasked>) -> Row {
+fn last_deliveries(found: &Result<Vec<HookDelivery>, Unasked>, replay: Option<Duration>) -> Row {
     let attempts = match found {
         Ok(attempts) => attempts,
         Err(why) => return unanswered(Topic::Deliveries, why),
@@ -253,7 +257,7 @@ fn last_deliveries(found: &Result<Vec<HookDelivery>, Unasked>) -> Row {
             Row::warning(Topic::Deliveries, some, remedy)
         }
         // Behind NAT no delivery arrives by itself.
-        (_, false) if last.status_code == 0 => {
+        (_, false) if last.status_code == 0 && replay.is_some() => {
             let found = format!("{some}; the service fetches them from GitHub's log every 20 seconds instead");
             Row::warning(Topic::Deliveries, found, mend(0))
         }
@@ -502,7 +506,7 @@ mod tests {
 
     #[test]
     fn deliveries_that_did_not_arrive_are_told_with_what_their_answer_means() {
-        let of = |sent: &[HookDelivery]| last_deliveries(&Ok(sent.to_vec()));
+        let of = |sent: &[HookDelivery]| last_deliveries(&Ok(sent.to_vec()), Some(Duration::from_secs(180)));
         hold(vec![
             (of(&[sent("a", 202)]), RowStatus::Ok, "the last 1 arrived"),
             (of(&[sent("a", 202), sent("a", 0)]), RowStatus::Ok, "the last 1 arrived"),
@@ -514,11 +518,20 @@ mod tests {
             ),
             (of(&[sent("a", 0)]), RowStatus::Warning, "answered by nobody"),
             (of(&[sent("a", 0)]), RowStatus::Warning, "log every 20 seconds instead"),
+            (
+                last_deliveries(&Ok(vec![sent("a", 0)]), None),
+                RowStatus::Broken,
+                "answered by nobody",
+            ),
             (of(&[sent("a", 401)]), RowStatus::Broken, "AUTOBUILD_WEBHOOK_SECRET"),
             (of(&[sent("a", 404)]), RowStatus::Broken, "end in /webhook"),
             (of(&[sent("a", 503)]), RowStatus::Broken, "database"),
             (of(&[sent("a", 500)]), RowStatus::Broken, "log of the service"),
-            (last_deliveries(&Err(Unasked::Late)), RowStatus::Warning, "did not say"),
+            (
+                last_deliveries(&Err(Unasked::Late), None),
+                RowStatus::Warning,
+                "did not say",
+            ),
         ]);
     }
 }

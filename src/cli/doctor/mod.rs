@@ -188,7 +188,11 @@ async fn of_clients(look: &Look<'_>, main: &Client, coach: Option<&Client>) -> V
             None => Vec::new(),
         }
     };
-    let (autobuilds, coachs, repository) = tokio::join!(Box::pin(apps::autobuild(main, coach)), coachs, repository);
+    let (autobuilds, coachs, repository) = tokio::join!(
+        Box::pin(apps::autobuild(main, coach, look.settings.replay)),
+        coachs,
+        repository
+    );
     let mut rows: Vec<Row> = autobuilds.into_iter().chain(coachs).chain(repository).collect();
     // Rows of the same topic, such as those of both Apps, come together.
     rows.sort_by_key(|row| row.topic);

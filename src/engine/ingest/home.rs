@@ -3,6 +3,7 @@
 
 use crate::{
     engine::{Engine, ingest::lifecycle::apply, job::EffectError},
+    github::GithubError,
     store::Scope,
 };
 use domain::{
@@ -29,6 +30,8 @@ async fn settle(engine: &Engine, repo: RepoId, home: Option<InstallationId>) -> 
                     engine.store.events(&row.key).await?.len()
                 ),
             ),
+            // Nothing is cancelled on one answer: the installation itself must not reach the repository either.
+            None if reaches(engine, row.installation, repo).await? => continue,
             None => (
                 Event::Cancelled(CancelledWhy::InstallationRemoved),
                 "installation/repository_removed".to_owned(),
@@ -58,4 +61,30 @@ pub async fn of_delivery(engine: &Engine, repo: RepoId, named: InstallationId) -
     let home = engine.autobuild.installation_of_id(repo).await?;
     settle(engine, repo, home).await?;
     Ok(home.unwrap_or(named))
+}
+
+async fn reaches(engine: &Engine, installation: InstallationId, repo: RepoId) -> Result<bool, EffectError> {
+    engine.autobuild.forget_name(repo);
+    match engine.autobuild.repo(installation, repo).name().await {
+        Ok(_) => Ok(true),
+        Err(error) if may_have_moved(&error) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `true` if the installation may no longer have the repository.
+pub fn may_have_moved(error: &GithubError) -> bool {
+    match error {
+        GithubError::NotFound
+        | GithubError::Gone
+        | GithubError::Uninstalled
+        | GithubError::Forbidden { .. }
+        | GithubError::Refused { .. } => true,
+        GithubError::Transient { .. }
+        | GithubError::Uncertain { .. }
+        | GithubError::RateLimited { .. }
+        | GithubError::Unauthorized
+        | GithubError::Suspended
+        | GithubError::Malformed { .. } => false,
+    }
 }
