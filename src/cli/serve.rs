@@ -57,7 +57,7 @@ pub(super) struct Serve {
     check: bool,
 }
 
-/// What `worker` takes. Everything else comes from the environment and the file, as for `serve`.
+/// The options of `worker`. Everything else comes from the environment and the file, as for `serve`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "It needs the PostgreSQL of `autobuild serve` and the App's key. It receives nothing from GitHub: its address serves /healthz, /readyz and, with an AUTOBUILD_ADMIN_TOKEN, /metrics.\n\nExamples:\n  AUTOBUILD_DATABASE_URL=postgres://db/autobuild AUTOBUILD_APP_ID=1 AUTOBUILD_PRIVATE_KEY_FILE=app.pem autobuild worker\n  autobuild worker --check"

@@ -18,7 +18,7 @@ pub enum ProcessRole {
 }
 
 impl ProcessRole {
-    /// Whether GitHub sends webhooks to the process, and people open its pages.
+    /// `true` if GitHub sends webhooks to the process, and people open its pages.
     pub fn is_reached(self) -> bool {
         match self {
             Self::Everything | Self::NoAgents => true,
@@ -26,7 +26,7 @@ impl ProcessRole {
         }
     }
 
-    /// Whether the process runs agents and Gates.
+    /// `true` if the process runs agents and Gates.
     pub fn runs_agents(self) -> bool {
         match self {
             Self::Everything | Self::Worker => true,

@@ -18,7 +18,7 @@ impl Heartbeat {
         *self.last() = Some(Instant::now());
     }
 
-    /// Whether the loop goes round, or has not begun to.
+    /// `true` if the loop goes round, or has not begun to.
     pub fn is_regular(&self) -> bool {
         self.last().is_none_or(|last| last.elapsed() <= LONGEST_ROUND)
     }

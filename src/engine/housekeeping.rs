@@ -68,7 +68,7 @@ impl Engine {
             0 => {}
             count => tracing::info!("the data of {count} installations that are gone was deleted"),
         }
-        self.forget_code(before(ages.mirrors)).await?;
+        self.forget_code(before(ages.mirrors), before(ages.departed)).await?;
         let caches = self.settings.data_dir.join("caches");
         let unused = before(ages.caches).0 / 1_000;
         let _ = git::blocking(move || forget_unused_caches(&caches, unused)).await;
@@ -76,12 +76,17 @@ impl Engine {
         store.give_back_room().await
     }
 
-    /// Deletes mirrors of repositories that are gone, and those that nobody used since `before`.
-    async fn forget_code(&self, before: Millis) -> Result<(), StoreError> {
+    /// Deletes mirrors that nobody used since `before`, and those of repositories that are gone. If the App was installed
+    /// again, their mirror was used since `departed_before`.
+    async fn forget_code(&self, before: Millis, departed_before: Millis) -> Result<(), StoreError> {
         let departed = self.store.departed_repos().await?;
         for repo in self.mirrors.stored() {
-            let is_unused = self.mirrors.used_at(repo).is_none_or(|used| used < before);
-            if is_unused || departed.contains(&repo) {
+            let kept_since = if departed.contains(&repo) {
+                departed_before
+            } else {
+                before
+            };
+            if self.mirrors.used_at(repo).is_none_or(|used| used < kept_since) {
                 match self.mirrors.forget(repo) {
                     Forgotten::Deleted => {
                         tracing::info!(%repo, "the mirror of repository {repo} was deleted");

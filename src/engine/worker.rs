@@ -114,7 +114,7 @@ impl Engine {
         }
     }
 
-    /// Whether this process leaves agents and Gates to others, since its disk is nearly full. A process that has the
+    /// `true` if this process leaves agents and Gates to others, since its disk is nearly full. A process that has the
     /// database to itself takes them, so that the Feature shows what they wait for.
     fn leaves_to_others(&self) -> bool {
         self.store.is_shared() && self.full_disk().is_some()

@@ -32,9 +32,10 @@ statements! {
     TRIMMED = "UPDATE feature SET trimmed = 1 WHERE id = $1";
     DEPART = "INSERT INTO departed (installation_id, since, repos) VALUES ($1, $2, '[]') ON CONFLICT DO NOTHING";
     TO_PURGE = "SELECT installation_id FROM departed WHERE since < $1 AND purged = 0 LIMIT $2";
-    REPOS = "SELECT DISTINCT repo_id FROM feature f WHERE installation_id = $1 AND NOT EXISTS \
-             (SELECT 1 FROM feature o WHERE o.repo_id = f.repo_id AND o.installation_id <> $1) \
-             UNION SELECT DISTINCT repo_id FROM delivery WHERE installation_id = $1 AND repo_id IS NOT NULL";
+    // A repository that another installation works on was transferred, or the App was installed again.
+    REPOS = "SELECT repo_id FROM (SELECT repo_id FROM feature WHERE installation_id = $1 \
+             UNION SELECT repo_id FROM delivery WHERE installation_id = $1 AND repo_id IS NOT NULL) AS covered \
+             WHERE NOT EXISTS (SELECT 1 FROM feature o WHERE o.repo_id = covered.repo_id AND o.installation_id <> $1)";
     PURGE_EVENTS = "DELETE FROM event WHERE stream IN (SELECT id FROM feature WHERE installation_id = $1 \
                     AND state IN ('completed', 'cancelled', 'failed'))";
     PURGE_EFFECTS = "DELETE FROM effect WHERE installation_id = $1 AND state <> 'running'";

@@ -8,6 +8,7 @@ on_both! {
     deliveries_and_what_they_caused_go_when_they_are_old
     an_ended_feature_loses_its_steps_and_stays
     an_installation_that_is_gone_leaves_nothing
+    a_repository_that_another_installation_has_is_not_gone
     an_ended_feature_is_counted_once
     lost_leases_are_counted
 }
@@ -84,6 +85,20 @@ async fn an_installation_that_is_gone_leaves_nothing(db: Database) {
     assert_eq!(count(&store).await, 0);
     assert_eq!(store.departed_repos().await.unwrap(), [key(1, 1).repo]);
     store.forget_departed(LATER).await.unwrap();
+    assert_eq!(store.departed_repos().await.unwrap(), []);
+}
+
+async fn a_repository_that_another_installation_has_is_not_gone(db: Database) {
+    let store = db.open().await;
+    stored(&store, 1, "completed").await;
+    store.accept_delivery(delivery("d"), None).await.unwrap();
+    let mut elsewhere = step(key(2, 1), None, "labelled");
+    elsewhere.feature.installation = InstallationId(99);
+    store.commit(&elsewhere).await.unwrap();
+    store.depart(INSTALLATION, NOW).await.unwrap();
+    assert_eq!(store.purge_departed(LATER).await.unwrap(), 1);
+    assert!(store.feature(&key(1, 1)).await.unwrap().is_none());
+    assert!(store.feature(&key(2, 1)).await.unwrap().is_some());
     assert_eq!(store.departed_repos().await.unwrap(), []);
 }
 

@@ -20,7 +20,7 @@ const USED: &str = "used";
 /// The number of packs from which a mirror is repacked: each lookup of an object asks them one after the other.
 const MANY_PACKS: usize = 50;
 
-/// Whether a mirror was deleted.
+/// The outcome of deleting a mirror.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forgotten {
     /// Its folder is gone.

@@ -18,7 +18,7 @@ use domain::{
     ids::{IssueNumber, PullNumber, ReviewId, Sha, User, UserId},
 };
 
-/// What a sweep makes of a difference.
+/// The news that a sweep makes of a difference.
 pub enum Missed {
     Delivery(Box<Inbound>),
     /// A fact for which GitHub no longer has the objects of a delivery.

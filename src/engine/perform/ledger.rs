@@ -31,7 +31,7 @@ pub(super) struct RunEnd {
     after: AfterRun,
 }
 
-/// What else follows from the end of a run.
+/// The further consequences of the end of a run.
 enum AfterRun {
     /// Its model answered: work that waits for it is due.
     Served(Box<Record>),

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// GitHub's state of a Feature's issue and of the work for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteWork {
-    /// Whether the repository can be changed.
+    /// The repository can be changed, or only read.
     pub access: Access,
     /// The head of the default branch; `None` if the repository is empty.
     pub default_head: Option<Sha>,
@@ -30,7 +30,7 @@ pub struct RemoteWork {
     pub pulls: BTreeMap<PullNumber, RemotePull>,
 }
 
-/// Whether a repository can be changed.
+/// The access that people have to a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// It can.

@@ -172,7 +172,7 @@ fn all_pulls(remote: &mut RemoteWork, state: RemoteState) {
     remote.pulls.values_mut().for_each(|pull| pull.state = state);
 }
 
-/// What people can do while nobody listens.
+/// The things that people can do while nobody listens.
 const CHANGES: [(&str, Change); 13] = [
     ("nothing", |_, _| {}),
     ("branches are pushed", |_, remote| {
@@ -256,7 +256,7 @@ fn no_state_outlives_a_sweep_that_github_contradicts() {
     assert_eq!(facts.len(), 8, "{facts:?}");
 }
 
-/// What GitHub says against an unfinished Feature, apart from what a state may leave to later.
+/// The contradictions between GitHub and an unfinished Feature, apart from what a state may leave to later.
 fn contradiction(feature: &Feature, remote: &RemoteWork) -> Vec<String> {
     let mut found = Vec::new();
     let says = |what: &str| what.to_owned();
