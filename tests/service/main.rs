@@ -7,6 +7,7 @@ mod demo;
 mod deploy;
 mod docs;
 mod doctor;
+mod hostile_folder;
 mod local;
 mod own;
 mod run;

@@ -42,7 +42,9 @@ pub(crate) const SETTINGS: [&str; 9] = [
 
 /// Settings for calls that touch data from others: no hook runs, hostile objects are refused, a silent server is given
 /// up.
-pub(crate) const SETTINGS_OUTSIDE: [&str; 4] = [
+pub(crate) const SETTINGS_OUTSIDE: [&str; 5] = [
+    // Lists nothing; git would start the program of this name, and an empty name is an error.
+    "core.alternateRefsCommand=:",
     "core.hooksPath=/dev/null",
     "transfer.fsckObjects=true",
     "http.lowSpeedLimit=1",

@@ -1,27 +1,55 @@
-//! The uncommitted changes in a person's own repository. They are read with the person's own ignore settings, and
-//! nothing is written.
+//! The uncommitted changes in a person's own repository. They are read with the person's own ignore settings, nothing is
+//! written, and no program is started.
 
 use crate::{error::GitError, process::GitCall};
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
-/// Returns the files that differ from the last commit, marked `(new)` or `(deleted)` if they are.
+/// Returns the files that differ from the last commit, marked `(new)` or `(deleted)` if they are. A file that a filter
+/// would convert counts as changed once git has to read it again.
 pub async fn uncommitted(work_tree: &Path) -> Result<Vec<String>, GitError> {
-    let mut call = GitCall::in_folder(work_tree, "status").args([
+    let mut call = with_own_settings(work_tree, "status").args([
         "--porcelain=v1",
         "-z",
         "--untracked-files=normal",
         "--no-renames",
         "--ignore-submodules=dirty",
     ]);
-    if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
-        let settings = home.join(".gitconfig");
-        call = call.env("HOME", &home);
-        if settings.is_file() {
-            call = call.env("GIT_CONFIG_GLOBAL", &settings);
+    // To compare a file, git runs the filter that the folder's attributes name, as the person who only looks.
+    for filter in filters(work_tree).await? {
+        for program in ["clean", "smudge", "process"] {
+            call = call.config(&format!("{filter}.{program}"), "");
         }
+        call = call.config(&format!("{filter}.required"), "false");
     }
     let output = call.ok().await?;
     Ok(read(&output.stdout))
+}
+
+/// Returns the sections of the filters that the folder or the person defines, such as `filter.lfs`.
+async fn filters(work_tree: &Path) -> Result<BTreeSet<String>, GitError> {
+    let call = with_own_settings(work_tree, "config").args(["--null", "--name-only", "--get-regexp", r"^filter\."]);
+    let output = call.run().await?;
+    let names = output.stdout.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    Ok(names
+        .filter_map(|name| name.rsplit_once('.').map(|(section, _)| section.to_owned()))
+        .collect())
+}
+
+fn with_own_settings(work_tree: &Path, subcommand: &str) -> GitCall {
+    let call = GitCall::in_folder(work_tree, subcommand);
+    let Some(home) = std::env::var_os("HOME").map(PathBuf::from) else {
+        return call;
+    };
+    let settings = home.join(".gitconfig");
+    let call = call.env("HOME", &home);
+    if settings.is_file() {
+        call.env("GIT_CONFIG_GLOBAL", &settings)
+    } else {
+        call
+    }
 }
 
 fn read(output: &[u8]) -> Vec<String> {

@@ -1,0 +1,102 @@
+//! A folder that was made to be looked at: its git settings, attributes and hooks name a program wherever git lets them.
+//! No command may start it.
+
+#![allow(clippy::unwrap_used, missing_docs, reason = "a test that cannot go on has failed")]
+
+use crate::{own::Own, run::whole};
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::PathBuf,
+};
+
+/// The settings of git that name a program, and its hooks. Each is given the program with its own name as argument.
+const SETTINGS: &[&str] = &[
+    "alias.status",
+    "core.alternateRefsCommand",
+    "core.askPass",
+    "core.editor",
+    "core.fsmonitor",
+    "core.gitProxy",
+    "core.pager",
+    "core.sshCommand",
+    "credential.helper",
+    "diff.external",
+    "diff.named.command",
+    "diff.named.textconv",
+    "filter.named.clean",
+    "filter.named.smudge",
+    "filter.lfs.process",
+    "gc.recentObjectsHook",
+    "gpg.program",
+    "interactive.diffFilter",
+    "merge.named.driver",
+    "pager.status",
+    "sequence.editor",
+    "uploadpack.packObjectsHook",
+];
+const HOOKS: &[&str] = &[
+    "fsmonitor-watchman",
+    "post-checkout",
+    "post-index-change",
+    "post-merge",
+    "pre-auto-gc",
+    "reference-transaction",
+];
+const ATTRIBUTES: &str = "README.md filter=named diff=named merge=named\n*.bin filter=lfs\n";
+
+/// Makes the person's repository hostile; the returned file lists the programs that were started, by the settings that
+/// name them.
+async fn hostile(own: &Own) -> PathBuf {
+    let started = own.folder.path().join("started");
+    let program = own.folder.path().join("program");
+    let script = format!("#!/bin/sh\necho \"$1 ${{0##*/}}\" >> '{}'\ncat\n", started.display());
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(own.repository.join("README.md"), "# Notes\n\nTo be written.\n").unwrap();
+    fs::write(own.repository.join("data.bin"), "data\n").unwrap();
+    fs::write(own.repository.join(".gitattributes"), ATTRIBUTES).unwrap();
+    own.git("add -A && git -c user.name=me -c user.email=me@example.com commit -q -m Attributes")
+        .await;
+    own.git("clone -q --bare . ../alternate && echo ../../../alternate/objects > .git/objects/info/alternates")
+        .await;
+    for setting in SETTINGS {
+        let shell = if setting.starts_with("alias") { "!" } else { "" };
+        own.git(&format!(
+            "config {setting} \"{shell}'{}' {setting}\"",
+            program.display()
+        ))
+        .await;
+    }
+    own.git("config filter.lfs.required true && git config extensions.partialClone origin && git config remote.origin.promisor true && git config remote.origin.url ext::../program")
+        .await;
+    for hook in HOOKS {
+        symlink(&program, own.repository.join(".git/hooks").join(hook)).unwrap();
+    }
+    // Files that have to be read again to be compared.
+    fs::write(own.repository.join("README.md"), "# Notes\n\nTo be changed.\n").unwrap();
+    fs::write(own.repository.join("data.bin"), "atad\n").unwrap();
+    let _ = fs::remove_file(&started);
+    started
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_program_that_a_folder_names_is_started_by_looking_at_it() {
+    let own = Own::new(None).await;
+    let started = hostile(&own).await;
+    let agent = own.agent();
+    let place = own.repository.display().to_string();
+    for words in [
+        &["doctor"][..],
+        &["plan", "../issue.md", "--agent", &agent],
+        &["status"],
+        &["run", "../issue.md", "--agent", &agent],
+        &["status", "FEAT-1"],
+        &["demo", "--once", "--agent", &agent, "--repo", &place],
+    ] {
+        let said = whole(&own.autobuild("", words).output().await.unwrap());
+        let programs = fs::read_to_string(&started).unwrap_or_default();
+        assert_eq!(programs, "", "{words:?}: {said}");
+    }
+    assert_eq!(own.git("show autobuild/notes:notes.md").await, "# Notes\n");
+}
