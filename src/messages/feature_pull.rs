@@ -6,7 +6,7 @@ use crate::messages::{
     living,
     living::human_criteria,
     measure::{Measure, bullets, codes, fitting, folded, sections, table, titled},
-    progress, reasons,
+    obeyed, progress, reasons,
     task_pull::{PullText, TITLE},
     title, untrusted,
     waived::{Waived, waived},
@@ -15,16 +15,21 @@ use crate::messages::{
 use domain::{
     cost::Spending,
     feature::{CancelledWhy, Feature, State as FeatureState, changed_behaviour::WantedBy, flow::strictest},
+    obeyed::ObeyedFile,
     task::{Origin, State, Task, WaivedFact},
 };
 use std::collections::BTreeSet;
 
-/// Returns the text of the feature pull request. It closes the issue only if every task is completed.
-pub fn feature_pull(feature: &Feature, spending: &Spending, links: &Links) -> PullText {
+/// Returns the text of the feature pull request, which changes these files that programs obey. It closes the issue only if
+/// every task is completed.
+pub fn feature_pull(feature: &Feature, spending: &Spending, links: &Links, obeyed: &[ObeyedFile]) -> PullText {
     let title = title::of_feature(feature);
     PullText {
         title: untrusted::plain(&title, TITLE),
-        body: fitting(|measure| body(feature, spending, links, measure)),
+        body: fitting(|measure| {
+            let body = body(feature, spending, links, measure);
+            sections(vec![obeyed::warning(obeyed, measure), body])
+        }),
     }
 }
 

@@ -25,6 +25,7 @@ mod items;
 mod links;
 mod living;
 mod measure;
+mod obeyed;
 mod onboarding;
 mod plan_file;
 mod progress;

@@ -4,7 +4,7 @@ use crate::messages::{
     ignored, inquiry,
     links::Links,
     measure::{Measure, fitting, listed, sections, table, titled},
-    title, untrusted,
+    obeyed, title, untrusted,
     waived::Waived,
     words,
 };
@@ -13,6 +13,7 @@ use domain::{
     effect::{ClosedWhy, DismissedWhy},
     feature::{Feature, State},
     ids::User,
+    obeyed::ObeyedFile,
     report::PlayerReport,
     task::Task,
 };
@@ -28,11 +29,14 @@ pub struct PullText {
     pub body: String,
 }
 
-/// Returns the text of a task's pull request. It never closes the issue.
-pub fn task_pull(feature: &Feature, task: &Task) -> PullText {
+/// Returns the text of a task's pull request, which changes these files that programs obey. It never closes the issue.
+pub fn task_pull(feature: &Feature, task: &Task, obeyed: &[ObeyedFile]) -> PullText {
     PullText {
         title: untrusted::plain(&title::of_task(feature, task), TITLE),
-        body: fitting(|measure| body(feature, task, measure)),
+        body: fitting(|measure| {
+            let body = body(feature, task, measure);
+            sections(vec![obeyed::warning(obeyed, measure), body])
+        }),
     }
 }
 

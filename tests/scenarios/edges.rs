@@ -269,3 +269,30 @@ async fn an_edit_by_a_person_during_the_run_changes_nothing() {
     assert_eq!(world.feature().await.snapshot.title, "Say hello");
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_programs_obey_are_named_on_top_of_both_pull_requests() {
+    let world = World::new().await;
+    let tasks = "{ \"tasks\": [] }\n";
+    world.script.plans(&Plan::one()).plays(1).feedback(1, "Say more");
+    world
+        .script
+        .writes(1, &[(".vscode/tasks.json", tasks), ("web/.npmrc", "a=b\n")]);
+    world.script.approves(1);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    for pull in [world.pull(1).await, world.feature_pull().await] {
+        let body = world.pull_json(pull).await["body"].as_str().unwrap().to_owned();
+        assert!(
+            body.starts_with("> [!WARNING]\n> Programs on your machine run or obey"),
+            "{body}"
+        );
+        for line in [
+            "> - `.vscode/tasks.json`: editors",
+            "> - `web/.npmrc`: package managers",
+        ] {
+            assert!(body.contains(line), "{line}: {body}");
+        }
+    }
+    world.end().await;
+}

@@ -312,6 +312,7 @@ mod tests {
             max_tasks: 20,
             header: &header,
             file_exists: &|_| false,
+            protecting: &|_| None,
             words: &[],
         };
         let json = one_task("Say hello", "As asked.", &check_boxes(body), answer).map_err(|wrong| wrong.to_string())?;
@@ -397,6 +398,7 @@ mod tests {
                 max_tasks: 1,
                 header: &header,
                 file_exists: &|_| false,
+                protecting: &|_| None,
                 words: &[],
             };
             assert!(

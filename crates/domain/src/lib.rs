@@ -28,6 +28,7 @@ pub mod inquiry;
 pub mod integrity;
 pub mod isolation;
 pub mod network;
+pub mod obeyed;
 pub mod plan;
 pub mod plan_block;
 pub mod question;

@@ -110,6 +110,7 @@ fn written() -> (Plan, String) {
         max_tasks: 20,
         header: &header,
         file_exists: &nothing_exists,
+        protecting: &|_| None,
         words: &[],
     };
     let plan = Plan::from_json(&awkward_plan(), &context)

@@ -101,6 +101,14 @@ impl Policy {
         Ok(Self { protected, secrets })
     }
 
+    /// Returns the pattern that protects a path, given relative to the repository's root.
+    pub fn protecting(&self, path: &Path) -> Option<&str> {
+        match self.protected.matched_path_or_any_parents(path, false) {
+            ignore::Match::Ignore(glob) => Some(glob.original()),
+            ignore::Match::None | ignore::Match::Whitelist(_) => None,
+        }
+    }
+
     /// Returns every reason not to push the commit.
     pub async fn check(&self, commit: &Prepared) -> Result<Vec<PolicyFinding>, GitError> {
         let paths = commit.changes().iter().filter_map(|change| self.check_path(change));
@@ -145,8 +153,8 @@ impl Policy {
 
     fn check_path(&self, change: &RawChange) -> Option<PolicyFinding> {
         let path = change.path.clone();
-        if let ignore::Match::Ignore(glob) = self.protected.matched_path_or_any_parents(path.as_path(), false) {
-            let pattern = glob.original().to_owned();
+        if let Some(pattern) = self.protecting(path.as_path()) {
+            let pattern = pattern.to_owned();
             return Some(PolicyFinding::Protected { path, pattern });
         }
         let submodule = change.new_mode == 0o160_000 || change.old_mode == 0o160_000;

@@ -2,7 +2,7 @@
 
 use crate::agents::{
     definition::Definition,
-    prompt::{InstructionFile, Prompt, Snapshot, parts::Tests},
+    prompt::{InstructionFile, MAX_LIST, Prompt, Snapshot, parts::Tests},
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,8 @@ pub struct PlannerInput<'a> {
     pub tests: Tests<'a>,
     /// The most tasks that the plan may have.
     pub max_tasks: u32,
+    /// The patterns of paths that no Player may change.
+    pub protected: &'a [String],
 }
 
 impl PlannerInput<'_> {
@@ -24,7 +26,18 @@ impl PlannerInput<'_> {
         let mut prompt = Prompt::new(&definition.prompt, "the plan");
         prompt.issue(self.issue);
         prompt.words(self.words, "plan");
-        let limit = format!(" The plan may have at most {} tasks.", self.max_tasks);
+        let patterns: Vec<String> = self
+            .protected
+            .iter()
+            .take(MAX_LIST)
+            .map(|it| format!("`{it}`"))
+            .collect();
+        let limit = format!(
+            " The plan may have at most {} tasks. No Player may change what these patterns protect, so a plan that names it \
+             in `files` is refused: {}.",
+            self.max_tasks,
+            patterns.join(", ")
+        );
         prompt.repository(self.tests, &limit, self.files);
         prompt.instructions(self.instructions);
         prompt

@@ -309,6 +309,7 @@ fn every_role_reads_what_was_settled_below_the_issue_in_fences_newest_first() {
         instructions: &[],
         tests: Tests::Unknown(&[]),
         max_tasks: 3,
+        protected: &["/.github".to_owned()],
     };
     insta::assert_snapshot!("planner_with_comments", shown(&input.prompt(&planner())));
     let task = task();
@@ -349,6 +350,7 @@ fn a_planner_is_told_the_issue_and_the_repository() {
         instructions: &instructions,
         tests: Tests::Unknown(&[]),
         max_tasks: 20,
+        protected: &["/.github".to_owned()],
     };
     insta::assert_snapshot!("planner_first", shown(&input.prompt(&planner())));
     let again = PlannerInput {
@@ -702,6 +704,7 @@ fn the_fixed_prompt_of_every_role_is_short() {
         instructions: &[],
         tests: Tests::Unknown(&[]),
         max_tasks: 20,
+        protected: &["/.github".to_owned()],
     }
     .prompt(definitions.of(Role::Planner));
     let designer = to_design(ToDesign::Issue(&[]), &[], &[]).prompt(definitions.of(Role::Designer));
@@ -791,6 +794,7 @@ fn prompts_stay_bounded_whatever_the_input() {
         instructions: &[],
         tests: Tests::Unknown(&[]),
         max_tasks: 1,
+        protected: &["/.github".to_owned()],
     };
     assert!(input.prompt(&planner()).text().len() < 200_000);
 }

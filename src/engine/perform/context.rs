@@ -1,6 +1,7 @@
 //! The context of an effect: its Feature, access to GitHub, and permission to write.
 
 use crate::{
+    config::RepositorySettings,
     engine::{
         Engine,
         apply::Fact,
@@ -11,14 +12,14 @@ use crate::{
     messages::Links,
 };
 use domain::{
-    blocked::Defect,
+    blocked::{Defect, RepositoryFault},
     effect::Effect,
     feature::{Feature, event::Event},
     ids::{FeatureKey, TaskId},
     task,
     task::Task,
 };
-use git::{Mirror, Remote};
+use git::{Mirror, Policy, Remote};
 use sandbox::egress::Refusals;
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -76,6 +77,12 @@ impl EffectContext<'_> {
         self.engine
             .fetch_default(self.feature.installation, self.key().repo, Some(&folder))
             .await
+    }
+
+    /// Returns the rules for what may be pushed to the repository.
+    pub(super) fn policy(&self, settings: &RepositorySettings) -> Result<Policy, EffectError> {
+        Policy::new(&settings.protected(), self.engine.secrets.clone())
+            .map_err(|error| EffectError::repository(RepositoryFault::Other(error.to_string())))
     }
 
     pub(super) async fn remote_to_push(&self) -> Result<Remote, EffectError> {

@@ -7,8 +7,8 @@ use crate::{
         perform::{context::EffectContext, ground::Ground},
     },
 };
-use domain::{blocked::RepositoryFault, decision::Issue};
-use git::{NotEncoded, Policy, PolicyFinding, Prepared, RepoPath, TreeFinding};
+use domain::decision::Issue;
+use git::{NotEncoded, PolicyFinding, Prepared, RepoPath, TreeFinding};
 use std::collections::BTreeSet;
 use text::secret::Secrets;
 
@@ -22,9 +22,7 @@ pub(super) async fn findings(
     prepared: &Prepared,
     ground: &Ground,
 ) -> Result<Vec<Issue>, EffectError> {
-    let policy = Policy::new(&settings.protected(), context.engine.secrets.clone())
-        .map_err(|error| EffectError::repository(RepositoryFault::Other(error.to_string())))?;
-    let found = policy.check(prepared).await?;
+    let found = context.policy(settings)?.check(prepared).await?;
     let own = own_paths(prepared, ground).await?;
     let is_own = |finding: &&PolicyFinding| {
         own.as_ref()

@@ -17,6 +17,7 @@ mod inspect;
 mod ledger;
 mod left_out;
 mod merge;
+mod obeyed;
 mod plan;
 mod play;
 mod post;

@@ -32,7 +32,7 @@ use domain::{
     },
 };
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
     let feature = &context.feature;
@@ -47,10 +47,12 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     let paths = paths_of(&branch).await?;
     let chosen = gates::commands::at(&branch.mirror, &branch.head, &read.settings).await?;
     let header = PlanHeader::planned(feature.key.shown(), rfc3339(context));
+    let policy = context.policy(&read.settings)?;
     let plan_context = PlanContext {
         max_tasks: usize::try_from(read.settings.max_tasks).unwrap_or(usize::MAX),
         header: &header,
         file_exists: &|path| paths.contains(path),
+        protecting: &|path| policy.protecting(Path::new(path)).map(str::to_owned),
         words: &feature.words(),
     };
     let test = chosen.test.map(|command| command.to_string());
@@ -187,6 +189,7 @@ async fn planner(
         instructions: &context.instructions_at(&branch.mirror, &branch.head).await?,
         tests: Tests::of(test_command.as_deref(), &runners),
         max_tasks: read.settings.max_tasks,
+        protected: &read.settings.protected(),
     };
     let hearing = context.feature.hearing();
     let prompt = input.prompt(definition);

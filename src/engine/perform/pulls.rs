@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         job::{Done, EffectError},
-        perform::{context::EffectContext, records},
+        perform::{context::EffectContext, obeyed, records},
     },
     github::{NewPull, OpenedPull, PullChange, model::OpenState},
     messages,
@@ -27,7 +27,8 @@ pub(super) async fn open_pull(
         // The task was restarted meanwhile, on another branch.
         return Ok(Done::Nothing);
     }
-    let text = messages::task_pull(&context.feature, task);
+    let obeyed = obeyed::by_task(context, task, task.head.as_ref()).await?;
+    let text = messages::task_pull(&context.feature, task, &obeyed);
     let base = context.key().integration_branch();
     let new = NewPull {
         title: &text.title,
@@ -45,7 +46,8 @@ pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emi
     let default = context.repo().repository().await?.default_branch;
     let opened = records::settle(context).await?;
     let spending = context.spending().await?;
-    let text = messages::feature_pull(&context.feature, &spending, &context.links().await?);
+    let obeyed = obeyed::by_feature(context).await?;
+    let text = messages::feature_pull(&context.feature, &spending, &context.links().await?, &obeyed);
     let head = context.key().integration_branch();
     let new = NewPull {
         title: &text.title,
@@ -87,11 +89,15 @@ async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumbe
     }
 }
 
-/// Marks the pull request as ready for review. Its text says what a person waived.
+/// Marks the pull request as ready for review. Its text says what a person waived, and which files later turns added that
+/// programs obey.
 pub(super) async fn mark_ready(context: &EffectContext<'_>, task: &Task) -> Result<Done, EffectError> {
     if let Some(pull) = task.pull {
-        if messages::waived_of(task).is_some() {
-            let text = messages::task_pull(&context.feature, task);
+        let first = task.turns_now().find_map(|turn| turn.head.as_ref());
+        let opened = obeyed::by_task(context, task, first).await?;
+        let obeyed = obeyed::by_task(context, task, task.head.as_ref()).await?;
+        if messages::waived_of(task).is_some() || obeyed != opened {
+            let text = messages::task_pull(&context.feature, task, &obeyed);
             context.may_write().await?;
             let change = PullChange {
                 body: Some(&text.body),

@@ -390,7 +390,7 @@ fn tasks_that_autobuild_added_say_why() {
     let (_, rest) = said.split_once("### Tasks that AutoBuild added").unwrap();
     let (section, _) = rest.split_once("### ").unwrap();
     snapshot!("living_added", section.trim());
-    let pull = messages::feature_pull(&feature, &Spending::default(), &world::links()).body;
+    let pull = messages::feature_pull(&feature, &Spending::default(), &world::links(), &[]).body;
     assert!(pull.contains(section.trim()), "{pull}");
 }
 

@@ -15,6 +15,7 @@ use domain::{
     effect::Reply,
     feature::{ApprovalWhy, Feature, Phase, State},
     ids::TurnNumber,
+    obeyed::{ObeyedFile, Obeys},
     plan::parse::PlanAuthor,
     task,
 };
@@ -30,10 +31,17 @@ use text::mistake::{Position, SettingsMistake};
 fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
     let feature = world::busy(say);
     let links = world::links();
+    let obeyed = [ObeyedFile {
+        path: say(".vscode/tasks.json"),
+        by: Obeys::Editor,
+    }];
     add("living", messages::living(&feature, &Spending::default(), &links));
     let answered = world::answered(&feature, say);
     add("answered", messages::living(&answered, &Spending::default(), &links));
-    add("answered task", messages::task_pull(&answered, &answered.tasks[1]).body);
+    add(
+        "answered task",
+        messages::task_pull(&answered, &answered.tasks[1], &obeyed).body,
+    );
     for (name, feature) in variants(&feature, say) {
         add(name, messages::living(&feature, &Spending::default(), &links));
         if let Some(text) = messages::feature_blocked(&feature, Cost::default(), &links) {
@@ -41,7 +49,7 @@ fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
         }
         add(
             "feature pull",
-            messages::feature_pull(&feature, &Spending::default(), &links).body,
+            messages::feature_pull(&feature, &Spending::default(), &links, &obeyed).body,
         );
     }
     add(
@@ -73,7 +81,7 @@ fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
         );
     }
     for task in &feature.tasks {
-        add("task pull", messages::task_pull(&feature, task).body);
+        add("task pull", messages::task_pull(&feature, task, &obeyed).body);
         add("task file", messages::task_file(&feature, task));
         if let Some(turn) = task.turns.last() {
             let shown = messages::ReviewedDiff {
@@ -161,8 +169,8 @@ fn plain_lines(say: Words<'_>) -> Vec<String> {
     let links = world::links();
     let turn = world::turn(say, 1, Outcome::Feedback);
     vec![
-        messages::task_pull(&feature, task).title,
-        messages::feature_pull(&feature, &Spending::default(), &links).title,
+        messages::task_pull(&feature, task, &[]).title,
+        messages::feature_pull(&feature, &Spending::default(), &links, &[]).title,
         messages::check_run(&feature, task, &turn, &links).unwrap().title,
         messages::plan_commit(&feature),
         messages::squash(&feature, task).title,

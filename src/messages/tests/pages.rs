@@ -127,6 +127,7 @@ fn the_yaml_in_the_living_comment_parses_back_to_the_same_plan() {
         max_tasks: 20,
         header: &header,
         file_exists: &|_| true,
+        protecting: &|_| None,
         words: &[],
     };
     let plan = Plan::parse_yaml(&text, &context).unwrap().plan;
@@ -408,7 +409,7 @@ fn inquiries() {
         messages::blocked_report(&feature, task, Cost::default(), &links).unwrap(),
         messages::blocked_check(&feature, task).unwrap().title,
         messages::blocked_in_short(&feature, Medium::Markdown).join("\n\n"),
-        messages::task_pull(&feature, task).body,
+        messages::task_pull(&feature, task, &[]).body,
     ];
     let living = living(&feature);
     for part in ["**State: asks.**", "- TASK-002 asks.", "Questions and answers"] {
@@ -571,10 +572,10 @@ fn what_red_tests_without_names_printed_is_part_of_the_block() {
 fn pull_requests() {
     let mut feature = world::busy(&decent);
     let links = world::links();
-    let task = messages::task_pull(&feature, &feature.tasks[1]);
+    let task = messages::task_pull(&feature, &feature.tasks[1], &[]);
     snapshot!("task_pull", format!("{}\n\n{}", task.title, task.body));
     feature.tasks[1].state = task::State::Skipped { by: world::user("ida") };
-    let partly = messages::feature_pull(&feature, &Spending::default(), &links);
+    let partly = messages::feature_pull(&feature, &Spending::default(), &links, &[]);
     assert!(partly.body.starts_with("Part of #42\n"), "{}", partly.body);
     assert!(!partly.body.contains("Closes"), "{}", partly.body);
     snapshot!("feature_pull_in_part", format!("{}\n\n{}", partly.title, partly.body));
@@ -582,7 +583,7 @@ fn pull_requests() {
         commit: None,
         by: task::MergedBy::PersonWithoutApproval(world::user("ida")),
     };
-    let whole = messages::feature_pull(&feature, &Spending::default(), &links);
+    let whole = messages::feature_pull(&feature, &Spending::default(), &links, &[]);
     assert!(whole.body.starts_with("Closes #42\n"), "{}", whole.body);
     assert!(
         whole.body.contains("merged by @ida without Coach approval"),

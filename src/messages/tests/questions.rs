@@ -138,7 +138,7 @@ fn a_person_who_approves_answers_what_is_open_and_is_named() {
 
 #[test]
 fn behaviour_that_changed_on_purpose_heads_the_feature_pull_request() {
-    let body = |feature: &Feature| messages::feature_pull(feature, &Spending::default(), &world::links()).body;
+    let body = |feature: &Feature| messages::feature_pull(feature, &Spending::default(), &world::links(), &[]).body;
     assert!(!body(&world::busy(&decent)).contains("on purpose"));
     let completed = || task::State::Completed {
         commit: Some(world::sha('e')),

@@ -639,10 +639,10 @@ fn titles_take_the_form_that_the_repository_sets() {
     feature.rules.titles = "{type}(#{issue}): {subject}".parse().unwrap();
     let task = &feature.tasks[1];
     let lines = [
-        messages::task_pull(&feature, task).title,
+        messages::task_pull(&feature, task, &[]).title,
         messages::squash(&feature, task).title,
         messages::turn_commit(&feature, task, TurnNumber(1), CommitKind::Whole),
-        messages::feature_pull(&feature, &Spending::default(), &world::links()).title,
+        messages::feature_pull(&feature, &Spending::default(), &world::links(), &[]).title,
         messages::plan_commit(&feature),
         messages::histories_commit(&feature),
     ];

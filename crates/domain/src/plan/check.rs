@@ -24,6 +24,21 @@ pub fn between_tasks(tasks: &[TaskSketch<'_>], file_exists: &dyn Fn(&str) -> boo
     checked_files(tasks, &needs, file_exists, mistakes);
 }
 
+/// Notes every file that no Player may change: a task that names it could not be done.
+pub fn protected_files(tasks: &[TaskSketch<'_>], protecting: &dyn Fn(&str) -> Option<String>, mistakes: &mut Mistakes) {
+    for sketch in tasks {
+        for file in &sketch.task.files {
+            let Some(pattern) = protecting(file) else { continue };
+            let (id, file, pattern) = (sketch.task.id, quoted(file), quoted(&pattern));
+            let rule = "no Player may change it; leave it out, and let a person change it";
+            mistakes.add(
+                format!("{id}: files names {file}, which the pattern {pattern} protects: {rule}"),
+                sketch.place,
+            );
+        }
+    }
+}
+
 /// Notes every sentence for a change or a removal that does not stand in `words`.
 pub fn sentences(tasks: &[TaskSketch<'_>], words: &[&str], mistakes: &mut Mistakes) {
     for sketch in tasks {

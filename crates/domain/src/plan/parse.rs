@@ -22,6 +22,8 @@ pub struct PlanContext<'a> {
     pub header: &'a PlanHeader,
     /// `true` if the base commit has a file of this path.
     pub file_exists: &'a (dyn Fn(&str) -> bool + Sync),
+    /// The pattern of the settings that protects a path, if one does.
+    pub protecting: &'a (dyn Fn(&str) -> Option<String> + Sync),
     /// The issue and what maintainers added to it. An agent's reasons to change or remove tests must stand there.
     pub words: &'a [&'a str],
 }
@@ -70,6 +72,7 @@ fn checked(node: &Node, context: &PlanContext<'_>, author: PlanAuthor) -> Result
     let tasks = sketch.as_ref().map_or(&[][..], |sketch| &sketch.tasks);
     let mut between = Mistakes::default();
     check::between_tasks(tasks, context.file_exists, &mut between);
+    check::protected_files(tasks, context.protecting, &mut between);
     if let PlanAuthor::Agent = author {
         check::sentences(tasks, context.words, &mut between);
     }

@@ -60,6 +60,10 @@ fn header() -> PlanHeader {
     PlanHeader::planned("FEAT-42", "2026-01-15T10:30:00Z")
 }
 
+fn protecting(path: &str) -> Option<String> {
+    path.starts_with(".github/").then(|| "/.github".to_owned())
+}
+
 fn yaml(text: &str) -> Result<Checked, Mistakes> {
     let header = header();
     let file_exists = |path: &str| path == "README.md";
@@ -69,6 +73,7 @@ fn yaml(text: &str) -> Result<Checked, Mistakes> {
             max_tasks: 20,
             header: &header,
             file_exists: &file_exists,
+            protecting: &protecting,
             words: &[WANTED],
         },
     )
@@ -83,6 +88,7 @@ fn answer(value: &Value) -> Result<Checked, Mistakes> {
             max_tasks: 20,
             header: &header,
             file_exists: &file_exists,
+            protecting: &protecting,
             words: &[WANTED],
         },
     )
@@ -360,6 +366,11 @@ const WRONG_KEYS: &[(&str, &str, &str)] = &[
         "files",
         r#"["a", ".git/hooks/x"]"#,
         "TASK-001: files[1] is `.git/hooks/x`, which is inside .git",
+    ),
+    (
+        "files",
+        r#"["src/a.rs", ".github/workflows/ci.yml"]"#,
+        "TASK-001: files names `.github/workflows/ci.yml`, which the pattern `/.github` protects",
     ),
     (
         "files",
@@ -761,7 +772,7 @@ proptest! {
         header.task_words.insert(TaskId::Planned(1), "player_turn".to_owned());
         let text = plan_yaml(&plan, &header);
         let file_exists = |path: &str| path == "README.md";
-        let checked = Plan::parse_yaml(&text, &PlanContext { max_tasks: 20, header: &header, file_exists: &file_exists, words: &[] });
+        let checked = Plan::parse_yaml(&text, &PlanContext { max_tasks: 20, header: &header, file_exists: &file_exists, protecting: &|_| None, words: &[] });
         let checked = checked.map_err(|mistakes| TestCaseError::fail(format!("{mistakes}\n{text}")))?;
         prop_assert_eq!(&checked.plan, &plan);
         let replaced = checked.notes.iter().filter(|note| !note.to_string().contains(" waits for ")).count();
