@@ -6,6 +6,7 @@
 pub mod conditions;
 pub mod coverage;
 pub mod detect;
+pub mod exposure;
 pub mod results;
 pub mod shell;
 pub mod test_index;

@@ -1,0 +1,207 @@
+//! What the repository's CI would give to code that an agent wrote: permissions, secrets and machines, workflow by
+//! workflow. The readers of workflows fill these types; here is only what follows from them.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use text::words;
+
+words! {
+    /// An event of GitHub by which AutoBuild's branches, pull requests and reviews may start a workflow.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Trigger {
+        /// A branch moved.
+        Push = "push",
+        /// A pull request was opened or changed.
+        PullRequest = "pull_request",
+        /// A branch was created.
+        Create = "create",
+        /// A pull request is in a merge queue.
+        MergeGroup = "merge_group",
+        /// A pull request was reviewed.
+        PullRequestReview = "pull_request_review",
+        /// A review has a comment on a line.
+        PullRequestReviewComment = "pull_request_review_comment",
+        /// A pull request was opened or changed; runs the workflow of the base.
+        PullRequestTarget = "pull_request_target",
+        /// Another workflow ran.
+        WorkflowRun = "workflow_run",
+        /// Somebody commented.
+        IssueComment = "issue_comment",
+        /// A check run changed.
+        CheckRun = "check_run",
+        /// A check suite changed.
+        CheckSuite = "check_suite",
+        /// A commit status changed.
+        Status = "status",
+    }
+}
+
+/// The commit that a workflow has when an event starts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartsOn {
+    /// The head of the branch or of the pull request.
+    Head,
+    /// The base or the default branch. The head is there only if a step fetches it.
+    Base,
+}
+
+impl Trigger {
+    /// Returns the commit on which it starts a workflow.
+    pub fn starts_on(self) -> StartsOn {
+        match self {
+            Self::Push
+            | Self::PullRequest
+            | Self::Create
+            | Self::MergeGroup
+            | Self::PullRequestReview
+            | Self::PullRequestReviewComment => StartsOn::Head,
+            Self::PullRequestTarget
+            | Self::WorkflowRun
+            | Self::IssueComment
+            | Self::CheckRun
+            | Self::CheckSuite
+            | Self::Status => StartsOn::Base,
+        }
+    }
+
+    /// `true` if GitHub starts no workflow by it on a commit whose message holds a skip instruction.
+    pub fn obeys_skip_instruction(self) -> bool {
+        matches!(self, Self::Push | Self::PullRequest)
+    }
+}
+
+/// Something that a workflow gives to the code that it runs, beyond reading the repository.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grant {
+    /// The token may write.
+    Write {
+        /// The token's scope, such as `contents`; `all` for `write-all`.
+        scope: String,
+    },
+    /// The file does not say what the token may do, so the repository's or the organisation's default holds.
+    DefaultPermissions,
+    /// A secret by its name.
+    Secret {
+        /// The name.
+        name: String,
+    },
+    /// Every secret of the repository.
+    AllSecrets,
+    /// A token by which clouds recognise the repository (`id-token`).
+    IdentityToken,
+    /// An environment, which may hold secrets of its own.
+    Environment {
+        /// Its name, as it is written.
+        name: String,
+    },
+    /// A runner that is not GitHub's own.
+    Runner {
+        /// Its label, as it is written.
+        label: String,
+    },
+    /// A workflow of another repository, which was not read.
+    ForeignWorkflow {
+        /// The workflow, such as `org/repo/.github/workflows/ci.yml@v1`.
+        uses: String,
+    },
+    /// Something that could not be judged.
+    Unknown(Unjudged),
+}
+
+/// Why a workflow, or a part of it, could not be judged.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unjudged {
+    /// The file is not plain YAML: it has a mistake, or anchors.
+    NotYaml,
+    /// The file is too large.
+    TooLarge,
+    /// There are too many files.
+    TooMany,
+    /// GitHub's reference does not have this key.
+    UnknownKey {
+        /// The key.
+        key: String,
+    },
+    /// The value of this key is an expression, or of another kind than expected.
+    NotLiteral {
+        /// The key.
+        key: String,
+    },
+    /// This file of the repository is used and is not there.
+    Missing {
+        /// Its path.
+        path: String,
+    },
+    /// Files call each other in a circle, or too deep.
+    TooDeep,
+}
+
+/// A workflow that would run the head of AutoBuild's branches or pull requests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkflowExposure {
+    /// The path of its file.
+    pub path: String,
+    /// The events that start it; empty if they could not be read.
+    pub triggers: BTreeSet<Trigger>,
+    /// The grants of its jobs; empty if it is harmless.
+    pub grants: BTreeSet<Grant>,
+}
+
+impl WorkflowExposure {
+    /// `true` if the code that it runs gets nothing but the right to read the repository.
+    pub fn is_harmless(&self) -> bool {
+        self.grants.is_empty()
+    }
+
+    /// `true` if a skip instruction in the head's message keeps it from starting.
+    pub fn is_held_by_instruction(&self) -> bool {
+        !self.triggers.is_empty() && self.triggers.iter().all(|trigger| trigger.obeys_skip_instruction())
+    }
+}
+
+/// What CI would give to the code of a commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exposure {
+    /// The workflows that would run it, by path.
+    pub workflows: Vec<WorkflowExposure>,
+    /// The names of other Apps and services that report on the default branch's head.
+    pub others: Vec<String>,
+}
+
+impl Exposure {
+    /// `true` if nothing that would run the code gets more than the right to read the repository.
+    pub fn is_harmless(&self) -> bool {
+        self.others.is_empty() && self.workflows.iter().all(WorkflowExposure::is_harmless)
+    }
+
+    /// Returns the harmful workflows that start although the head's message holds a skip instruction.
+    pub fn not_held(&self) -> impl Iterator<Item = &WorkflowExposure> {
+        let harmful = self.workflows.iter().filter(|workflow| !workflow.is_harmless());
+        harmful.filter(|workflow| !workflow.is_held_by_instruction())
+    }
+
+    /// Returns it with what `other` shows in addition.
+    #[must_use]
+    pub fn with(mut self, other: Self) -> Self {
+        for workflow in other.workflows {
+            match self.workflows.iter_mut().find(|known| known.path == workflow.path) {
+                Some(known) => {
+                    known.triggers.extend(workflow.triggers);
+                    known.grants.extend(workflow.grants);
+                }
+                None => self.workflows.push(workflow),
+            }
+        }
+        self.workflows.sort_by(|one, other| one.path.cmp(&other.path));
+        let new: Vec<String> = other
+            .others
+            .into_iter()
+            .filter(|name| !self.others.contains(name))
+            .collect();
+        self.others.extend(new);
+        self
+    }
+}

@@ -1,0 +1,392 @@
+//! What the jobs of a workflow give to the code that they run, with the local actions and workflows that they use.
+
+use crate::exposure::{Files, MAX_BYTES, entry};
+use domain::exposure::{Grant, Unjudged};
+use std::collections::BTreeSet;
+use text::node::{Node, Shape};
+
+/// How deep workflows and actions may use each other, as on GitHub.
+const MOST_LEVELS: usize = 10;
+
+const OF_WORKFLOW: [&str; 8] = [
+    "name",
+    "run-name",
+    "on",
+    "permissions",
+    "env",
+    "defaults",
+    "concurrency",
+    "jobs",
+];
+const OF_JOB: [&str; 19] = [
+    "name",
+    "permissions",
+    "needs",
+    "if",
+    "runs-on",
+    "environment",
+    "concurrency",
+    "outputs",
+    "env",
+    "defaults",
+    "steps",
+    "timeout-minutes",
+    "strategy",
+    "continue-on-error",
+    "container",
+    "services",
+    "uses",
+    "with",
+    "secrets",
+];
+const OF_STEP: [&str; 11] = [
+    "id",
+    "if",
+    "name",
+    "uses",
+    "run",
+    "working-directory",
+    "shell",
+    "with",
+    "env",
+    "continue-on-error",
+    "timeout-minutes",
+];
+
+/// Keys whose expressions choose what runs, and hand nothing over.
+const CHOOSING: [&str; 4] = ["if", "concurrency", "name", "run-name"];
+
+/// Words by which a step gets the head, or something made from it, where a workflow does not have it by itself.
+const TAKING: [&str; 19] = [
+    ".head.",
+    "head_ref",
+    "head_sha",
+    "head_branch",
+    "head_commit",
+    "headrefname",
+    "headrefoid",
+    "refs/pull",
+    "merge_commit_sha",
+    "pr checkout",
+    "pr diff",
+    "git apply",
+    "run download",
+    "download-artifact",
+    "downloadartifact",
+    "git fetch",
+    "git checkout",
+    "git pull",
+    "git clone",
+];
+
+/// Collects what the jobs of one workflow get.
+pub(super) struct Judge<'f> {
+    files: &'f Files,
+    /// The files that are being read, the outermost first.
+    open: Vec<String>,
+    pub(super) grants: BTreeSet<Grant>,
+    /// `true` if a step fetches the head, or may.
+    pub(super) takes_head: bool,
+}
+
+impl<'f> Judge<'f> {
+    pub(super) fn new(files: &'f Files) -> Self {
+        Self {
+            files,
+            open: Vec::new(),
+            grants: BTreeSet::new(),
+            takes_head: false,
+        }
+    }
+
+    /// Judges a workflow. `caller` holds the permissions of the job that calls it.
+    pub(super) fn workflow(&mut self, path: &str, workflow: &Node, caller: Option<&Node>) {
+        self.keys(workflow, &OF_WORKFLOW);
+        self.texts(workflow);
+        let permissions = entry(workflow, "permissions").or(caller);
+        let Some(jobs) = entry(workflow, "jobs").and_then(Node::entries) else {
+            return self.not_literal("jobs");
+        };
+        self.open.push(path.to_owned());
+        for (_, job) in jobs {
+            self.job(job, permissions);
+        }
+        self.open.pop();
+    }
+
+    fn job(&mut self, job: &Node, permissions: Option<&Node>) {
+        self.keys(job, &OF_JOB);
+        let permissions = entry(job, "permissions").or(permissions);
+        if let Some(environment) = entry(job, "environment") {
+            let name = environment.text().map_or_else(|| environment.shown(80), str::to_owned);
+            self.grants.insert(Grant::Environment { name });
+        }
+        if let Some(uses) = entry(job, "uses") {
+            return self.called(job, uses, permissions);
+        }
+        self.permissions(permissions);
+        match entry(job, "runs-on") {
+            Some(runner) => self.runner(job, runner),
+            None => self.not_literal("runs-on"),
+        }
+        match entry(job, "steps").and_then(Node::items) {
+            Some(steps) => steps.iter().for_each(|step| self.step(step)),
+            None => self.not_literal("steps"),
+        }
+    }
+
+    /// Judges a job that is a workflow of its own.
+    fn called(&mut self, job: &Node, uses: &Node, permissions: Option<&Node>) {
+        // `inherit` is the only word that GitHub takes here.
+        if entry(job, "secrets").is_some_and(|secrets| secrets.text().is_some()) {
+            self.grants.insert(Grant::AllSecrets);
+        }
+        let Some(uses) = uses.text() else {
+            return self.not_literal("uses");
+        };
+        let Some(path) = uses.strip_prefix("./") else {
+            self.permissions(permissions);
+            // Its runner and its environments are in a file that was not read.
+            self.takes_head = true;
+            self.grants.insert(Grant::ForeignWorkflow { uses: uses.to_owned() });
+            return;
+        };
+        if let Some(workflow) = self.file(&[path.to_owned()]) {
+            self.workflow(path, &workflow, permissions);
+        }
+    }
+
+    fn step(&mut self, step: &Node) {
+        self.keys(step, &OF_STEP);
+        let Some(uses) = entry(step, "uses") else { return };
+        let Some(uses) = uses.text() else {
+            return self.not_literal("uses");
+        };
+        let Some(folder) = uses.strip_prefix("./") else {
+            if uses.contains("${{") {
+                self.not_literal("uses");
+            }
+            let with = entry(step, "with");
+            let mut inputs = ["ref", "repository"].into_iter().filter_map(|name| entry(with?, name));
+            let is_chosen = inputs.any(|input| input.text().is_none_or(|text| text.contains("${{")));
+            self.takes_head |= uses.contains("checkout") && is_chosen;
+            return;
+        };
+        let folder = folder.trim_end_matches('/');
+        let file = |name: &str| {
+            if folder.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{folder}/{name}")
+            }
+        };
+        let names = ["action.yml", "action.yaml"].map(file);
+        if let Some(action) = self.file(&names) {
+            self.action(&names, &action);
+        }
+    }
+
+    /// Judges the steps of a local action. One that is a program gets nothing that its job does not have.
+    fn action(&mut self, names: &[String], action: &Node) {
+        self.texts(action);
+        let steps = entry(action, "runs").and_then(|runs| entry(runs, "steps"));
+        let Some(steps) = steps.and_then(Node::items) else {
+            return;
+        };
+        self.open.extend(names.first().cloned());
+        steps.iter().for_each(|step| self.step(step));
+        self.open.pop();
+    }
+
+    /// Reads the first of these files that is there.
+    fn file(&mut self, names: &[String]) -> Option<Node> {
+        let missing = || names.first().cloned().unwrap_or_default();
+        let found = names.iter().find_map(|name| self.files.get(name));
+        let why = match found {
+            _ if self.open.len() >= MOST_LEVELS || names.iter().any(|name| self.open.contains(name)) => {
+                Unjudged::TooDeep
+            }
+            None => Unjudged::Missing { path: missing() },
+            Some(None) => Unjudged::TooLarge,
+            Some(Some(text)) => match Node::from_plain_yaml(text, MAX_BYTES) {
+                Ok(node) => return Some(node),
+                Err(_) => Unjudged::NotYaml,
+            },
+        };
+        self.unknown(why);
+        None
+    }
+
+    /// Judges the permissions in force for a job: none may be above read.
+    fn permissions(&mut self, permissions: Option<&Node>) {
+        let Some(permissions) = permissions else {
+            self.grants.insert(Grant::DefaultPermissions);
+            return;
+        };
+        match &permissions.value {
+            Shape::Text(word) if word == "read-all" => {}
+            Shape::Text(word) if word == "write-all" => {
+                let scope = "all".to_owned();
+                self.grants.insert(Grant::Write { scope });
+            }
+            Shape::Map(scopes) => {
+                for (scope, level) in scopes {
+                    self.permission(&scope.name, level.text());
+                }
+            }
+            Shape::Text(_) | Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::List(_) => {
+                self.not_literal("permissions");
+            }
+        }
+    }
+
+    fn permission(&mut self, scope: &str, level: Option<&str>) {
+        match (scope, level) {
+            (_, Some("read" | "none")) => {}
+            ("id-token", Some("write")) => {
+                self.grants.insert(Grant::IdentityToken);
+            }
+            (scope, Some("write")) => {
+                let scope = scope.to_owned();
+                self.grants.insert(Grant::Write { scope });
+            }
+            (_, _) => self.not_literal("permissions"),
+        }
+    }
+
+    /// Judges the machine. A label that comes from the job's own matrix is known.
+    fn runner(&mut self, job: &Node, runner: &Node) {
+        let labels = match (runner.text(), runner.items()) {
+            (Some(text), _) => match of_matrix(job, text) {
+                Some(labels) => labels,
+                None => vec![Some(text)],
+            },
+            (None, Some([one])) => vec![one.text()],
+            (None, _) => vec![None],
+        };
+        for label in labels {
+            if !label.is_some_and(is_hosted) {
+                let label = label.map_or_else(|| runner.shown(80), str::to_owned);
+                self.grants.insert(Grant::Runner { label });
+            }
+        }
+    }
+
+    /// Looks through all texts for secrets, and for the head.
+    fn texts(&mut self, node: &Node) {
+        self.under("", node);
+    }
+
+    fn under(&mut self, key: &str, node: &Node) {
+        match &node.value {
+            Shape::Text(text) => {
+                self.grants.extend(secrets(text, key == "if"));
+                let text = text.to_lowercase();
+                self.takes_head |= TAKING.iter().any(|word| text.contains(word)) && !CHOOSING.contains(&key);
+            }
+            Shape::List(items) => items.iter().for_each(|item| self.under(key, item)),
+            Shape::Map(entries) => {
+                for (inner, value) in entries {
+                    let is_inside = CHOOSING.contains(&key);
+                    self.under(if is_inside { key } else { &inner.name }, value);
+                }
+            }
+            Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) => {}
+        }
+    }
+
+    fn keys(&mut self, node: &Node, known: &[&str]) {
+        let entries = node.entries().unwrap_or_default();
+        let unknown = entries.iter().filter(|(key, _)| !known.contains(&key.name.as_str()));
+        let unknown = unknown.map(|(key, _)| Grant::Unknown(Unjudged::UnknownKey { key: key.name.clone() }));
+        self.grants.extend(unknown);
+    }
+
+    fn not_literal(&mut self, key: &str) {
+        self.unknown(Unjudged::NotLiteral { key: key.to_owned() });
+    }
+
+    /// What could not be judged may do anything, so it may fetch the head too.
+    fn unknown(&mut self, why: Unjudged) {
+        self.takes_head = true;
+        self.grants.insert(Grant::Unknown(why));
+    }
+}
+
+/// Returns the values of `${{ matrix.KEY }}` in a job, `None` for each that is not plain text; nothing for any other
+/// text.
+fn of_matrix<'n>(job: &'n Node, text: &str) -> Option<Vec<Option<&'n str>>> {
+    let key = text
+        .trim()
+        .strip_prefix("${{")?
+        .strip_suffix("}}")?
+        .trim()
+        .strip_prefix("matrix.")?;
+    let matrix = entry(job, "strategy").and_then(|strategy| entry(strategy, "matrix"))?;
+    let listed = match entry(matrix, key) {
+        Some(values) => values.items()?.iter().map(Node::text).collect(),
+        None => Vec::new(),
+    };
+    let included = match entry(matrix, "include") {
+        Some(include) => include
+            .items()?
+            .iter()
+            .filter_map(|row| entry(row, key))
+            .map(Node::text)
+            .collect(),
+        None => Vec::new(),
+    };
+    let all = [listed, included].concat();
+    (!all.is_empty()).then_some(all)
+}
+
+/// `true` for a label of GitHub's own machines, such as `ubuntu-24.04-arm`.
+fn is_hosted(label: &str) -> bool {
+    let mut parts = label.split('-');
+    let is_system = matches!(parts.next(), Some("ubuntu" | "windows" | "macos"));
+    let is_version = |part: &str| {
+        matches!(part, "latest" | "slim")
+            || !part.is_empty() && part.chars().all(|letter| letter.is_ascii_digit() || letter == '.')
+    };
+    let has_version = parts.next().is_some_and(is_version);
+    is_system && has_version && parts.all(|part| matches!(part, "arm" | "intel" | "large" | "xlarge"))
+}
+
+/// Returns the secrets that the expressions of a text name. `GITHUB_TOKEN` is judged by its permissions.
+fn secrets(text: &str, is_expression: bool) -> BTreeSet<Grant> {
+    let start = if is_expression { Some(0) } else { text.find("${{") };
+    let expression = start
+        .and_then(|start| text.get(start..))
+        .unwrap_or_default()
+        .to_lowercase();
+    let is_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
+    let mut found = BTreeSet::new();
+    for (at, word) in expression.match_indices("secrets") {
+        let before = expression.get(..at).and_then(|before| before.chars().next_back());
+        let after = expression.get(at.saturating_add(word.len())..).unwrap_or_default();
+        if before.is_some_and(|letter| is_word(letter) || letter == '.') || after.starts_with(is_word) {
+            continue;
+        }
+        let quoted = after
+            .trim_start()
+            .strip_prefix('[')
+            .and_then(|index| index.trim_start().strip_prefix('\''));
+        let property = after.trim_start().strip_prefix('.').map(str::trim_start).or(quoted);
+        let end = |name: &str| name.find(|letter| !is_word(letter)).unwrap_or(name.len());
+        let name = property
+            .and_then(|name| name.get(..end(name)))
+            .filter(|name| !name.is_empty());
+        match name {
+            Some("github_token") => {}
+            Some(name) => {
+                found.insert(Grant::Secret {
+                    name: name.to_uppercase(),
+                });
+            }
+            None => {
+                found.insert(Grant::AllSecrets);
+            }
+        }
+    }
+    found
+}

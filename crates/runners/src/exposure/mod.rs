@@ -1,0 +1,85 @@
+//! Reads from a repository's workflows which of them would run the head of AutoBuild's branches and pull requests, and
+//! what they would give to it. It decides nothing: what cannot be judged is a grant of its own.
+
+mod job;
+mod trigger;
+
+pub use crate::exposure::trigger::Branches;
+use crate::{exposure::job::Judge, workflows::is_workflow};
+use domain::exposure::{Grant, Trigger, Unjudged, WorkflowExposure};
+use std::collections::{BTreeMap, BTreeSet};
+use text::node::Node;
+
+/// The largest file that is read, in bytes.
+pub const MAX_BYTES: usize = 256 * 1024;
+
+/// The most files that are read.
+pub const MOST_FILES: usize = 300;
+
+/// Returns the files to read: the workflows, then the definitions of local actions, at most [`MOST_FILES`].
+pub fn wanted<'p>(paths: impl Iterator<Item = &'p str> + Clone) -> impl Iterator<Item = &'p str> {
+    let workflows = paths.clone().filter(|path| is_workflow(path));
+    let actions = paths.filter(|path| matches!(path.rsplit('/').next(), Some("action.yml" | "action.yaml")));
+    workflows.chain(actions).take(MOST_FILES)
+}
+
+/// The files of a tree that workflows are made of: the text by path, at most [`MAX_BYTES`] long; `None` if it is longer.
+pub type Files = BTreeMap<String, Option<String>>;
+
+/// Returns the workflows that would run the head, by path.
+#[must_use]
+pub fn workflows(files: &Files, branches: &Branches) -> Vec<WorkflowExposure> {
+    let workflows = files.iter().filter(|(path, _)| is_workflow(path));
+    let mut found: Vec<WorkflowExposure> = workflows
+        .filter_map(|(path, text)| exposure(files, branches, path, text.as_deref()))
+        .collect();
+    if files.len() >= MOST_FILES {
+        found.push(unjudged(".github/workflows", Unjudged::TooMany));
+    }
+    found
+}
+
+fn unjudged(path: &str, why: Unjudged) -> WorkflowExposure {
+    WorkflowExposure {
+        path: path.to_owned(),
+        triggers: BTreeSet::new(),
+        grants: [Grant::Unknown(why)].into(),
+    }
+}
+
+fn exposure(files: &Files, branches: &Branches, path: &str, text: Option<&str>) -> Option<WorkflowExposure> {
+    let Some(text) = text else {
+        return Some(unjudged(path, Unjudged::TooLarge));
+    };
+    let Ok(workflow) = Node::from_plain_yaml(text, MAX_BYTES) else {
+        return Some(unjudged(path, Unjudged::NotYaml));
+    };
+    let Some(started) = entry(&workflow, "on").and_then(|on| trigger::started_by(on, branches)) else {
+        let key = "on".to_owned();
+        return Some(unjudged(path, Unjudged::NotLiteral { key }));
+    };
+    if started.is_empty() {
+        return None;
+    }
+    let mut judge = Judge::new(files);
+    judge.workflow(path, &workflow, None);
+    let takes_head = judge.takes_head;
+    let runs = |trigger: &Trigger| match trigger.starts_on() {
+        domain::exposure::StartsOn::Head => true,
+        domain::exposure::StartsOn::Base => takes_head,
+    };
+    let triggers: BTreeSet<Trigger> = started.into_iter().filter(runs).collect();
+    (!triggers.is_empty()).then(|| WorkflowExposure {
+        path: path.to_owned(),
+        triggers,
+        grants: judge.grants,
+    })
+}
+
+fn entry<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
+    let (_, value) = node.entries()?.iter().find(|(key, _)| key.name == name)?;
+    Some(value)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,255 @@
+use super::*;
+use domain::exposure::{Grant, Trigger, Unjudged};
+
+const CI: &str = ".github/workflows/ci.yml";
+
+fn judged(files: &[(&str, &str)]) -> Vec<WorkflowExposure> {
+    let files = files
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), Some((*text).to_owned())));
+    workflows(&files.collect(), &Branches::of_run("autobuild/7", "main"))
+}
+
+/// The grants of a workflow that a push starts, with this rest.
+fn grants(rest: &str) -> Vec<Grant> {
+    let found = judged(&[(CI, &format!("on: push\n{rest}"))]);
+    found.into_iter().flat_map(|workflow| workflow.grants).collect()
+}
+
+fn triggers(text: &str) -> Vec<Trigger> {
+    let found = judged(&[(CI, text)]);
+    found.into_iter().flat_map(|workflow| workflow.triggers).collect()
+}
+
+fn secret(name: &str) -> Grant {
+    Grant::Secret { name: name.to_owned() }
+}
+
+fn runner(label: &str) -> Grant {
+    Grant::Runner {
+        label: label.to_owned(),
+    }
+}
+
+fn not_literal(key: &str) -> Grant {
+    Grant::Unknown(Unjudged::NotLiteral { key: key.to_owned() })
+}
+
+const HARMLESS: &str = "permissions: {}\njobs: {a: {runs-on: ubuntu-latest, steps: [{run: make}]}}\n";
+
+#[test]
+fn a_workflow_runs_the_head_if_its_events_and_filters_include_our_branches() {
+    use Trigger::{Create, MergeGroup, PullRequest, Push, WorkflowRun};
+    let table: [(&str, &[Trigger]); 22] = [
+        ("on: push", &[Push]),
+        ("on: [push, pull_request, release]", &[Push, PullRequest]),
+        ("on: {push: {branches: [main]}}", &[]),
+        ("on: {push: {branches: ['**']}}", &[Push]),
+        ("on: {push: {branches: '**'}}", &[Push]),
+        ("on: {push: {branches: ['*']}}", &[]),
+        ("on: {push: {branches: ['*/*/*']}}", &[Push]),
+        ("on: {push: {branches: ['**', '!autobuild/**']}}", &[]),
+        ("on: {push: {branches: ['**', '!autobuild/*/task-*']}}", &[Push]),
+        ("on: {push: {branches: ['releases/v[0-9]+']}}", &[]),
+        ("on: {push: {branches: ['auto?build/**']}}", &[Push]),
+        ("on: {push: {branches-ignore: ['autobuild/**']}}", &[]),
+        ("on: {push: {branches-ignore: [main, 'dependabot/**']}}", &[Push]),
+        ("on: {push: {tags: ['v*']}}", &[]),
+        ("on: {push: {paths: ['docs/**']}}", &[Push]),
+        ("on: {pull_request: {branches: [main]}}", &[PullRequest]),
+        ("on: {pull_request: {branches: ['release/*']}}", &[]),
+        ("on: {pull_request: }", &[PullRequest]),
+        ("on: [create, merge_group]", &[Create, MergeGroup]),
+        ("on: [workflow_dispatch, schedule, release]", &[]),
+        ("on: {workflow_run: {workflows: [CI], branches: [main]}}", &[]),
+        ("on: pull_request_target", &[]),
+    ];
+    for (on, expected) in table {
+        assert_eq!(triggers(&format!("{on}\n{HARMLESS}")), expected, "{on}");
+    }
+    let run = "on: {workflow_run: {workflows: [CI]}}\npermissions: {}\njobs: {a: {runs-on: ubuntu-latest, steps: [{uses: \
+               actions/download-artifact@v4}]}}\n";
+    assert_eq!(triggers(run), [WorkflowRun]);
+}
+
+#[test]
+fn a_workflow_of_the_base_runs_the_head_if_a_step_fetches_it() {
+    let target = |step: &str| {
+        let text = format!(
+            "on: pull_request_target\npermissions: {{}}\njobs:\n  a:\n    runs-on: ubuntu-latest\n    if: github.head_ref != ''\n    steps:\n      - {step}\n"
+        );
+        !triggers(&text).is_empty()
+    };
+    let fetching = [
+        "uses: actions/checkout@v5\n        with: {ref: '${{ github.event.pull_request.head.sha }}'}",
+        "uses: actions/checkout@v5\n        with: {ref: '${{ steps.find.outputs.sha }}'}",
+        "uses: actions/checkout@v5\n        with: {ref: 'refs/pull/${{ github.event.number }}/merge'}",
+        "run: gh pr checkout 7",
+        "run: git fetch origin x",
+        "run: make\n        env: {REF: '${{ github.head_ref }}'}",
+        "uses: dawidd6/action-download-artifact@v6",
+        "uses: ./.github/actions/there-is-none",
+    ];
+    for step in fetching {
+        assert!(target(step), "{step}");
+    }
+    for step in [
+        "uses: actions/labeler@v5",
+        "uses: actions/checkout@v5",
+        "uses: actions/checkout@v5\n        with: {ref: main}",
+        "run: echo thanks\n        if: github.event.pull_request.head.sha",
+    ] {
+        assert!(!target(step), "{step}");
+    }
+}
+
+#[test]
+fn harmless_is_a_job_that_may_only_read() {
+    for text in [
+        HARMLESS,
+        "permissions: read-all\njobs: {a: {runs-on: [ubuntu-24.04-arm], steps: []}}\n",
+        "permissions: write-all\njobs: {a: {permissions: {contents: read}, runs-on: macos-15-intel, steps: []}}\n",
+        "permissions: {}\nenv: {T: '${{ secrets.GITHUB_TOKEN }}'}\njobs: {a: {runs-on: windows-2025, steps: [{run: cat secrets.txt}]}}\n",
+        "permissions: {}\njobs: {a: {runs-on: '${{ matrix.os }}', strategy: {matrix: {os: [ubuntu-latest, macos-latest], include: [{os: windows-latest}]}}, steps: []}}\n",
+    ] {
+        assert_eq!(grants(text), [], "{text}");
+    }
+}
+
+#[test]
+fn whatever_a_job_gets_beyond_reading_is_named() {
+    let job = |rest: &str| grants(&format!("permissions: {{}}\njobs:\n  a:\n    steps: []\n    {rest}\n"));
+    let hosted = |rest: &str| job(&format!("runs-on: ubuntu-latest\n    {rest}"));
+    let write = |scope: &str| Grant::Write {
+        scope: scope.to_owned(),
+    };
+    let environment = |name: &str| Grant::Environment { name: name.to_owned() };
+    assert_eq!(
+        grants("jobs: {a: {runs-on: ubuntu-latest, steps: []}}"),
+        [Grant::DefaultPermissions]
+    );
+    let table = [
+        (hosted("permissions: write-all"), vec![write("all")]),
+        (
+            hosted("permissions: {contents: read, packages: write}"),
+            vec![write("packages")],
+        ),
+        (hosted("permissions: {id-token: write}"), vec![Grant::IdentityToken]),
+        (hosted("permissions: '${{ x }}'"), vec![not_literal("permissions")]),
+        (hosted("env: {K: '${{ secrets.KEY }}'}"), vec![secret("KEY")]),
+        (hosted("env: {K: \"${{ secrets['key'] }}\"}"), vec![secret("KEY")]),
+        (hosted("env: {K: '${{ toJSON(secrets) }}'}"), vec![Grant::AllSecrets]),
+        (
+            hosted("env: {K: '${{ secrets[matrix.name] }}'}"),
+            vec![Grant::AllSecrets],
+        ),
+        (hosted("if: secrets.KEY != ''"), vec![secret("KEY")]),
+        (hosted("environment: prod"), vec![environment("prod")]),
+        (hosted("environment: {name: prod}"), vec![environment("{name: prod}")]),
+        (
+            hosted("runs-as: root"),
+            vec![Grant::Unknown(Unjudged::UnknownKey {
+                key: "runs-as".to_owned(),
+            })],
+        ),
+        (job("runs-on: self-hosted"), vec![runner("self-hosted")]),
+        (
+            job("runs-on: [self-hosted, linux]"),
+            vec![runner("[self-hosted, linux]")],
+        ),
+        (job("runs-on: {group: big}"), vec![runner("{group: big}")]),
+        (
+            job("runs-on: ubuntu-latest-16-cores"),
+            vec![runner("ubuntu-latest-16-cores")],
+        ),
+        (job("runs-on: '${{ inputs.os }}'"), vec![runner("${{ inputs.os }}")]),
+        (job("name: no machine"), vec![not_literal("runs-on")]),
+    ];
+    for (found, expected) in table {
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn local_actions_and_workflows_are_judged_by_their_own_files_and_others_are_not_harmless() {
+    let calling = |job: &str| format!("on: push\npermissions: {{}}\njobs:\n  a:\n    {job}\n");
+    let local = "uses: ./.github/workflows/called.yml";
+    let grants = |job: &str, called: &str| {
+        let files = [(CI, calling(job)), (".github/workflows/called.yml", called.to_owned())];
+        let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
+        judged(&files)
+            .into_iter()
+            .flat_map(|one| one.grants)
+            .collect::<Vec<_>>()
+    };
+    let harmless = "on: workflow_call\njobs: {b: {runs-on: ubuntu-latest, steps: []}}\n";
+    let own_runner = "on: workflow_call\njobs: {b: {runs-on: mine, steps: []}}\n";
+    let writes = "on: workflow_call\npermissions: {contents: write}\njobs: {b: {runs-on: ubuntu-latest, steps: []}}\n";
+    let circle = "on: workflow_call\njobs: {b: {uses: ./.github/workflows/called.yml}}\n";
+    assert_eq!(grants(local, harmless), []);
+    assert_eq!(
+        grants(&format!("{local}\n    secrets: inherit"), harmless),
+        [Grant::AllSecrets]
+    );
+    assert_eq!(
+        grants(
+            &format!("{local}\n    secrets: {{K: '${{{{ secrets.K }}}}'}}"),
+            harmless
+        ),
+        [secret("K")]
+    );
+    assert_eq!(grants(local, own_runner), [runner("mine")]);
+    assert_eq!(
+        grants(local, writes),
+        [Grant::Write {
+            scope: "contents".to_owned()
+        }]
+    );
+    assert_eq!(grants(local, circle), [Grant::Unknown(Unjudged::TooDeep)]);
+    let foreign = Grant::ForeignWorkflow {
+        uses: "o/r/.github/workflows/x.yml@v1".to_owned(),
+    };
+    assert_eq!(grants("uses: o/r/.github/workflows/x.yml@v1", harmless), [foreign]);
+    let missing = Grant::Unknown(Unjudged::Missing {
+        path: ".github/workflows/none.yml".to_owned(),
+    });
+    assert_eq!(grants("uses: ./.github/workflows/none.yml", harmless), [missing]);
+}
+
+#[test]
+fn a_local_action_may_fetch_the_head_for_its_workflow() {
+    let workflow =
+        "on: pull_request_target\npermissions: {}\njobs: {a: {runs-on: ubuntu-latest, steps: [{uses: ./act}]}}\n";
+    let action = "runs: {using: composite, steps: [{uses: actions/checkout@v5, with: {ref: '${{ inputs.ref }}'}}]}\n";
+    let runs = |action: &str| !judged(&[(CI, workflow), ("act/action.yml", action)]).is_empty();
+    assert!(runs(action));
+    assert!(!runs("runs: {using: composite, steps: [{run: make, shell: bash}]}\n"));
+}
+
+#[test]
+fn what_cannot_be_judged_is_not_harmless() {
+    let unknown = |text: &str| {
+        let found = judged(&[(CI, text)]);
+        let grants: Vec<Grant> = found.into_iter().flat_map(|one| one.grants).collect();
+        matches!(grants.as_slice(), [Grant::Unknown(_), ..])
+    };
+    for text in [
+        "on: [unclosed",
+        "on: push\npermissions: &p {}\njobs: {a: {permissions: *p, runs-on: ubuntu-latest, steps: []}}",
+        "on: push\non: push\n",
+        "on: 7\n",
+        "name: nothing starts it\n",
+        "on: push\npermissions: {}\njobs: none\n",
+        "on: push\npermissions: {}\nextends: other\njobs: {a: {runs-on: ubuntu-latest, steps: []}}",
+    ] {
+        assert!(unknown(text), "{text}");
+    }
+    let large = [(CI.to_owned(), None)].into();
+    let found = workflows(&large, &Branches::of_run("autobuild/7", "main"));
+    assert_eq!(found[0].grants, [Grant::Unknown(Unjudged::TooLarge)].into());
+    assert!(!found[0].is_held_by_instruction());
+    let many: Files = (0..MOST_FILES)
+        .map(|n| (format!("{n}/action.yml"), Some(String::new())))
+        .collect();
+    assert_eq!(workflows(&many, &Branches::of_run("autobuild/7", "main")).len(), 1);
+}
