@@ -98,8 +98,19 @@ impl Engine {
             tracing::warn!(%error, id = %job.effect.id, "the end of {} is not stored yet", job.effect.id);
             tokio::time::sleep(self.settings.pause_to_store(tries)).await;
             tries = tries.saturating_add(1);
-            if let Err(error) = self.store.renew(&job.hold, self.lease_end()).await {
-                tracing::debug!(%error, id = %job.effect.id, "the lease of {} was not renewed", job.effect.id);
+            self.renew(job).await;
+        }
+    }
+
+    /// Renews the lease; `None` if the database fails. Then this process takes nothing back for a lease: its own effects
+    /// look abandoned as soon as the database can be written again.
+    async fn renew(&self, job: &Job) -> Option<Lease> {
+        match self.store.renew(&job.hold, self.lease_end()).await {
+            Ok(lease) => Some(lease),
+            Err(error) => {
+                self.lease_clock.lose_contact();
+                tracing::warn!(%error, id = %job.effect.id, "the lease of {} was not renewed", job.effect.id);
+                None
             }
         }
     }
@@ -160,12 +171,10 @@ impl Engine {
                 () = tokio::time::sleep(self.settings.renew) => {}
                 _ = looks.changed() => {}
             }
-            match self.store.renew(&job.hold, self.lease_end()).await {
-                Ok(Lease::Mine) => job.renewed(self.settings.lease),
-                Ok(lost) => return lost,
-                Err(error) => {
-                    tracing::warn!(%error, id = %job.effect.id, "the lease of {} was not renewed", job.effect.id)
-                }
+            match self.renew(job).await {
+                Some(Lease::Mine) => job.renewed(self.settings.lease),
+                Some(lost) => return lost,
+                None => {}
             }
         }
     }

@@ -51,21 +51,30 @@ impl LeaseClock {
         now: impl Fn() -> Millis,
         lease: Duration,
     ) -> Result<bool, StoreError> {
-        let read = store.clock().await;
-        let mut contact = self.contact.lock().unwrap_or_else(PoisonError::into_inner);
-        match read {
+        match store.clock().await {
             Ok(theirs) => {
                 let ahead = theirs.map_or(0, |theirs| theirs.0.saturating_sub(now().0));
                 self.ahead_ms.store(ahead, Ordering::Relaxed);
-                let continued = Contact::after(*contact, Instant::now(), lease);
-                *contact = Some(continued);
-                Ok(continued.is_whole(lease))
+                Ok(self.answered(Instant::now(), lease))
             }
             Err(error) => {
-                *contact = None;
+                self.lose_contact();
                 Err(error)
             }
         }
+    }
+
+    /// Records that the database answered at `now`. Returns whether the contact has lasted a whole lease.
+    fn answered(&self, now: Instant, lease: Duration) -> bool {
+        let mut contact = self.contact.lock().unwrap_or_else(PoisonError::into_inner);
+        let continued = Contact::after(*contact, now, lease);
+        *contact = Some(continued);
+        continued.is_whole(lease)
+    }
+
+    /// Ends the contact: the database refused a write. It may still answer reads, as on a full disk.
+    pub(super) fn lose_contact(&self) {
+        *self.contact.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Converts a time of this process to the database's.
@@ -81,16 +90,25 @@ mod tests {
     #[test]
     fn contact_is_whole_after_a_lease_without_a_gap() {
         let (start, lease) = (Instant::now(), Duration::from_secs(60));
-        let at = |seconds: u64| start + Duration::from_secs(seconds);
         let whole = |answers: &[u64]| {
-            let after = |before, second: &u64| Some(Contact::after(before, at(*second), lease));
-            let contact = answers.iter().fold(None, after);
-            contact.is_some_and(|contact| contact.is_whole(lease))
+            let clock = LeaseClock::default();
+            let answered = |second: &u64| clock.answered(start + Duration::from_secs(*second), lease);
+            answers.iter().map(answered).fold(false, |_, is_whole| is_whole)
         };
         assert!(!whole(&[0]), "it has just started");
         assert!(!whole(&[0, 30, 59]));
         assert!(whole(&[0, 30, 59, 60]));
         assert!(!whole(&[0, 30, 60, 120]), "it froze for a lease");
         assert!(whole(&[0, 30, 60, 120, 150, 180]));
+    }
+
+    #[test]
+    fn a_refused_write_ends_the_contact_although_reads_are_answered() {
+        let (start, lease) = (Instant::now(), Duration::from_secs(60));
+        let clock = LeaseClock::default();
+        let answered = |second| clock.answered(start + Duration::from_secs(second), lease);
+        assert!([0, 30, 60].map(answered)[2]);
+        clock.lose_contact();
+        assert_eq!([61, 100, 120, 121].map(answered), [false, false, false, true]);
     }
 }

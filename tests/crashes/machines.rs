@@ -7,11 +7,10 @@ use crate::{
     killed::{Blow, Extent, Met, every_call_at},
     play::{WATCHDOG, assert_looks, calm, go_on, is_thorough},
     story::Story,
-    world::{Place, World},
+    world::{LEASE_SECONDS, Place, World},
 };
 use forge::{Fault, Mishap};
 use rustix::process::{Resource, Rlimit, prlimit};
-use std::time::Duration;
 
 fn pushes(kind: &Kind) -> bool {
     kind.path.ends_with("/git-receive-pack")
@@ -89,6 +88,12 @@ async fn ends_with_one_run(world: &mut World) {
     );
 }
 
+/// Waits until the running effect's lease has ended.
+async fn lease_ends(world: &mut World) {
+    let ended = tokio::time::timeout(WATCHDOG, world.lease_ends()).await;
+    assert!(ended.is_ok(), "the lease is renewed for ever:\n{}", world.log());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_player_that_ends_while_postgres_is_away_for_leases_is_not_paid_again() {
     let story = Story::caught();
@@ -98,7 +103,7 @@ async fn a_player_that_ends_while_postgres_is_away_for_leases_is_not_paid_again(
     player_runs(&mut world, &story).await;
     line.cut();
     world.pipes.go().await;
-    tokio::time::sleep(Duration::from_secs(5)).await;
+    lease_ends(&mut world).await;
     line.mend();
     ends_with_one_run(&mut world).await;
 }
@@ -108,6 +113,7 @@ async fn a_player_that_ends_while_the_disk_is_full_is_not_paid_again() {
     let story = Story::caught();
     let mut world = World::new(&story).await;
     world.survives_file_limits();
+    world.set("AUTOBUILD_LEASE_SECONDS", LEASE_SECONDS);
     world.start();
     player_runs(&mut world, &story).await;
     // No file of the service grows any more, as on a full disk.
@@ -117,7 +123,7 @@ async fn a_player_that_ends_while_the_disk_is_full_is_not_paid_again() {
     };
     let before = prlimit(Some(world.process()), Resource::Fsize, full).unwrap();
     world.pipes.go().await;
-    tokio::time::sleep(Duration::from_secs(3)).await;
+    lease_ends(&mut world).await;
     prlimit(Some(world.process()), Resource::Fsize, before).unwrap();
     ends_with_one_run(&mut world).await;
 }

@@ -30,7 +30,7 @@ pub const EVE: &str = "eve";
 const LOOK: Duration = Duration::from_millis(25);
 
 /// The lease of services on PostgreSQL: short, since the work of a killed one waits for it.
-const LEASE_SECONDS: &str = "2";
+pub const LEASE_SECONDS: &str = "2";
 
 /// Where the services of a story work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -313,6 +313,22 @@ impl World {
         let mut service = self.services.pop().expect("the service was started");
         let status = service.child.wait().await.unwrap();
         assert!(status.success(), "{status}\n{}", self.log());
+    }
+
+    /// Waits until the database's clock has passed the end of a running effect's lease.
+    pub async fn lease_ends(&mut self) {
+        let now = match &self.database_url {
+            Some(_) => "EXTRACT(EPOCH FROM clock_timestamp()) * 1000",
+            None => "unixepoch('subsec') * 1000",
+        };
+        let sql = format!("SELECT count(*) FROM effect WHERE state = 'running' AND lease_until < {now}");
+        loop {
+            let ended: Vec<(i64,)> = self.look(&sql).await.unwrap_or_default();
+            if ended.iter().any(|(count,)| *count > 0) {
+                return;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     /// Effects that wait or run; none while there is no database.
