@@ -43,7 +43,7 @@ statements! {
     ONE = "SELECT name, cause, said, failures, since, until FROM provider WHERE name = $1";
     ALL = "SELECT name, cause, said, failures, since, until FROM provider ORDER BY name";
     PARKED = "SELECT subject, waits_for, run_at FROM effect WHERE feature_id = $1 AND state = 'ready' \
-              AND waits_for IS NOT NULL AND (run_at > $2 OR waits_for IN ('github', 'machine', 'unknown')) ORDER BY run_at, seq";
+              AND waits = 1 AND waits_for IS NOT NULL AND (run_at > $2 OR waits_for IN ('github', 'machine', 'unknown')) ORDER BY run_at, seq";
 }
 
 /// The reason why a provider does not serve us.
@@ -261,7 +261,7 @@ impl Store {
 
     /// Returns the effects of a Feature that wait for a provider, for GitHub or for our own machine, the next one
     /// due first. An effect waits for GitHub or the machine until its next try succeeds, so it is included even if that
-    /// is due.
+    /// is due. Effects that do not continue the work wait unseen: nothing would show that their wait is over.
     pub async fn parked(&self, feature: &FeatureKey, now: Millis) -> Result<Vec<Parked>, StoreError> {
         let rows = self.db.rows(PARKED, args![&feature.to_string(), now.0]).await?;
         let parked = |row: &Row| {

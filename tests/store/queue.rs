@@ -1,12 +1,13 @@
 //! The queue as people see it: what holds each effect back, and what was given up, tried again.
 
 use crate::contract::{Database, LATER, NOW, claim, claimed_id, effect, feature, key, step};
-use autobuild::store::{Commit, EffectState, FeatureRow, HeldBy, Lane, NewEffect, Outcome, Store};
+use autobuild::store::{Commit, EffectState, FeatureRow, Fenced, HeldBy, Lane, NewEffect, Outcome, Store, WaitsOn};
 use domain::ids::Millis;
 
 on_both! {
     each_effect_tells_what_holds_it_back
     what_was_given_up_is_tried_again_once
+    the_waits_of_work_alone_are_shown
 }
 
 async fn holds(store: &Store) -> Vec<(String, EffectState, Option<HeldBy>)> {
@@ -76,4 +77,24 @@ async fn what_was_given_up_is_tried_again_once(db: Database) {
     let queue = store.queue(10).await.unwrap();
     assert_eq!((queue.len(), queue[0].run_at, queue[0].attempt), (1, again, 0));
     assert_eq!(store.failed_effects(10).await.unwrap(), []);
+}
+
+async fn the_waits_of_work_alone_are_shown(db: Database) {
+    let store = db.open().await;
+    let work = NewEffect {
+        waits: true,
+        ..effect("merge", Lane::Forge, "one")
+    };
+    store
+        .add_effects(&[work, effect("close", Lane::Forge, "two")])
+        .await
+        .unwrap();
+    for _ in 0..2 {
+        let hold = claim(&store, Lane::Forge).await.unwrap().hold;
+        let waits = store.wait_out(&hold, (&WaitsOn::Forge, "502"), NOW, LATER, &[]);
+        assert_eq!(waits.await.unwrap(), Fenced::Written);
+    }
+    let parked = store.parked(&key(1, 1), NOW).await.unwrap();
+    let subjects: Vec<&str> = parked.iter().map(|parked| parked.subject.as_str()).collect();
+    assert_eq!(subjects, ["one"]);
 }
