@@ -6,6 +6,7 @@ use crate::{
     calls::Kind,
     killed::{Blow, Extent, Met, every_call_at},
     play::{WATCHDOG, assert_looks, calm, go_on, is_thorough},
+    relay::Line,
     story::Story,
     world::{LEASE_SECONDS, Place, World},
 };
@@ -21,7 +22,7 @@ async fn a_push_whose_machine_is_gone_is_made_up_for_by_the_other() {
     for blow in [Blow::Before, Blow::After] {
         // The first push after a move is often that of the integration branch.
         let met: Met = (pushes, Extent::OfEachMove(2));
-        every_call_at(Place::TwoMachines, Story::completed, blow, met).await;
+        every_call_at(Place::Machines(2), Story::completed, blow, met).await;
     }
 }
 
@@ -29,7 +30,7 @@ async fn a_push_whose_machine_is_gone_is_made_up_for_by_the_other() {
 async fn two_machines_that_cannot_push_for_long_pay_for_one_run() {
     let story = Story::completed();
     let calm = calm(&story).await;
-    let mut world = World::at(Place::TwoMachines, &story).await;
+    let mut world = World::at(Place::Machines(2), &story).await;
     world.set("AUTOBUILD_BACKOFF_SECONDS", "1");
     let order = Fault::on("POST", "*/git-receive-pack", Mishap::fail(502)).containing("task-001");
     let order = world.forge.order(order.times(4));
@@ -45,7 +46,7 @@ async fn killed_at_every_write_on_postgres_it_ends_alike() {
     if !is_thorough() {
         return;
     }
-    for place in [Place::Postgres, Place::TwoMachines] {
+    for place in [Place::Postgres, Place::Machines(2)] {
         for blow in [Blow::Before, Blow::After] {
             let met: Met = (Kind::writes, Extent::OfEachMove(2));
             every_call_at(place, Story::completed, blow, met).await;
@@ -101,10 +102,10 @@ async fn a_player_that_ends_while_postgres_is_away_for_leases_is_not_paid_again(
     let line = world.relay_database().await;
     world.start();
     player_runs(&mut world, &story).await;
-    line.cut();
+    line.set(Line::Cut);
     world.pipes.go().await;
     lease_ends(&mut world).await;
-    line.mend();
+    line.set(Line::Open);
     ends_with_one_run(&mut world).await;
 }
 

@@ -1,5 +1,5 @@
 //! All that people can see in the end, without what differs from run to run: ids, commits' names, times. And how often
-//! they paid for a Player.
+//! they paid for an agent.
 
 use crate::{beside::REPO, world::World};
 use serde_json::Value;
@@ -9,21 +9,50 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-/// Takes the picture.
+/// How much a picture shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Everything.
+    Texts,
+    /// What there is, without the texts: another version may word it otherwise.
+    Facts,
+}
+
+/// A picture of the world, with what `detail` asks for.
+struct Camera<'w> {
+    world: &'w World,
+    detail: Detail,
+}
+
+/// Takes the picture with its texts.
 pub async fn take(world: &World) -> String {
+    take_with(world, Detail::Texts).await
+}
+
+/// Takes the picture.
+pub async fn take_with(world: &World, detail: Detail) -> String {
     let mut picture = String::new();
+    let camera = Camera { world, detail };
     let issues = look(world, "issues?state=all&direction=asc&sort=created").await;
     let mut issues: Vec<Value> = issues.as_array().unwrap().clone();
     issues.sort_by_key(|issue| issue["number"].as_u64());
     for issue in &issues {
-        conversation(world, issue, &mut picture).await;
+        camera.conversation(issue, &mut picture).await;
     }
-    branches(world, &mut picture);
+    camera.branches(&mut picture);
     happened(world, &mut picture);
-    let runs = world.runs("player").await;
-    let paid = runs.iter().filter(|state| *state == "ended").count();
-    writeln!(picture, "{paid} runs of a Player were paid and ended").unwrap();
+    for (role, runs) in finished_runs(world).await {
+        writeln!(picture, "{runs} runs of the {role} were paid and kept").unwrap();
+    }
     picture
+}
+
+/// How many runs of each role have ended with a result that was kept.
+async fn finished_runs(world: &World) -> Vec<(String, i64)> {
+    let mut database = world.open_database().await.unwrap();
+    let sql = "SELECT role, count(*) FROM run WHERE state = 'ended' AND coalesce(failure, '') <> 'result_lost' \
+               GROUP BY role ORDER BY role";
+    database.rows(sql).await.unwrap()
 }
 
 async fn look(world: &World, path: &str) -> Value {
@@ -38,110 +67,125 @@ fn login(value: &Value) -> &str {
     value["user"]["login"].as_str().unwrap_or("?")
 }
 
-fn text(value: &Value) -> String {
-    steady(value.as_str().unwrap_or_default()).replace('\n', "\n    ")
-}
+impl Camera<'_> {
+    fn text(&self, value: &Value) -> String {
+        self.steady(value.as_str().unwrap_or_default()).replace('\n', "\n    ")
+    }
 
-async fn conversation(world: &World, issue: &Value, picture: &mut String) {
-    let number = issue["number"].as_u64().unwrap();
-    let labels: Vec<&str> = list(&issue["labels"])
-        .filter_map(|label| label["name"].as_str())
-        .collect();
-    let (title, state) = (text(&issue["title"]), &issue["state"]);
-    writeln!(picture, "#{number} {title} {state} {labels:?} by {}", login(issue)).unwrap();
-    writeln!(picture, "    {}", text(&issue["body"])).unwrap();
-    for comment in list(&look(world, &format!("issues/{number}/comments")).await) {
-        writeln!(picture, "  {} said: {}", login(comment), text(&comment["body"])).unwrap();
-        let id = comment["id"].as_u64().unwrap();
-        for reaction in list(&look(world, &format!("issues/comments/{id}/reactions")).await) {
-            writeln!(picture, "    {} reacted {}", login(reaction), reaction["content"]).unwrap();
+    /// The steady form of a text, or nothing of it.
+    fn steady(&self, text: &str) -> String {
+        match self.detail {
+            Detail::Texts => steady(text),
+            Detail::Facts => String::new(),
         }
     }
-    for reaction in list(&look(world, &format!("issues/{number}/reactions")).await) {
-        writeln!(picture, "  {} reacted {}", login(reaction), reaction["content"]).unwrap();
-    }
-    if issue.get("pull_request").is_some() {
-        pull(world, number, picture).await;
-    }
-}
 
-async fn pull(world: &World, number: u64, picture: &mut String) {
-    let pull = look(world, &format!("pulls/{number}")).await;
-    let (draft, merged) = (&pull["draft"], &pull["merged"]);
-    let (head, base) = (&pull["head"]["ref"], &pull["base"]["ref"]);
-    writeln!(picture, "  {head} into {base}, draft {draft}, merged {merged}").unwrap();
-    for review in list(&look(world, &format!("pulls/{number}/reviews")).await) {
-        let body = text(&review["body"]);
-        writeln!(picture, "  {} reviewed {}: {body}", login(review), review["state"]).unwrap();
-    }
-    for remark in list(&look(world, &format!("pulls/{number}/comments")).await) {
-        let (path, line, body) = (&remark["path"], &remark["line"], text(&remark["body"]));
-        writeln!(picture, "  {} on {path}:{line}: {body}", login(remark)).unwrap();
-    }
-    for commit in list(&look(world, &format!("pulls/{number}/commits")).await) {
-        let sha = commit["sha"].as_str().unwrap();
-        writeln!(picture, "  commit {}", text(&commit["commit"]["message"])).unwrap();
-        for run in list(&look(world, &format!("commits/{sha}/check-runs")).await["check_runs"]) {
-            let output = &run["output"];
-            let (title, summary) = (text(&output["title"]), text(&output["summary"]));
-            let (name, conclusion) = (&run["name"], &run["conclusion"]);
-            writeln!(picture, "    check {name} {conclusion}: {title}\n    {summary}").unwrap();
-            writeln!(picture, "    {} annotations", output["annotations_count"]).unwrap();
+    async fn conversation(&self, issue: &Value, picture: &mut String) {
+        let number = issue["number"].as_u64().unwrap();
+        let labels: Vec<&str> = list(&issue["labels"])
+            .filter_map(|label| label["name"].as_str())
+            .collect();
+        let (title, state) = (self.text(&issue["title"]), &issue["state"]);
+        writeln!(picture, "#{number} {title} {state} {labels:?} by {}", login(issue)).unwrap();
+        writeln!(picture, "    {}", self.text(&issue["body"])).unwrap();
+        for comment in list(&look(self.world, &format!("issues/{number}/comments")).await) {
+            writeln!(picture, "  {} said: {}", login(comment), self.text(&comment["body"])).unwrap();
+            let id = comment["id"].as_u64().unwrap();
+            for reaction in list(&look(self.world, &format!("issues/comments/{id}/reactions")).await) {
+                writeln!(picture, "    {} reacted {}", login(reaction), reaction["content"]).unwrap();
+            }
+        }
+        for reaction in list(&look(self.world, &format!("issues/{number}/reactions")).await) {
+            writeln!(picture, "  {} reacted {}", login(reaction), reaction["content"]).unwrap();
+        }
+        if issue.get("pull_request").is_some() {
+            self.pull(number, picture).await;
         }
     }
-}
 
-/// Every branch, and every commit that a branch holds: its files, its parents' files, its message.
-fn branches(world: &World, picture: &mut String) {
-    let mut blobs = BTreeMap::new();
-    for branch in git(world, &["for-each-ref", "--format=%(refname) %(tree)", "refs/heads"]).lines() {
-        let (name, tree) = branch.split_once(' ').unwrap();
-        writeln!(picture, "{name}").unwrap();
-        for file in files(world, tree, &mut blobs) {
-            writeln!(picture, "  {file}").unwrap();
+    async fn pull(&self, number: u64, picture: &mut String) {
+        let pull = look(self.world, &format!("pulls/{number}")).await;
+        let (draft, merged) = (&pull["draft"], &pull["merged"]);
+        let (head, base) = (&pull["head"]["ref"], &pull["base"]["ref"]);
+        writeln!(picture, "  {head} into {base}, draft {draft}, merged {merged}").unwrap();
+        for review in list(&look(self.world, &format!("pulls/{number}/reviews")).await) {
+            let body = self.text(&review["body"]);
+            writeln!(picture, "  {} reviewed {}: {body}", login(review), review["state"]).unwrap();
+        }
+        for remark in list(&look(self.world, &format!("pulls/{number}/comments")).await) {
+            let (path, line, body) = (&remark["path"], &remark["line"], self.text(&remark["body"]));
+            writeln!(picture, "  {} on {path}:{line}: {body}", login(remark)).unwrap();
+        }
+        for commit in list(&look(self.world, &format!("pulls/{number}/commits")).await) {
+            let sha = commit["sha"].as_str().unwrap();
+            writeln!(picture, "  commit {}", self.text(&commit["commit"]["message"])).unwrap();
+            for run in list(&look(self.world, &format!("commits/{sha}/check-runs")).await["check_runs"]) {
+                let output = &run["output"];
+                let (title, summary) = (self.text(&output["title"]), self.text(&output["summary"]));
+                let (name, conclusion) = (&run["name"], &run["conclusion"]);
+                writeln!(picture, "    check {name} {conclusion}: {title}\n    {summary}").unwrap();
+                writeln!(picture, "    {} annotations", output["annotations_count"]).unwrap();
+            }
         }
     }
-    let log = git(world, &["log", "--branches", "--format=%H %T %P%x01%an%x01%B%x00"]);
-    let commits: Vec<(&str, &str)> = log
-        .split('\0')
-        .filter_map(|entry| entry.trim_start().split_once('\u{1}'))
-        .collect();
-    let mut trees = BTreeMap::new();
-    for (names, _) in &commits {
-        let mut names = names.split(' ');
-        let (commit, tree) = (names.next().unwrap(), names.next().unwrap());
-        let mut hasher = DefaultHasher::new();
-        files(world, tree, &mut blobs).hash(&mut hasher);
-        trees.insert(commit, format!("{:x}", hasher.finish()));
-    }
-    let mut shown: Vec<String> = commits
-        .iter()
-        .map(|(names, rest)| {
-            let mut names = names.split(' ');
-            let tree = names.next().and_then(|commit| trees.get(commit));
-            let parents: Vec<_> = names.skip(1).filter_map(|parent| trees.get(parent)).collect();
-            format!("files {tree:?} on {parents:?} {}", steady(rest))
-        })
-        .collect();
-    shown.sort();
-    shown.iter().for_each(|commit| writeln!(picture, "{commit}").unwrap());
-}
 
-/// The files of a tree, with their texts.
-fn files(world: &World, tree: &str, blobs: &mut BTreeMap<String, String>) -> Vec<String> {
-    let folder = world.folder.path().display().to_string();
-    git(world, &["ls-tree", "-r", tree])
+    /// Every branch, and every commit that a branch holds: its files, its parents' files, its message.
+    fn branches(&self, picture: &mut String) {
+        let mut blobs = BTreeMap::new();
+        for branch in git(
+            self.world,
+            &["for-each-ref", "--format=%(refname) %(tree)", "refs/heads"],
+        )
         .lines()
-        .map(|line| {
-            let (entry, path) = line.split_once('\t').unwrap();
-            let (mode, blob) = entry.split_once(" blob ").unwrap();
-            let text = blobs
-                .entry(blob.to_owned())
-                .or_insert_with(|| steady(&git(world, &["cat-file", "blob", blob])));
-            let text = text.replace(&folder, "…");
-            format!("{mode} {path}: {}", text.replace('\n', "\n    "))
-        })
-        .collect()
+        {
+            let (name, tree) = branch.split_once(' ').unwrap();
+            writeln!(picture, "{name}").unwrap();
+            for file in self.files(tree, &mut blobs) {
+                writeln!(picture, "  {file}").unwrap();
+            }
+        }
+        let log = git(self.world, &["log", "--branches", "--format=%H %T %P%x01%an%x01%B%x00"]);
+        let commits: Vec<(&str, &str)> = log
+            .split('\0')
+            .filter_map(|entry| entry.trim_start().split_once('\u{1}'))
+            .collect();
+        let mut trees = BTreeMap::new();
+        for (names, _) in &commits {
+            let mut names = names.split(' ');
+            let (commit, tree) = (names.next().unwrap(), names.next().unwrap());
+            let mut hasher = DefaultHasher::new();
+            self.files(tree, &mut blobs).hash(&mut hasher);
+            trees.insert(commit, format!("{:x}", hasher.finish()));
+        }
+        let mut shown: Vec<String> = commits
+            .iter()
+            .map(|(names, rest)| {
+                let mut names = names.split(' ');
+                let tree = names.next().and_then(|commit| trees.get(commit));
+                let parents: Vec<_> = names.skip(1).filter_map(|parent| trees.get(parent)).collect();
+                format!("files {tree:?} on {parents:?} {}", self.steady(rest))
+            })
+            .collect();
+        shown.sort();
+        shown.iter().for_each(|commit| writeln!(picture, "{commit}").unwrap());
+    }
+
+    /// The files of a tree, with their texts.
+    fn files(&self, tree: &str, blobs: &mut BTreeMap<String, String>) -> Vec<String> {
+        let folder = self.world.folder.path().display().to_string();
+        git(self.world, &["ls-tree", "-r", tree])
+            .lines()
+            .map(|line| {
+                let (entry, path) = line.split_once('\t').unwrap();
+                let (mode, blob) = entry.split_once(" blob ").unwrap();
+                let text = blobs
+                    .entry(blob.to_owned())
+                    .or_insert_with(|| self.steady(&git(self.world, &["cat-file", "blob", blob])));
+                let text = text.replace(&folder, "…");
+                format!("{mode} {path}: {}", text.replace('\n', "\n    "))
+            })
+            .collect()
+    }
 }
 
 fn git(world: &World, arguments: &[&str]) -> String {

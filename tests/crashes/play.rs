@@ -3,6 +3,7 @@
 use crate::{
     calls::{Kind, kinds},
     picture,
+    picture::Detail,
     story::Story,
     world::World,
 };
@@ -26,8 +27,19 @@ pub fn is_thorough() -> bool {
 pub struct Calm {
     /// What people see in the end.
     pub picture: String,
+    /// The same without texts.
+    pub facts: String,
     /// How often each kind of call was made, from each move until everything rested again.
     pub calls: Vec<BTreeMap<Kind, usize>>,
+    /// How many effects of each kind there were, from each move until everything rested again.
+    pub effects: Vec<BTreeMap<String, usize>>,
+}
+
+/// What happened from one move until everything rested again.
+#[derive(Default)]
+struct Observed {
+    calls: Vec<BTreeMap<Kind, usize>>,
+    effects: Vec<BTreeMap<String, usize>>,
 }
 
 /// What is found once for each story, and serves all tests of this process.
@@ -51,9 +63,13 @@ pub async fn calm(story: &Story) -> Arc<Calm> {
     static KNOWN: Once<Calm> = Once::new();
     let find = || async {
         let watched = tokio::time::timeout(WATCHDOG, observed(story)).await;
-        let (world, calls) = watched.expect("the undisturbed story ends");
-        let picture = picture::take(&world).await;
-        Arc::new(Calm { picture, calls })
+        let (world, observed) = watched.expect("the undisturbed story ends");
+        Arc::new(Calm {
+            picture: picture::take(&world).await,
+            facts: picture::take_with(&world, Detail::Facts).await,
+            calls: observed.calls,
+            effects: observed.effects,
+        })
     };
     KNOWN.of(story, find).await
 }
@@ -63,22 +79,33 @@ pub async fn undisturbed(story: &Story) -> World {
     observed(story).await.0
 }
 
-/// The same, with the calls between the rests.
-async fn observed(story: &Story) -> (World, Vec<BTreeMap<Kind, usize>>) {
+/// The same, with what happened between the rests.
+async fn observed(story: &Story) -> (World, Observed) {
     let mut world = World::new(story).await;
     world.start();
-    let (mut calls, mut known) = (Vec::new(), 0);
+    let (mut observed, mut calls, mut effects) = (Observed::default(), 0, BTreeMap::new());
     for step in &story.moves {
         step.play(&world).await;
         world.rest().await;
         let all = world.forge.calls();
-        calls.push(kinds(&all[known..]));
-        known = all.len();
+        observed.calls.push(kinds(&all[calls..]));
+        calls = all.len();
+        let now = world.effects().await;
+        observed.effects.push(more(&now, &effects));
+        effects = now;
     }
     assert_eq!(world.given_up().await, [], "{}", world.log());
     let unknown = world.forge.unknown_calls();
     assert!(unknown.is_empty(), "{unknown:?}");
-    (world, calls)
+    (world, observed)
+}
+
+/// How many more of each there are now.
+fn more(now: &BTreeMap<String, usize>, before: &BTreeMap<String, usize>) -> BTreeMap<String, usize> {
+    let more = now
+        .iter()
+        .map(|(kind, count)| (kind.clone(), count - before.get(kind).unwrap_or(&0)));
+    more.filter(|(_, count)| *count > 0).collect()
 }
 
 /// Plays all of a story with a service that was started.
@@ -98,11 +125,17 @@ pub async fn assert_looks(world: &World, expected: &str, what: &str) {
 
 /// What people see that is not as `expected`, and what was given up.
 pub async fn difference(world: &World, expected: &str) -> Option<String> {
-    let found = picture::take(world).await;
+    let difference = difference_in(world, Detail::Texts, expected).await?;
+    Some(format!("{difference}\n{}", world.log()))
+}
+
+/// The same for a picture with this detail, without the services' log.
+pub async fn difference_in(world: &World, detail: Detail, expected: &str) -> Option<String> {
+    let found = picture::take_with(world, detail).await;
     let given_up = world.given_up().await;
     (found != expected || !given_up.is_empty()).then(|| {
         let lines = differing(expected, &found);
-        format!("given up: {given_up:?}\n{lines}\n{}", world.log())
+        format!("given up: {given_up:?}\n{lines}")
     })
 }
 

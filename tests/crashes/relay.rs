@@ -1,11 +1,17 @@
-//! A relay on loopback: one address for whichever process answers now, and a line that can be cut.
+//! A relay on loopback: one address for whichever process answers now, and a line that can be cut, stalled or slowed down.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 use tokio::{
-    io::{AsyncRead, AsyncWrite, copy_bidirectional},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split},
     net::{TcpListener, TcpStream, UnixStream},
     sync::watch,
 };
+
+/// How much later everything arrives on a slow line.
+const DELAY: Duration = Duration::from_millis(40);
 
 /// Where the connections of a relay lead.
 #[derive(Clone, Debug)]
@@ -16,13 +22,25 @@ pub enum Target {
     Unix(String),
 }
 
+/// The state of all connections of a relay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// Everything passes.
+    Open,
+    /// Everything passes later.
+    Slow,
+    /// Connections stay, and nothing passes until the line changes.
+    Stalled,
+    /// Every connection is cut, and new ones are refused.
+    Cut,
+}
+
 /// A relay. It lives as long as the test.
 #[derive(Clone)]
 pub struct Relay {
     /// The addresses that may answer; the first that does is taken.
     targets: Arc<Mutex<Vec<Target>>>,
-    /// `true` while the line is open.
-    is_open: watch::Sender<bool>,
+    line: watch::Sender<Line>,
 }
 
 impl Relay {
@@ -32,7 +50,7 @@ impl Relay {
         let address = listener.local_addr().unwrap().to_string();
         let relay = Self {
             targets: Arc::new(Mutex::new(targets)),
-            is_open: watch::Sender::new(true),
+            line: watch::Sender::new(Line::Open),
         };
         let own = relay.clone();
         tokio::spawn(async move {
@@ -48,33 +66,27 @@ impl Relay {
         *self.targets.lock().unwrap() = targets;
     }
 
-    /// Cuts every connection, and refuses new ones until [`Relay::mend`].
-    pub fn cut(&self) {
-        self.is_open.send_replace(false);
-    }
-
-    /// Opens the line again.
-    pub fn mend(&self) {
-        self.is_open.send_replace(true);
+    /// Changes the state of all connections, present and future.
+    pub fn set(&self, line: Line) {
+        self.line.send_replace(line);
     }
 
     async fn pass(self, stream: TcpStream) {
-        let mut is_open = self.is_open.subscribe();
-        if !*is_open.borrow() {
+        let line = self.line.subscribe();
+        if *line.borrow() == Line::Cut {
             return;
         }
         let targets = self.targets.lock().unwrap().clone();
         for target in targets {
-            let cut = is_open.wait_for(|is_open| !is_open);
             match target {
                 Target::Tcp(address) => {
                     if let Ok(other) = TcpStream::connect(address).await {
-                        return between(stream, other, cut).await;
+                        return between(stream, other, line).await;
                     }
                 }
                 Target::Unix(path) => {
                     if let Ok(other) = UnixStream::connect(path).await {
-                        return between(stream, other, cut).await;
+                        return between(stream, other, line).await;
                     }
                 }
             }
@@ -82,9 +94,32 @@ impl Relay {
     }
 }
 
-async fn between<T>(mut one: TcpStream, mut other: impl AsyncRead + AsyncWrite + Unpin, cut: impl Future<Output = T>) {
+async fn between(one: TcpStream, other: impl AsyncRead + AsyncWrite + Unpin, line: watch::Receiver<Line>) {
+    let ((from_one, to_one), (from_other, to_other)) = (split(one), split(other));
+    let mut cut = line.clone();
     tokio::select! {
-        _ = copy_bidirectional(&mut one, &mut other) => {}
-        _ = cut => {}
+        _ = forward(from_one, to_other, line.clone()) => {}
+        _ = forward(from_other, to_one, line) => {}
+        _ = cut.wait_for(|line| *line == Line::Cut) => {}
+    }
+}
+
+/// Forwards what comes until one side ends.
+async fn forward(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    mut line: watch::Receiver<Line>,
+) -> std::io::Result<()> {
+    let mut part = vec![0; 1 << 16];
+    loop {
+        let length = from.read(&mut part).await?;
+        if length == 0 {
+            return Ok(());
+        }
+        let passing = line.wait_for(|line| *line != Line::Stalled).await.map(|line| *line);
+        if passing.is_ok_and(|line| line == Line::Slow) {
+            tokio::time::sleep(DELAY).await;
+        }
+        to.write_all(&part[..length]).await?;
     }
 }

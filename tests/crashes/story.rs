@@ -166,14 +166,30 @@ echo '{"summary": "lines.sh counts lines.", "files_modified": ['"$modified"'], "
 /// Says that it runs, and waits until it may go on.
 const WAIT: &str = "echo NAME > FOLDER/started; read -r line < FOLDER/go";
 
+/// Takes long enough to be met by a fault.
+const TAKE: &str = "sleep 0.7";
+
+/// How long the Player and the tests of a story run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// They end at once.
+    Immediate,
+    /// They say that they run, and wait.
+    Waiting,
+    /// They take a while.
+    Slow,
+}
+
 /// A story.
 pub struct Story {
     /// What tells it from the others.
     pub name: &'static str,
     /// The agents' script.
     pub agents: String,
-    /// Whether the Player is a program; it and the tests say that they run, and wait.
-    pub waits: bool,
+    /// How long its programs run.
+    pub pace: Pace,
+    /// Whether the Player is a program instead of a script.
+    player_is_program: bool,
     /// Its settings, and how its tests end.
     settings: &'static str,
     tests: &'static str,
@@ -188,7 +204,8 @@ impl Story {
         Self {
             name: "completed",
             agents: [PLANNED, FIRST_TURN, SECOND_TURN].concat(),
-            waits: false,
+            pace: Pace::Immediate,
+            player_is_program: false,
             settings: "max_turns: 1\nci: ignore\n",
             tests: "",
             moves: vec![
@@ -213,7 +230,8 @@ impl Story {
         Self {
             name: "paid",
             agents: [paid(PLANNED, "0.03"), paid(&player, "0.25"), paid(coach, "0.07")].concat(),
-            waits: false,
+            pace: Pace::Immediate,
+            player_is_program: false,
             settings: "ci: ignore\nbudget: { usd_per_task: 4, usd_per_feature: 20 }\n",
             tests: "",
             moves: vec![Move::Label],
@@ -225,7 +243,8 @@ impl Story {
         Self {
             name: "cancelled",
             agents: [PLANNED, INQUIRY, FIRST_TURN, FIRST_TURN].concat(),
-            waits: false,
+            pace: Pace::Immediate,
+            player_is_program: false,
             settings: "max_turns: 1\nci: ignore\n",
             tests: "",
             moves: vec![
@@ -251,7 +270,8 @@ impl Story {
         Self {
             name: "mended",
             agents: broken.replace("REMARKS", &remarks.join("\n")) + MENDED,
-            waits: false,
+            pace: Pace::Immediate,
+            player_is_program: false,
             settings: "merge: human\nci: ignore\ncommits: github\n",
             tests: TOGETHER,
             moves: vec![
@@ -269,27 +289,42 @@ impl Story {
     pub fn caught_mended() -> Self {
         Self {
             name: "caught_mended",
-            waits: true,
+            pace: Pace::Waiting,
             ..Self::mended()
         }
+    }
+
+    /// The stories in which faults are drawn: slow ones that have every kind of effect together.
+    pub fn slow() -> [Self; 3] {
+        let slow = |name, story| Self {
+            name,
+            pace: Pace::Slow,
+            ..story
+        };
+        let completed = Self {
+            player_is_program: true,
+            ..Self::completed()
+        };
+        [
+            slow("slow_completed", completed),
+            slow("slow_cancelled", Self::cancelled()),
+            slow("slow_mended", Self::mended()),
+        ]
     }
 
     /// The same as [`Story::completed`], with a Player and tests that can be caught while they run.
     pub fn caught() -> Self {
         Self {
             name: "caught",
-            waits: true,
+            pace: Pace::Waiting,
+            player_is_program: true,
             ..Self::completed()
         }
     }
 
     /// The repository's files.
     pub fn files(&self, folder: &Path) -> Vec<(&'static str, String)> {
-        let wait = if self.waits {
-            wait("tests", folder)
-        } else {
-            String::new()
-        };
+        let wait = self.wait("tests", folder);
         vec![
             ("README.md", "# tally\n".to_owned()),
             (
@@ -308,19 +343,24 @@ impl Story {
         let script = folder.join("agents.yml");
         std::fs::write(&script, &self.agents).unwrap();
         let mut agents = vec![("AUTOBUILD_AGENT", format!("scripted:{}", script.display()))];
-        if self.waits && self.tests.is_empty() {
+        if self.player_is_program {
             let program = folder.join("player.sh");
-            let text = PLAYER.replace("WAIT", &wait("player", folder));
+            let text = PLAYER.replace("WAIT", &self.wait("player", folder));
             std::fs::write(&program, text.replace("FOLDER", &folder.display().to_string())).unwrap();
             agents.push(("AUTOBUILD_AGENT_PLAYER", format!("command:sh {}", program.display())));
         }
         agents
     }
-}
 
-fn wait(name: &str, folder: &Path) -> String {
-    WAIT.replace("NAME", name)
-        .replace("FOLDER", &folder.display().to_string())
+    fn wait(&self, name: &str, folder: &Path) -> String {
+        let line = match self.pace {
+            Pace::Immediate => "",
+            Pace::Waiting => WAIT,
+            Pace::Slow => TAKE,
+        };
+        line.replace("NAME", name)
+            .replace("FOLDER", &folder.display().to_string())
+    }
 }
 
 impl Move {

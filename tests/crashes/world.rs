@@ -8,13 +8,15 @@ use crate::{
     story::Story,
 };
 use forge::FeedEvent;
+use rustix::process::{Pid, Signal, kill_process};
 use secrecy::ExposeSecret;
 use sqlx::{Connection, PgConnection};
 use std::{
+    collections::BTreeMap,
     fs::File,
     ops::Deref,
     path::{Path, PathBuf},
-    process::Stdio,
+    process::{ExitStatus, Stdio},
     time::Duration,
 };
 use support::{folder::folder, postgres};
@@ -39,14 +41,30 @@ pub enum Place {
     Sqlite,
     /// One service on PostgreSQL.
     Postgres,
-    /// Two services on PostgreSQL, with a data folder for each start.
-    TwoMachines,
+    /// So many services on PostgreSQL, with a data folder for each start.
+    Machines(usize),
+}
+
+/// What ends or freezes together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The service alone.
+    Process,
+    /// The service and every program that it started, as if its machine were gone.
+    Machine,
 }
 
 /// A running service.
 struct Service {
     child: Child,
     listen: String,
+}
+
+impl Service {
+    /// Returns its process id; 0 if it has ended.
+    fn id(&self) -> u32 {
+        self.child.id().unwrap_or_default()
+    }
 }
 
 /// Where a story is played.
@@ -94,7 +112,7 @@ impl World {
         beside.forge.create_user(EVE);
         let database_url = match place {
             Place::Sqlite => None,
-            Place::Postgres | Place::TwoMachines => Some(postgres::database().await),
+            Place::Postgres | Place::Machines(_) => Some(postgres::database().await),
         };
         if let Some(url) = &database_url {
             variables.push(("AUTOBUILD_DATABASE_URL", url.clone()));
@@ -102,7 +120,7 @@ impl World {
         }
         let relay = match place {
             Place::Sqlite | Place::Postgres => None,
-            Place::TwoMachines => Some(Relay::start(&beside.listen, Vec::new()).await.0),
+            Place::Machines(_) => Some(Relay::start(&beside.listen, Vec::new()).await.0),
         };
         Self {
             news: beside.forge.subscribe(),
@@ -131,8 +149,7 @@ impl World {
 
     /// From its next start on, the service reaches PostgreSQL through a line that can be cut.
     pub async fn relay_database(&mut self) -> Relay {
-        let url = self.database_url.as_deref().expect("the story is on PostgreSQL");
-        let mut url = url::Url::parse(url).unwrap();
+        let mut url = url::Url::parse(self.database_url()).unwrap();
         let folder = url
             .query_pairs()
             .find(|(name, _)| name == "host")
@@ -148,6 +165,11 @@ impl World {
         url.set_query(None);
         self.set("AUTOBUILD_DATABASE_URL", url.as_str());
         relay
+    }
+
+    /// The address of PostgreSQL, past the line that can be cut.
+    pub fn database_url(&self) -> &str {
+        self.database_url.as_deref().expect("the story is on PostgreSQL")
     }
 
     /// Where the service listens.
@@ -167,26 +189,33 @@ impl World {
     pub fn start(&mut self) {
         let most = match self.place {
             Place::Sqlite | Place::Postgres => 1,
-            Place::TwoMachines => 2,
+            Place::Machines(most) => most,
         };
         while self.services.len() < most {
             self.start_one();
         }
-        self.lead();
     }
 
     fn start_one(&mut self) {
+        let data = match &self.relay {
+            Some(_) => format!("data-{}", self.starts + 1),
+            None => "data".to_owned(),
+        };
+        self.start_in(&self.folder.path().join(data), Path::new(crate::PRODUCT.program));
+    }
+
+    /// Starts a service of this program with this data folder; returns its process id.
+    pub fn start_in(&mut self, data: &Path, program: &Path) -> u32 {
         self.starts += 1;
         let log = File::create(self.log_file(self.starts)).unwrap();
         // Programs of the stories wait on pipes in a folder that isolation would keep from them.
-        let mut service = self.service("0", log);
+        let mut service = self.service_of(program, "0", log);
         service.envs(self.variables.iter().cloned());
         let mut listen = self.listen.clone();
         if self.relay.is_some() {
             let host = listen.split(':').next().unwrap_or_default();
             listen = format!("{host}:{}", 7070 + self.starts);
-            let data = self.folder.path().join(format!("data-{}", self.starts));
-            share_scripts(&self.folder.path().join("data"), &data);
+            share_scripts(&self.folder.path().join("data"), data);
             service.env("AUTOBUILD_LISTEN", &listen).env("AUTOBUILD_DATA_DIR", data);
         }
         if let Some(script) = self.shell {
@@ -194,7 +223,11 @@ impl World {
             service = through_shell(script, &service, log);
         }
         let child = service.spawn().unwrap();
-        self.services.push(Service { child, listen });
+        let service = Service { child, listen };
+        let id = service.id();
+        self.services.push(service);
+        self.lead();
+        id
     }
 
     fn lead(&self) {
@@ -217,21 +250,37 @@ impl World {
     /// The same, in this lane first.
     pub async fn kill_in(&mut self, lane: &str) {
         let at = self.at_work(lane).await;
-        self.look_away().await;
-        let mut service = self.services.remove(at);
-        // A machine that is gone takes a git that still pushes with it.
-        let rest = match self.place {
-            Place::Sqlite | Place::Postgres => Vec::new(),
-            Place::TwoMachines => started_by(service.child.id().into_iter().collect()),
+        let reach = match self.place {
+            Place::Sqlite | Place::Postgres => Reach::Process,
+            // A machine that is gone takes a git that still pushes with it.
+            Place::Machines(_) => Reach::Machine,
         };
-        service.child.start_kill().unwrap();
-        for id in rest {
-            let pid = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw).unwrap();
-            // It may have ended meanwhile.
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-        }
+        self.kill_process(self.services[at].id(), reach).await;
+    }
+
+    /// Kills a service by its process id, and waits until the process is gone.
+    pub async fn kill_process(&mut self, process: u32, reach: Reach) {
+        self.look_away().await;
+        signal(process, reach, Signal::KILL);
+        let at = self.services.iter().position(|service| service.id() == process);
+        let mut service = self.services.remove(at.expect("the service runs"));
         service.child.wait().await.unwrap();
         self.lead();
+    }
+
+    /// Forgets the services that have ended; returns their process ids and how they ended.
+    pub fn take_ended(&mut self) -> Vec<(u32, ExitStatus)> {
+        let mut ended = Vec::new();
+        self.services.retain_mut(|service| {
+            let id = service.id();
+            let status = service.child.try_wait().unwrap();
+            ended.extend(status.map(|status| (id, status)));
+            status.is_none()
+        });
+        if !ended.is_empty() {
+            self.lead();
+        }
+        ended
     }
 
     /// Returns which service holds an effect now.
@@ -242,7 +291,7 @@ impl World {
         let sql = format!("SELECT worker FROM effect WHERE state = 'running' ORDER BY lane <> '{lane}', seq");
         let workers: Vec<(String,)> = self.look(&sql).await.unwrap_or_default();
         let is_at_work = |service: &Service| {
-            let name = format!("{}-", service.child.id().unwrap_or_default());
+            let name = format!("{}-", service.id());
             workers.first().is_some_and(|(worker,)| worker.starts_with(&name))
         };
         self.services.iter().position(is_at_work).unwrap_or(0)
@@ -255,15 +304,14 @@ impl World {
     }
 
     /// Returns the process of the only service.
-    pub fn process(&self) -> rustix::process::Pid {
-        let child = &self.services.first().expect("the service runs").child;
-        let id = child.id().and_then(|id| i32::try_from(id).ok()).unwrap();
-        rustix::process::Pid::from_raw(id).unwrap()
+    pub fn process(&self) -> Pid {
+        let id = self.services.first().expect("the service runs").id();
+        Pid::from_raw(i32::try_from(id).unwrap()).unwrap()
     }
 
     /// SIGTERM.
     pub fn terminate(&mut self) {
-        rustix::process::kill_process(self.process(), rustix::process::Signal::TERM).unwrap();
+        kill_process(self.process(), Signal::TERM).unwrap();
     }
 
     /// Waits until no delivery is under way and nothing is left to do.
@@ -303,7 +351,7 @@ impl World {
     }
 
     /// A delivery is stored with its work and work ends with what follows from it, so nothing hides between two looks.
-    async fn rests(&mut self) -> bool {
+    pub async fn rests(&mut self) -> bool {
         self.forge.deliveries_under_way() == 0 && self.unfinished().await == Some(0)
     }
 
@@ -331,6 +379,50 @@ impl World {
         }
     }
 
+    /// Returns the database's time in milliseconds, or 0 while there is no database.
+    pub async fn clock(&mut self) -> i64 {
+        let sql = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+        let now: Vec<(i64,)> = self.look(sql).await.unwrap_or_default();
+        now.first().map_or(0, |(now,)| *now)
+    }
+
+    /// Whether a replay and a sweep have both ended later than `time`.
+    pub async fn has_asked_since(&mut self, time: i64) -> bool {
+        let sql = "SELECT v FROM meta WHERE (k LIKE 'replay/%' OR k LIKE 'sweep/%') AND k NOT LIKE '%/turn'";
+        let walks: Vec<(String,)> = self.look(sql).await.unwrap_or_default();
+        let ended = walks.iter().filter(|(walk,)| {
+            let walk: Option<serde_json::Value> = serde_json::from_str(walk).ok();
+            walk.and_then(|walk| walk["ended_at"].as_i64())
+                .is_some_and(|ended| ended > time)
+        });
+        ended.count() == 2
+    }
+
+    /// Says which effects have not ended, and in which state the Features are.
+    pub async fn standing(&mut self) -> String {
+        let effects = "SELECT id || ' ' || state || ' attempt ' || attempt || ' crashes ' || crashes || ' at ' || run_at \
+                       || ': ' || coalesce(last_error, '') FROM effect WHERE state IN ('ready', 'running')";
+        let features = "SELECT id || ' ' || state FROM feature";
+        let mut lines = vec![format!(
+            "at {}, {} deliveries",
+            self.clock().await,
+            self.forge.deliveries_under_way()
+        )];
+        for sql in [effects, features] {
+            let rows: Vec<(String,)> = self.look(sql).await.unwrap_or_default();
+            lines.extend(rows.into_iter().map(|(line,)| line));
+        }
+        lines.join("\n")
+    }
+
+    /// How many runs of agents ended without a result that was kept.
+    pub async fn lost_runs(&self) -> usize {
+        let mut database = self.open_database().await.unwrap();
+        let sql = "SELECT count(*) FROM run WHERE state <> 'ended' OR failure = 'result_lost'";
+        let counted: Vec<(i64,)> = database.rows(sql).await.unwrap();
+        usize::try_from(counted[0].0).unwrap()
+    }
+
     /// Effects that wait or run; none while there is no database.
     async fn unfinished(&mut self) -> Option<i64> {
         let sql = "SELECT count(*) FROM effect WHERE state IN ('ready', 'running')";
@@ -339,7 +431,7 @@ impl World {
     }
 
     /// Reads with the connection that is kept between two looks; `None` while there is no database.
-    async fn look<T>(&mut self, sql: &str) -> Option<Vec<T>>
+    pub async fn look<T>(&mut self, sql: &str) -> Option<Vec<T>>
     where
         T: Send
             + Unpin
@@ -368,6 +460,15 @@ impl World {
             Some(url) => PgConnection::connect(url).await.ok().map(Database::Postgres),
             None => self.beside.open().await.map(Database::Sqlite),
         }
+    }
+
+    /// How many effects of each kind there were.
+    pub async fn effects(&self) -> BTreeMap<String, usize> {
+        let mut database = self.open_database().await.unwrap();
+        let sql = "SELECT kind, count(*) FROM effect GROUP BY kind";
+        let counted: Vec<(String, i64)> = database.rows(sql).await.unwrap();
+        let number = |(kind, count)| (kind, usize::try_from(count).unwrap());
+        counted.into_iter().map(number).collect()
     }
 
     /// The effects that were given up, with the reason.
@@ -411,7 +512,10 @@ fn share_scripts(first: &Path, data: &Path) {
     for made in [&scripts, &data.join("agents")] {
         std::fs::create_dir_all(made).unwrap();
     }
-    std::os::unix::fs::symlink(scripts, data.join("agents/scripts")).unwrap();
+    let link = data.join("agents/scripts");
+    if !link.exists() {
+        std::os::unix::fs::symlink(scripts, link).unwrap();
+    }
 }
 
 /// Returns a shell that runs the script and the service with the same settings.
@@ -429,6 +533,19 @@ fn through_shell(script: &str, service: &Command, log: File) -> Command {
         .stderr(log)
         .kill_on_drop(true);
     shell
+}
+
+/// Sends a signal to a service and to what it reaches.
+pub fn signal(process: u32, reach: Reach, signal: Signal) {
+    let mut ids = vec![process];
+    if reach == Reach::Machine {
+        ids.extend(started_by(vec![process]));
+    }
+    for id in ids {
+        let pid = i32::try_from(id).ok().and_then(Pid::from_raw).unwrap();
+        // It may have ended meanwhile.
+        let _ = kill_process(pid, signal);
+    }
 }
 
 /// Returns the processes that these started, and those that they started.

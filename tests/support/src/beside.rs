@@ -5,7 +5,7 @@ use secrecy::ExposeSecret;
 use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::{
     fs::File,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Stdio,
     sync::atomic::{AtomicU32, Ordering},
 };
@@ -88,17 +88,26 @@ impl Beside {
 
     /// Returns the command that starts the service at isolation `level`; its standard error goes to `log`.
     pub fn service(&self, level: &str, log: File) -> Command {
-        let mut service = self.command("serve", level);
+        self.service_of(Path::new(self.product.program), level, log)
+    }
+
+    /// Returns the same for the service of another program, such as the release before.
+    pub fn service_of(&self, program: &Path, level: &str, log: File) -> Command {
+        let mut service = self.command_of(program, "serve", level);
         service.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         service
     }
 
-    /// Returns a command of the program with the service's settings.
+    /// Returns a command of the program under test with the service's settings.
     pub fn command(&self, command: &str, level: &str) -> Command {
+        self.command_of(Path::new(self.product.program), command, level)
+    }
+
+    fn command_of(&self, program: &Path, command: &str, level: &str) -> Command {
         let [app, coach] = &self.apps;
         let folder = self.folder.path();
         let database = format!("sqlite:{}", self.database().display());
-        let mut service = Command::new(self.product.program);
+        let mut service = Command::new(program);
         service
             .arg(command)
             .env_clear()
