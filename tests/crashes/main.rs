@@ -15,14 +15,20 @@
 use support::beside;
 mod calls;
 mod database;
+mod disk;
+mod draws;
+mod fleet;
+mod met;
 mod picture;
 use support::pipes;
 mod play;
 mod relay;
+mod release_before;
 mod story;
 mod world;
 
 mod caught;
+mod chaos;
 mod deliveries;
 mod killed;
 mod ledger;
