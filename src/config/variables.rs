@@ -103,7 +103,7 @@ pub static VARIABLES: &[Variable] = variables! {
     "DATABASE_CONNECTIONS": Plain, Value("8"),
         "Connections of one process to the database, at least 2. SQLite writes through one more.";
     "GRACE_SECONDS": Plain, Value("30"),
-        "Seconds that agents may go on after SIGTERM. What does not end by then runs again elsewhere, and is paid again.";
+        "Seconds that agents may go on after SIGTERM. What does not end by then runs again elsewhere, a Player on what it has written.";
     "LEASE_SECONDS": Plain, Value("60"),
         "Seconds after which others take over the work of a process that is gone. The same for all processes.";
     "BACKOFF_SECONDS": Plain, Value("10"), "Seconds after which a step that failed is tried again; each time twice as long.";

@@ -16,8 +16,8 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 /// The longest wait between two looks into the store. Wake-ups are only hints and may be lost.
 const POLL: Duration = Duration::from_secs(5);
 
-/// How long the end waits for agents after their grace. Killing one takes up to 5 seconds.
-const LAST_STEPS: Duration = Duration::from_secs(10);
+/// How long the end waits for agents after their grace. Killing one takes up to 5 seconds; then its work is stored.
+const LAST_STEPS: Duration = Duration::from_secs(20);
 
 impl Engine {
     /// Takes back the effects of an earlier process, then works until `stop`. Returns when all effects have ended or

@@ -283,3 +283,37 @@ async fn the_page_of_each_replica_shows_the_tool_calls_of_the_other() {
     assert_eq!(world.state().await, "in_review");
     world.end().await;
 }
+
+/// A Player that leaves half of its work and waits until it is stopped, then finishes what it finds.
+const CUT: &str = r#"
+if [ -f hello/1.txt ]; then
+  echo "$(cat half.txt)" > "$WORLD/found"
+  rm half.txt
+else
+  mkdir -p hello; echo "hello 1" > hello/1.txt; echo half > half.txt
+  pwd > "$WORLD/started"
+  read -r _ < "$WORLD/go"
+fi
+echo '{"summary": "Hello.", "files_modified": [], "files_created": ["hello/1.txt"], "ready_for_validation": true}'
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_that_a_drain_cut_goes_on_on_another_machine() {
+    let setup = Setup::new()
+        .database(postgres::database().await)
+        .replicas(2)
+        .command(Role::Player, CUT);
+    let mut pipes = Pipes::new(setup.folder());
+    let world = setup.build().await;
+    world.script.plans(&Plan::one()).approves(1);
+    world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    let home = pipes.started().await;
+    world.drain(usize::from(home.contains("/data-2/")));
+    world.settle().await;
+    let found = std::fs::read_to_string(world.folder().join("found")).unwrap();
+    assert_eq!(found, "half\n", "the other machine has what was left");
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(world.feature().await.tasks[0].turns.len(), 1, "one turn");
+    world.end().await;
+}

@@ -10,6 +10,7 @@ use crate::{
     },
     github::{GithubError, Repo, Rights},
     messages::Links,
+    store::Lease,
 };
 use domain::{
     blocked::{Defect, RepositoryFault},
@@ -105,6 +106,11 @@ impl EffectContext<'_> {
     /// Checks before each write to GitHub that the lease is safe and that the spacing between writes allows it.
     pub(super) async fn may_write(&self) -> Result<(), EffectError> {
         self.job.may_write(self.engine).await
+    }
+
+    /// Returns `true` if this worker holds the effect and nobody asked for its end. A stop is then that of the process.
+    pub(super) async fn is_wanted(&self) -> Result<bool, EffectError> {
+        Ok(self.engine.store.look(&self.job.hold).await? == Lease::Mine)
     }
 
     /// Returns the hidden mark that shows that a text comes from this effect.

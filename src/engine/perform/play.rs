@@ -97,6 +97,10 @@ async fn ended(
     let text = result.to_json()?;
     context.store_result((&text, pack.as_ref()), last.unrecorded()).await?;
     ground.checkout.settle();
+    if matches!(answer, Err(EffectError::Stopped)) {
+        // This process ends. Whoever claims the effect next pushes the work and goes on from it.
+        return Err(EffectError::Stopped);
+    }
     match (result.clone().publish(context, task, emission).await, answer) {
         (Ok(Some(done)), _) => Ok(done),
         (Ok(None), answer) => Err(answer.err().unwrap_or(EffectError::Stopped)),
@@ -131,7 +135,7 @@ async fn made(
             Ok(Some(Made { result, pack }))
         }
         Ok(report) => keep(context, task, turn, ground, report).await.map(Some),
-        Err(EffectError::Stopped) => Ok(None),
+        Err(EffectError::Stopped) if !context.is_wanted().await? => Ok(None),
         Err(error) => left_by_failed(context, task, turn, ground, error).await,
     }
 }

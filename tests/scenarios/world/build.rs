@@ -250,15 +250,13 @@ impl Setup {
             vec![SecretString::from(SECRET)],
             stop.clone(),
         ));
-        let mut work = vec![
-            tokio::spawn(engine.clone().work(stop.clone())),
-            tokio::spawn(web::serve(listener, web::router(inbox), stop.clone())),
-        ];
-        work.extend(
-            replicas
-                .iter()
-                .map(|replica| tokio::spawn(replica.clone().work(stop.clone()))),
-        );
+        let mut work = vec![tokio::spawn(web::serve(listener, web::router(inbox), stop.clone()))];
+        let mut drains = Vec::new();
+        for replica in std::iter::once(&engine).chain(&replicas) {
+            let drain = stop.child_token();
+            work.push(tokio::spawn(replica.clone().work(drain.clone())));
+            drains.push(drain);
+        }
         World {
             repo: RepoId(forge.repo_id(REPO).unwrap()),
             forge,
@@ -269,6 +267,7 @@ impl Setup {
             installation,
             coach_installation,
             stop,
+            drains,
             work,
         }
     }

@@ -50,6 +50,8 @@ pub struct World {
     /// The repository's id, which no renaming changes.
     pub repo: RepoId,
     stop: CancellationToken,
+    /// What ends the work of each replica, the first included.
+    drains: Vec<CancellationToken>,
     work: Vec<JoinHandle<()>>,
 }
 
@@ -120,6 +122,11 @@ impl World {
             }
             wakeups.next().await;
         }
+    }
+
+    /// Stops a replica as SIGTERM does, the first being 0. The others go on.
+    pub fn drain(&self, replica: usize) {
+        self.drains[replica].cancel();
     }
 
     /// The latest run of the story's issue.
