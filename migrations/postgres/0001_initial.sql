@@ -293,6 +293,19 @@ CREATE TABLE spent (
     until BIGINT NOT NULL  -- from then on they would not count anyway
 );
 
+-- The refusals of people without the right to ask that were said, so that they cannot drown what others wait for.
+CREATE TABLE refusal (
+    cause           TEXT    NOT NULL PRIMARY KEY,  -- the delivery that was refused
+    installation_id BIGINT  NOT NULL,
+    person_id       BIGINT  NOT NULL,
+    thread          TEXT    NOT NULL,  -- the repository and the number of the issue or pull request
+    writes          BIGINT  NOT NULL,  -- to GitHub
+    at              BIGINT  NOT NULL
+);
+
+CREATE INDEX refusal_of_installation ON refusal (installation_id, at);
+CREATE INDEX refusal_in_thread ON refusal (installation_id, person_id, thread);
+
 -- What a person orders in a repository of their own, and how far it is. Only the database beside such a repository has
 -- rows.
 CREATE TABLE local_order (

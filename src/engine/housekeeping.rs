@@ -64,6 +64,7 @@ impl Engine {
         while store.trim_ended_features(before(ages.ended)).await? == More::Maybe {}
         store.forget_baselines(self.now().plus(-BASELINES_MS)).await?;
         store.forget_packs(before(ages.packs)).await?;
+        store.forget_refusals(before(ages.deliveries)).await?;
         match store.purge_departed(before(ages.departed)).await? {
             0 => {}
             count => tracing::info!("the data of {count} installations that are gone was deleted"),

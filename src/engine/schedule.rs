@@ -68,6 +68,7 @@ pub fn row(
         lane: spec.lane,
         subject: match subject {
             Subject::Reactions => format!("{key}/reactions"),
+            Subject::Refusals => format!("{key}/refusals"),
             Subject::Feature => key.to_string(),
             Subject::Task(task) => task_subject(key, task),
         },

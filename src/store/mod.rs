@@ -31,6 +31,7 @@ mod pack;
 mod progress;
 mod provider;
 mod queue;
+mod refusal;
 mod repository_settings;
 mod retention;
 mod row;
@@ -62,6 +63,7 @@ pub use open::{FoundDatabase, OpenOptions};
 pub use pack::NewPack;
 pub use provider::{ParkCause, ParkTimes, Parked, ProviderTrouble, Trouble, WaitsOn};
 pub use queue::{HeldBy, QueuedEffect};
+pub use refusal::NewRefusal;
 pub use repository_settings::{KnownSettings, SettingsStatus};
 pub use retention::More;
 pub use run::{EndedRun, MAX_RUN_EVENTS, NewRun, RunRecord, Started};
@@ -91,6 +93,7 @@ pub fn statements() -> Vec<&'static str> {
         progress::STATEMENTS,
         provider::STATEMENTS,
         queue::STATEMENTS,
+        refusal::STATEMENTS,
         repository_settings::STATEMENTS,
         retention::STATEMENTS,
         run::STATEMENTS,

@@ -41,6 +41,7 @@ statements! {
     PURGE_EFFECTS = "DELETE FROM effect WHERE installation_id = $1 AND state <> 'running'";
     PURGE_RUNS = "DELETE FROM run WHERE installation_id = $1 AND counted = 1";
     PURGE_DELIVERIES = "DELETE FROM delivery WHERE installation_id = $1";
+    PURGE_REFUSALS = "DELETE FROM refusal WHERE installation_id = $1";
     PURGE_FEATURES = "DELETE FROM feature WHERE installation_id = $1 AND state IN ('completed', 'cancelled', 'failed')";
     PURGE_BASELINES = "DELETE FROM baseline WHERE repo_id = $1";
     PURGE_SETTINGS = "DELETE FROM repository_settings WHERE repo_id = $1";
@@ -159,6 +160,7 @@ async fn purge(tx: &mut Tx, installation: i64) -> Result<(), StoreError> {
         PURGE_EFFECTS,
         PURGE_RUNS,
         PURGE_DELIVERIES,
+        PURGE_REFUSALS,
         PURGE_FEATURES,
     ] {
         tx.run(sql, args![installation]).await?;

@@ -25,6 +25,7 @@ mod on_postgres;
 mod on_sqlite;
 mod opening;
 mod queue;
+mod refusals;
 mod retention;
 mod runs;
 mod two_versions;

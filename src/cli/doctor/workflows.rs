@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_agents_work_starts_is_told_with_what_it_hands_over() {
+    fn what_an_agents_work_starts_may_answer_with_what_it_hands_over() {
         let read = "permissions: read-all\n";
         let table: [(&str, Option<&[&str]>); 13] = [
             ("on: push\n", Some(&["push"])),

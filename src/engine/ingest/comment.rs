@@ -53,6 +53,9 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
                 (Parsed::Command(command), None) => (Some(command), Refusal::NoRun),
                 (Parsed::None, None) => return Ok(Done::Nothing),
             };
+            if !context.may_answer(thread(issue), &refusal).await? {
+                return Ok(Done::Nothing);
+            }
             Ok(unheard(engine, origin, issue, comment, command, refusal))
         }
     }

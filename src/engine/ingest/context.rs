@@ -8,12 +8,13 @@ use crate::{
         schedule,
     },
     github::{Repo, webhook::EventOrigin},
-    store::{NewEffect, Ordered},
+    store::{NewEffect, NewRefusal, Ordered},
 };
 use domain::{
-    effect::Effect,
+    effect::{Effect, Thread},
     feature::{
         Feature,
+        command::Refusal,
         event::{Event, NewerRun},
     },
     ids::{FeatureKey, IssueNumber, Millis, RepoId, User},
@@ -33,6 +34,23 @@ impl InboundContext<'_> {
         self.engine
             .autobuild
             .repo(self.origin.installation, self.origin.repo.id)
+    }
+
+    /// Returns `true` if a refusal may be answered. People without the right share a few an hour, so that they cannot
+    /// drown what others wait for.
+    pub(super) async fn may_answer(&self, thread: Thread, refusal: &Refusal) -> Result<bool, EffectError> {
+        let Refusal::NoPermission { asker, .. } = refusal else {
+            return Ok(true);
+        };
+        let new = NewRefusal {
+            cause: self.delivery,
+            installation: self.origin.installation,
+            person: self.origin.sender.user.id,
+            asker: *asker,
+            thread: &format!("{}/{}", self.origin.repo.id, thread.number()),
+            at: self.engine.now(),
+        };
+        Ok(self.engine.store.may_refuse(&new).await?)
     }
 }
 

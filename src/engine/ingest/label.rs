@@ -290,6 +290,11 @@ async fn answer(context: &InboundContext<'_>, issue: &Issue, label: &str, reply:
     let InboundContext { engine, origin, .. } = *context;
     let cause = cause(issue, label);
     let thread = Thread::Issue(issue.number);
+    if let Reply::Refused(refusal) = &reply
+        && !context.may_answer(thread, refusal).await?
+    {
+        return Ok(Done::Nothing);
+    }
     let to = ReplyTo::Fact(cause.clone());
     match newest(engine, origin.repo.id, issue.number).await? {
         Some(feature) => {

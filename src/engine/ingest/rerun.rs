@@ -34,7 +34,7 @@ pub async fn wanted(context: &InboundContext<'_>, head: &Sha, app: Option<AppId>
     };
     let by = origin.sender.user.clone();
     match refused(context, permission(&feature)).await? {
-        Some(refusal) => Ok(saying(context, feature, head, &by).refused(refusal)),
+        Some(refusal) => saying(context, feature, head, &by).refused(refusal).await,
         None => {
             let cause = format!("rerun/{head}/{}", context.delivery);
             let head = head.clone();

@@ -113,7 +113,7 @@ impl<'a> About<'a> {
         let approves = self.review.state == ReviewState::Approved;
         // The command `approve` in an approving review adds nothing.
         if let Some(refusal) = self.override_refused(standing, needed) {
-            Ok(self.saying("refused").refused(refusal))
+            self.saying("refused").refused(refusal).await
         } else if approves && matches!(said, Parsed::Command(Command::Approve { .. })) {
             Ok(Done::Nothing)
         } else {

@@ -50,14 +50,17 @@ impl Saying<'_> {
     pub async fn heard(self, said: Parsed, refusal: Option<Refusal>) -> Result<Done, EffectError> {
         match (said, refusal) {
             (Parsed::None, _) => Ok(Done::Nothing),
-            (Parsed::Malformed { .. } | Parsed::Command(_), Some(refusal)) => Ok(self.refused(refusal)),
-            (Parsed::Malformed { reason, nearest }, None) => Ok(self.refused(Refusal::Malformed { reason, nearest })),
+            (Parsed::Malformed { .. } | Parsed::Command(_), Some(refusal)) => self.refused(refusal).await,
+            (Parsed::Malformed { reason, nearest }, None) => self.refused(Refusal::Malformed { reason, nearest }).await,
             (Parsed::Command(command), None) => self.obeyed(command).await,
         }
     }
 
-    pub fn refused(self, refusal: Refusal) -> Done {
-        self.answered(Reply::Refused(refusal))
+    pub async fn refused(self, refusal: Refusal) -> Result<Done, EffectError> {
+        if !self.context.may_answer(self.thread, &refusal).await? {
+            return Ok(Done::Nothing);
+        }
+        Ok(self.answered(Reply::Refused(refusal)))
     }
 
     fn answered(self, reply: Reply) -> Done {

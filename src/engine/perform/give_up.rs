@@ -74,7 +74,8 @@ fn event((job, key): (&Job, &FeatureKey), effect: &Effect, error: &EffectError) 
     let spec = effect.spec();
     let task = match spec.order {
         Order::Kept(Subject::Task(task)) | Order::Free(Subject::Task(task)) => Some(task),
-        Order::Kept(Subject::Reactions | Subject::Feature) | Order::Free(Subject::Reactions | Subject::Feature) => None,
+        Order::Kept(Subject::Reactions | Subject::Refusals | Subject::Feature)
+        | Order::Free(Subject::Reactions | Subject::Refusals | Subject::Feature) => None,
     };
     if let GivenUp::Unsaid(what) = spec.given_up {
         return Some(unsaid(what, task, error));

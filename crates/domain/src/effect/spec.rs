@@ -3,7 +3,7 @@
 use crate::{
     effect::{
         effect::{Effect, TaskWork},
-        say::Saying,
+        say::{Reaction, Reply, Saying},
     },
     ids::TaskId,
 };
@@ -40,6 +40,8 @@ pub enum Order {
 pub enum Subject {
     /// The Feature's reactions: 👀 comes before 🚀, and neither waits for anything else.
     Reactions,
+    /// The requests that are refused. None of them holds up a reaction to what is carried out.
+    Refusals,
     /// The Feature.
     Feature,
     /// One of the Feature's tasks.
@@ -54,7 +56,9 @@ pub enum Priority {
     /// Nothing special.
     Usual,
     /// Nobody waits for it.
-    Last,
+    Progress,
+    /// Anybody can ask for it, so nobody's work waits for it.
+    Refusal,
 }
 
 /// The condition that an effect waits for, apart from its order.
@@ -90,7 +94,8 @@ impl Priority {
         match self {
             Self::Answer => 0,
             Self::Usual => 5,
-            Self::Last => 9,
+            Self::Progress => 8,
+            Self::Refusal => 9,
         }
     }
 }
@@ -102,14 +107,18 @@ impl Effect {
         use GivenUp::{CoachFailed, Nothing, PlayerFailed, Stuck, Unsaid};
         use Lane::{Agent, Forge};
         use Order::{Free, Kept};
-        use Priority::{Answer, Last, Usual};
-        use Subject::{Feature, Reactions, Task as Of};
+        use Priority::{Answer, Progress, Refusal, Usual};
+        use Subject::{Feature, Reactions, Refusals, Task as Of};
         use WaitsFor::{Nothing as Now, Spacing, Work};
         match self {
             //                                    kind                    lane   order            priority waits    given up
+            Self::React { reaction: Reaction::Confused, .. } =>
+                                               row("react",                Forge, Free(Refusals),  Refusal, Now,    Nothing),
             Self::React { .. } =>              row("react",                Forge, Kept(Reactions), Answer, Now,     Nothing),
+            Self::Reply { reply: Reply::Refused(_), .. } =>
+                                               row("reply",                Forge, Free(Refusals),  Refusal, Now,    Nothing),
             Self::Reply { .. } =>              row("reply",                Forge, Free(Feature),   Answer, Now,     Nothing),
-            Self::Living { .. } =>             row("living",               Forge, Free(Feature),   Last,   Spacing, Unsaid(Saying::Living)),
+            Self::Living { .. } =>             row("living",               Forge, Free(Feature),   Progress, Spacing, Unsaid(Saying::Living)),
             Self::Plan { .. } =>               row("plan",                 Agent, Kept(Feature),   Usual,  Work,    Stuck),
             Self::PreFlight { .. } =>          row("pre_flight",           Agent, Kept(Feature),   Usual,  Work,    Stuck),
             Self::CompareDefault { .. } =>     row("compare_default",      Forge, Kept(Feature),   Usual,  Now,     Nothing),

@@ -1,6 +1,6 @@
 //! The effect of commands on a Feature or one of its tasks, and the cases in which they are refused.
 
-pub use crate::feature::refusal::{Asker, Possible, Refusal, Trigger};
+pub use crate::feature::refusal::{Asker, Possible, Refusal, RefusalsSaid, Trigger};
 use crate::{
     blocked::BlockReason,
     command::Command,

@@ -34,6 +34,48 @@ pub enum Asker {
     Anybody,
 }
 
+/// The most writes to GitHub in an hour and installation by which people without the right are refused. GitHub allows about
+/// 500 an hour, and all other work shares them.
+const WRITES_AN_HOUR: u32 = 20;
+
+/// The most refusals of one person in an hour.
+const REFUSALS_OF_A_PERSON: u32 = 3;
+
+/// The refusals of people without the right that were said already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RefusalsSaid {
+    /// The writes in the installation within the last hour.
+    pub writes: u32,
+    /// The refusals of the same person there within the last hour.
+    pub of_person: u32,
+    /// The refusals of the same person in the same thread, at any time.
+    pub in_thread: u32,
+}
+
+impl RefusalsSaid {
+    /// Returns whether one more is said, so that nobody can drown what others wait for. Who has no more than everybody has
+    /// gets one reaction a thread.
+    pub fn leave_room_for(&self, asker: Asker) -> bool {
+        let is_first = match asker {
+            Asker::Anybody => self.in_thread == 0,
+            Asker::Member => true,
+        };
+        is_first
+            && self.of_person < REFUSALS_OF_A_PERSON
+            && self.writes.saturating_add(asker.writes()) <= WRITES_AN_HOUR
+    }
+}
+
+impl Asker {
+    /// Returns the number of writes of a refusal: a reaction, and for a member a reply.
+    pub fn writes(self) -> u32 {
+        match self {
+            Self::Anybody => 1,
+            Self::Member => 2,
+        }
+    }
+}
+
 /// The commands that are possible instead of one that does not fit the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -151,6 +193,31 @@ impl Refusal {
             command: command.to_owned(),
             state: state.word().to_owned(),
             instead,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asker, RefusalsSaid};
+
+    #[test]
+    fn refusals_share_twenty_writes_and_strangers_get_one_a_thread() {
+        let said = |writes, of_person, in_thread| RefusalsSaid {
+            writes,
+            of_person,
+            in_thread,
+        };
+        for (said, stranger, member) in [
+            (said(0, 0, 0), true, true),
+            (said(1, 1, 1), false, true),
+            (said(18, 2, 0), true, true),
+            (said(19, 0, 0), true, false),
+            (said(20, 0, 0), false, false),
+            (said(3, 3, 0), false, false),
+        ] {
+            assert_eq!(said.leave_room_for(Asker::Anybody), stranger, "{said:?}");
+            assert_eq!(said.leave_room_for(Asker::Member), member, "{said:?}");
         }
     }
 }
