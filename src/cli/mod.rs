@@ -88,6 +88,11 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return unusable(&error),
     };
+    // Programs of the same user, as agents are where there is no other, must not read this process's memory. A core dump
+    // would hold its keys.
+    if let Err(error) = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable) {
+        eprintln!("autobuild: other programs of this user can read the memory of this one: {error}");
+    }
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = match runtime.enable_all().max_blocking_threads(MOST_THREADS).build() {
         Ok(runtime) => runtime,

@@ -3,7 +3,7 @@
 use crate::{
     engine::heartbeat::LONGEST_ROUND,
     store::{ProviderTrouble, Store, Trouble},
-    web::inbox::Inbox,
+    web::{inbox::Inbox, metrics},
 };
 use axum::{
     Json,
@@ -17,8 +17,8 @@ use std::{error::Error, sync::Arc, time::Duration};
 /// How long a write and a claim may take in a service that is ready.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Answers that the process is alive: that its loop goes round. For JSON, or with `?detail`, it adds the level of
-/// isolation.
+/// Answers that the process is alive: that its loop goes round. The administrator is also told the level of isolation:
+/// strangers learn from it what an attack would have to get past.
 pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     if !inbox.engine().heartbeat.is_regular() {
         let still = format!(
@@ -28,8 +28,13 @@ pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQ
         return (StatusCode::SERVICE_UNAVAILABLE, still).into_response();
     }
     let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
-    if query.as_deref() != Some("detail") && !accepts.is_some_and(|kinds| kinds.contains("application/json")) {
-        return "ok\n".into_response();
+    match (query.as_deref(), metrics::is_by_token(&inbox, &headers)) {
+        (Some("detail"), Some(true)) => {}
+        (Some("detail"), Some(false) | None) => return metrics::token_wanted(),
+        _ if accepts.is_some_and(|kinds| kinds.contains("application/json")) => {
+            return Json(json!({ "status": "ok" })).into_response();
+        }
+        _ => return "ok\n".into_response(),
     }
     let sandbox = &inbox.engine().sandbox;
     let isolation = json!({

@@ -180,8 +180,7 @@ pub static FAMILIES: [Family; 19] = [
 /// `GET /metrics`.
 pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
     if is_by_token(&inbox, &headers) != Some(true) {
-        let how = "show AUTOBUILD_ADMIN_TOKEN as a bearer token\n";
-        return (StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer")], how).into_response();
+        return token_wanted();
     }
     match gather(inbox.engine(), inbox.now()).await {
         Ok(text) => ([(CONTENT_TYPE, FORMAT)], text).into_response(),
@@ -190,6 +189,12 @@ pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap)
             (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer\n").into_response()
         }
     }
+}
+
+/// Returns the answer to a request that only the administrator may make.
+pub(super) fn token_wanted() -> Response {
+    let how = "show AUTOBUILD_ADMIN_TOKEN as a bearer token\n";
+    (StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer")], how).into_response()
 }
 
 /// Returns whether the token that a request carries is right; `None` if it carries none.

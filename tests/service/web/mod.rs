@@ -243,15 +243,21 @@ async fn health_tells_alive_from_ready() {
         connected.answer().await.unwrap().0
     };
     assert_eq!((asks("/healthz").await, asks("/readyz").await), (200, 200));
-    let mut connected = service.connect().await;
-    connected
-        .send(b"GET /healthz?detail HTTP/1.1\r\nhost: autobuild\r\n\r\n")
-        .await;
-    let (_, detail) = connected.answer().await.unwrap();
-    assert!(
-        detail.contains("\"isolation\"") && detail.contains("\"level\""),
-        "{detail}"
-    );
+    for (shown, expected) in [
+        ("", 401),
+        ("authorization: Bearer guessed\r\n", 401),
+        ("authorization: Bearer the administrator's\r\n", 200),
+    ] {
+        let mut connected = service.connect().await;
+        let request = format!("GET /healthz?detail HTTP/1.1\r\nhost: autobuild\r\n{shown}\r\n");
+        connected.send(request.as_bytes()).await;
+        let (status, detail) = connected.answer().await.unwrap();
+        assert_eq!(
+            (status, detail.contains("\"isolation\"")),
+            (expected, expected == 200),
+            "{detail}"
+        );
+    }
     service.draining.cancel();
     assert_eq!((asks("/healthz").await, asks("/readyz").await), (200, 503));
     assert_eq!((asks("/nowhere").await, asks("/webhook").await), (404, 405));
