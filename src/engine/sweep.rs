@@ -1,4 +1,5 @@
-//! Compares every unfinished Feature with GitHub. What differs becomes the same events, with the same causes, that
+//! Compares with GitHub every unfinished Feature, and every cancelled one whose pull request people may still merge or open
+//! again. What differs becomes the same events, with the same causes, that
 //! webhooks bring, so that a fact that comes twice counts once.
 //!
 //! # Calls
@@ -16,6 +17,7 @@ use crate::{
         job::{Done, EffectError},
         turns::once,
     },
+    github::GithubError,
     store::StoreError,
 };
 use domain::{
@@ -49,7 +51,10 @@ pub struct SweepStatus {
     pub found: u64,
 }
 
-/// One walk over the unfinished Features.
+/// How long a cancelled Feature with a pull request is compared after its last event, in milliseconds.
+const CANCELLED_MS: i64 = 7 * 24 * 3_600_000;
+
+/// One walk over the Features that GitHub can contradict.
 struct Sweep<'a> {
     engine: &'a Engine,
     /// The App's installations, with the time of a suspension; `None` if GitHub did not list them.
@@ -78,16 +83,18 @@ impl Engine {
         }
     }
 
-    /// Compares every unfinished Feature with GitHub, applies what differs, and returns how many facts that were. A
+    /// Compares every Feature that GitHub can contradict with GitHub, applies what differs, and returns how many facts that were. A
     /// Feature that cannot be compared keeps back no other.
     pub async fn sweep(&self) -> Result<u64, StoreError> {
-        let rows = self.store.list_unfinished().await?;
-        if rows.is_empty() {
-            return self.swept(SweepStatus::default()).await;
+        let rows = self.store.list_comparable(self.now().plus(-CANCELLED_MS)).await?;
+        let installations = self.installations_now().await;
+        if let Some(all) = &installations {
+            let all = all.keys().copied().collect();
+            self.store.note_installations(&all, self.now()).await?;
         }
         let sweep = Sweep {
             engine: self,
-            installations: self.installations_now().await,
+            installations,
             limited: Mutex::default(),
         };
         let keys = rows.into_iter().map(|row| row.key);
@@ -158,14 +165,14 @@ impl Sweep<'_> {
         let Some(feature) = self.engine.feature(key).await? else {
             return Ok(0);
         };
-        if self.is_limited(feature.installation) || !feature.is_unfinished() {
+        if self.is_limited(feature.installation) || !feature.is_comparable() {
             return Ok(0);
         }
         let found = Box::pin(self.access(&feature)).await?;
         let Some(feature) = self.engine.feature(key).await? else {
             return Ok(found);
         };
-        if !feature.is_unfinished() || feature.suspension == Suspension::Suspended {
+        if !feature.is_comparable() || feature.suspension == Suspension::Suspended {
             return Ok(found);
         }
         match Box::pin(self.work(&feature)).await {
@@ -189,6 +196,7 @@ impl Sweep<'_> {
             return Ok(0);
         };
         match (installations.get(&feature.installation), feature.suspension) {
+            (None, _) if !feature.is_unfinished() => Ok(0),
             (None, _) => home::found(self.engine, feature.key.repo).await,
             (Some(Some(at)), Suspension::None) => {
                 lifecycle::suspended(self.engine, feature.key, Some(*at)).await?;
@@ -205,9 +213,10 @@ impl Sweep<'_> {
 
     /// Compares the issue, the branches and the pull requests.
     async fn work(&self, feature: &Feature) -> Result<u64, EffectError> {
-        let repo = self.engine.autobuild.repo(feature.installation, feature.key.repo);
-        let remote = match repo.work(&feature.key, feature.snapshot.requested_at).await {
+        let remote = match self.remote(feature).await {
             Ok(remote) => remote,
+            // Its repository or the App is gone, and with it whatever could happen to its pull request.
+            Err(error) if home::may_have_moved(&error) && !feature.is_unfinished() => return Ok(0),
             Err(error) if home::may_have_moved(&error) => {
                 // GitHub answers like this if another installation, or none, covers the repository now.
                 return match home::found(self.engine, feature.key.repo).await? {
@@ -228,6 +237,20 @@ impl Sweep<'_> {
         failure.map_or(Ok(found), Err)
     }
 
+    /// Reads what GitHub has of the Feature. A name that leads nowhere may be that of before a renaming.
+    async fn remote(&self, feature: &Feature) -> Result<RemoteWork, GithubError> {
+        let autobuild = &self.engine.autobuild;
+        let repo = autobuild.repo(feature.installation, feature.key.repo);
+        let since = feature.snapshot.requested_at;
+        match repo.work(&feature.key, since).await {
+            Err(error) if home::may_have_moved(&error) => {
+                autobuild.forget_name(feature.key.repo);
+                repo.work(&feature.key, since).await
+            }
+            read => read,
+        }
+    }
+
     /// Returns the next difference that was not tried yet. Each fact changes what else is a difference, so the Feature is
     /// read again.
     async fn next(
@@ -236,7 +259,7 @@ impl Sweep<'_> {
         remote: &RemoteWork,
         tried: &mut BTreeSet<String>,
     ) -> Result<Option<Difference>, EffectError> {
-        let Some(feature) = self.engine.feature(key).await?.filter(Feature::is_unfinished) else {
+        let Some(feature) = self.engine.feature(key).await?.filter(Feature::is_comparable) else {
             return Ok(None);
         };
         let events = self.engine.store.events(key).await?;

@@ -8,7 +8,7 @@ use crate::store::{
     sql::{Arg, args, statements},
     store::Store,
 };
-use domain::ids::{FeatureKey, InstallationId, IssueNumber, PullNumber, RepoId, TaskId};
+use domain::ids::{FeatureKey, InstallationId, IssueNumber, Millis, PullNumber, RepoId, TaskId};
 
 /// The condition for an unfinished Feature. It must have the same text as in the partial unique index.
 macro_rules! unfinished {
@@ -57,6 +57,10 @@ statements! {
                   " WHERE installation_id = COALESCE($1, installation_id) AND repo_id = COALESCE($2, repo_id)",
                   " ORDER BY repo_id, issue_number, run");
     LIST_UNFINISHED = concat!("SELECT id, installation_id, version FROM feature WHERE ", unfinished!(),
+                              " ORDER BY repo_id, issue_number");
+    LIST_COMPARABLE = concat!("SELECT id, installation_id, version FROM feature WHERE ", unfinished!(),
+                              " OR (state = 'cancelled' AND pull_number IS NOT NULL AND",
+                              " (SELECT at FROM event e WHERE e.stream = feature.id ORDER BY seq DESC LIMIT 1) >= $1)",
                               " ORDER BY repo_id, issue_number");
     LIST_ENDED = concat!("SELECT id, installation_id, version FROM feature WHERE NOT (", unfinished!(), ")",
                          " ORDER BY (SELECT at FROM event e WHERE e.stream = feature.id ORDER BY seq DESC LIMIT 1) DESC,",
@@ -118,6 +122,13 @@ impl Store {
     /// Lists the unfinished Features, ordered by repository and issue.
     pub async fn list_unfinished(&self) -> Result<Vec<ListedFeature>, StoreError> {
         let rows = self.db.rows(LIST_UNFINISHED, args![]).await?;
+        rows.iter().map(listed).collect()
+    }
+
+    /// Lists the unfinished Features, and those that were cancelled with a pull request and whose last event is not before
+    /// `since`: people can still merge it or open it again.
+    pub async fn list_comparable(&self, since: Millis) -> Result<Vec<ListedFeature>, StoreError> {
+        let rows = self.db.rows(LIST_COMPARABLE, args![since.0]).await?;
         rows.iter().map(listed).collect()
     }
 

@@ -7,6 +7,7 @@ use crate::store::{
     store::Store,
 };
 use domain::ids::{InstallationId, Millis, RepoId};
+use std::collections::BTreeSet;
 
 /// The rows that one statement deletes at most.
 const AT_ONCE: i64 = 500;
@@ -31,6 +32,8 @@ statements! {
     TRIM_TURNS = "UPDATE turn SET evidence = NULL WHERE task_id IN (SELECT id FROM task WHERE feature_id = $1)";
     TRIMMED = "UPDATE feature SET trimmed = 1 WHERE id = $1";
     DEPART = "INSERT INTO departed (installation_id, since, repos) VALUES ($1, $2, '[]') ON CONFLICT DO NOTHING";
+    STAYED = "DELETE FROM departed WHERE installation_id = $1 AND purged = 0";
+    INSTALLATIONS = "SELECT DISTINCT installation_id FROM feature";
     TO_PURGE = "SELECT installation_id FROM departed WHERE since < $1 AND purged = 0 LIMIT $2";
     // A repository that another installation works on was transferred, or the App was installed again.
     REPOS = "SELECT repo_id FROM (SELECT repo_id FROM feature WHERE installation_id = $1 \
@@ -98,6 +101,21 @@ impl Store {
     /// Notes that an installation is gone, so that what belongs to it goes later.
     pub async fn depart(&self, installation: InstallationId, now: Millis) -> Result<(), StoreError> {
         self.db.run(DEPART, args![stored(installation.0)?, now.0]).await?;
+        Ok(())
+    }
+
+    /// Compares the installations that the database knows with all that the App has: notes those that are gone, and takes
+    /// the note of others back.
+    pub async fn note_installations(&self, all: &BTreeSet<InstallationId>, now: Millis) -> Result<(), StoreError> {
+        let rows = self.db.rows(INSTALLATIONS, args![]).await?;
+        for row in &rows {
+            let known = row.count("installation_id")?;
+            if all.contains(&InstallationId(known)) {
+                self.db.run(STAYED, args![stored(known)?]).await?;
+            } else {
+                self.depart(InstallationId(known), now).await?;
+            }
+        }
         Ok(())
     }
 

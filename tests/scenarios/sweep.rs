@@ -1,7 +1,7 @@
 //! Unfinished Features are compared with GitHub: what neither a delivery nor the log of deliveries brought is found.
 
 use crate::world::{ADMIN, ISSUE, Plan, REPO, Setup, Task, WRITER, World};
-use domain::ids::{InstallationId, TaskId};
+use domain::ids::{InstallationId, Millis, TaskId};
 use forge::{Fault, FaultOrder, Mishap};
 
 /// From now on no delivery arrives.
@@ -169,6 +169,120 @@ async fn the_end_of_issues_and_of_the_repository_is_found() {
     world.by(ADMIN).archive_repo(REPO).unwrap();
     assert!(up(&world, &fault).await > 0);
     assert_eq!(world.feature_of(issues[3]).await.unwrap().state.word(), "cancelled");
+    quiet(&world).await;
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_that_only_the_refused_merge_met_is_found() {
+    let world = World::new().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    let merge = world.forge.order(Fault::on("PUT", "*/merge", Mishap::Hold));
+    world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    merge.struck().await;
+    let fault = down(&world);
+    let branch = world.branch(1).await;
+    let files = [("hello/more.txt", Some("hello\n"))];
+    world.by(WRITER).push(REPO, &branch, "Say more", &files).await.unwrap();
+    merge.release().await;
+    world.settle().await;
+    let task = &world.feature().await.tasks[0];
+    assert_eq!(
+        (task.turns.len(), task.is_completed()),
+        (1, false),
+        "the merge met another head"
+    );
+    world.script.approves(1);
+    assert_eq!(up(&world, &fault).await, 1);
+    let task = &world.feature().await.tasks[0];
+    assert_eq!(
+        (task.turns.len(), task.is_completed()),
+        (2, true),
+        "the push was judged"
+    );
+    quiet(&world).await;
+    world.end().await;
+}
+
+/// A Feature whose plan waits for approval.
+async fn waiting() -> World {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    assert_eq!(world.state().await, "awaiting_approval");
+    world
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_deletion_of_the_repository_is_found() {
+    let world = waiting().await;
+    let fault = down(&world);
+    world.by(ADMIN).delete_repo(REPO).unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!(world.state().await, "cancelled");
+    quiet(&world).await;
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_uninstalled_app_is_found_and_its_data_goes_later() {
+    let world = waiting().await;
+    let store = &world.engine.store;
+    world.engine.sweep().await.unwrap();
+    assert_eq!(store.purge_departed(Millis(i64::MAX)).await.unwrap(), 0);
+    let fault = down(&world);
+    world.forge.uninstall(world.installation).unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!(world.state().await, "cancelled");
+    quiet(&world).await;
+    assert_eq!(store.purge_departed(Millis(i64::MAX)).await.unwrap(), 1);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_goes_on_in_a_renamed_repository() {
+    let world = waiting().await;
+    let fault = down(&world);
+    world.by(ADMIN).rename_repo(REPO, "store").unwrap();
+    assert_eq!(up(&world, &fault).await, 0, "a name is no fact");
+    world.script.succeeds(1);
+    let fault = down(&world);
+    world
+        .by(WRITER)
+        .comment("acme/store", ISSUE, "/autobuild approve")
+        .unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!(world.state().await, "in_review");
+    quiet(&world).await;
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_feature_whose_pull_request_lives_again_is_found() {
+    let world = World::new().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    let pull = world.feature_pull().await;
+    let (writer, admin) = (world.by(WRITER), world.by(ADMIN));
+    writer.close(REPO, pull).unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "cancelled");
+    quiet(&world).await;
+
+    let fault = down(&world);
+    writer.reopen(REPO, pull).await.unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!(world.state().await, "in_review");
+    quiet(&world).await;
+
+    writer.close(REPO, pull).unwrap();
+    world.settle().await;
+    let fault = down(&world);
+    writer.reopen(REPO, pull).await.unwrap();
+    admin.merge(REPO, pull, "merge").await.unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!(world.state().await, "completed");
     quiet(&world).await;
     world.end().await;
 }

@@ -109,6 +109,12 @@ impl Feature {
         integration.into_iter().chain(others).collect()
     }
 
+    /// `true` if GitHub can contradict the Feature: it is unfinished, or it is cancelled and its pull request can be merged
+    /// or opened again.
+    pub fn is_comparable(&self) -> bool {
+        self.is_unfinished() || (matches!(self.state, State::Cancelled { .. }) && self.pull.is_some())
+    }
+
     /// `true` if something may still happen without a new label.
     pub fn is_unfinished(&self) -> bool {
         match self.state {
