@@ -9,9 +9,12 @@ use crate::{
     gates::{forget_caches_of, forget_unused_caches},
     store::{More, StoreError},
 };
-use domain::ids::{FeatureKey, Millis};
-use git::{Forgotten, Mirrors};
+use domain::ids::{FeatureKey, Millis, RepoId};
+use git::{Forgotten, GitError, Mirrors};
 use std::time::Duration;
+
+/// How often what is old is deleted from the database, in milliseconds.
+const FORGETTING_MS: i64 = 3_600_000;
 
 /// How long a run that nobody ended may still report its end before it is counted, in milliseconds.
 const LATE_ENDS_MS: i64 = 24 * 3_600_000;
@@ -51,10 +54,27 @@ impl Engine {
         Ok(persist::read(&stored).map_or_else(|_| Success::default(), |feature| success(&feature, help)))
     }
 
-    /// Deletes what is old. Each piece is short; what is left waits for the next round.
-    pub(super) async fn forget(&self) -> Result<(), StoreError> {
+    /// Deletes what is old in the database, unless a process of this database did so within the last hour.
+    pub(super) async fn forget_rows_in_turn(&self) -> Result<(), StoreError> {
+        let now = self.now();
+        if self
+            .store
+            .take_turn("forget/turn", now, now.plus(FORGETTING_MS))
+            .await?
+        {
+            self.forget_rows().await?;
+        }
+        Ok(())
+    }
+
+    fn before(&self, age: Duration) -> Millis {
+        self.now().plus(-i64::try_from(age.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// Deletes what is old in the database. Each piece is short; what is left waits for the next round.
+    async fn forget_rows(&self) -> Result<(), StoreError> {
         let (store, ages) = (&self.store, self.settings.ages);
-        let before = |age: Duration| self.now().plus(-i64::try_from(age.as_millis()).unwrap_or(i64::MAX));
+        let before = |age: Duration| self.before(age);
         match store.blank_payloads(before(ages.payloads)).await? {
             0 => {}
             count => tracing::info!("the payloads of {count} old deliveries were blanked"),
@@ -69,16 +89,23 @@ impl Engine {
             0 => {}
             count => tracing::info!("the data of {count} installations that are gone was deleted"),
         }
-        self.forget_code(before(ages.mirrors), before(ages.departed)).await?;
-        let caches = self.settings.data_dir.join("caches");
-        let unused = before(ages.caches).0 / 1_000;
-        let _ = git::blocking(move || forget_unused_caches(&caches, unused)).await;
         store.forget_departed(self.now().plus(-DEPARTED_MS)).await?;
         store.give_back_room().await
     }
 
+    /// Deletes what is old in this process's data folder.
+    pub(super) async fn forget_files(&self) -> Result<(), StoreError> {
+        let ages = self.settings.ages;
+        self.forget_code(self.before(ages.mirrors), self.before(ages.departed))
+            .await?;
+        let caches = self.settings.data_dir.join("caches");
+        let unused = self.before(ages.caches).0 / 1_000;
+        let _ = git::blocking(move || forget_unused_caches(&caches, unused)).await;
+        Ok(())
+    }
+
     /// Deletes mirrors that nobody used since `before`, and those of repositories that are gone. If the App was installed
-    /// again, their mirror was used since `departed_before`.
+    /// again, their mirror was used since `departed_before`. The other mirrors are tidied.
     async fn forget_code(&self, before: Millis, departed_before: Millis) -> Result<(), StoreError> {
         let departed = self.store.departed_repos().await?;
         for repo in self.mirrors.stored() {
@@ -96,11 +123,18 @@ impl Engine {
                     }
                     Forgotten::InUse => {}
                 }
-            } else if let Err(error) = self.mirrors.mirror(repo).repack().await {
-                tracing::warn!(%error, %repo, "the mirror of repository {repo} could not be repacked");
+            } else if let Err(error) = self.tidy(repo).await {
+                tracing::warn!(%error, %repo, "the mirror of repository {repo} could not be tidied");
             }
         }
         Ok(())
+    }
+
+    /// Releases the commits of a mirror that were pushed long ago, and joins its packs.
+    async fn tidy(&self, repo: RepoId) -> Result<(), GitError> {
+        let mirror = self.mirrors.mirror(repo);
+        mirror.release_held(self.before(self.settings.ages.packs)).await?;
+        mirror.repack().await
     }
 }
 

@@ -8,8 +8,8 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 /// How often what has ended is counted.
 const COUNTING: Duration = Duration::from_secs(60);
 
-/// How often what is old is deleted.
-const FORGETTING: Duration = Duration::from_secs(3_600);
+/// How often what is old is deleted from the data folder.
+const TIDYING: Duration = Duration::from_secs(3_600);
 
 impl Engine {
     /// Runs the maintenance until `stop`. It restarts after a panic, since nothing else takes back lost work.
@@ -38,15 +38,18 @@ impl Engine {
 
     /// Counts and deletes, beside taking back lost work: a large deletion must not delay that.
     async fn keep_house(self: Arc<Self>, stop: CancellationToken) {
-        let mut forgot = None::<Instant>;
+        let mut tidied = None::<Instant>;
         while !stop.is_cancelled() {
             if let Err(error) = self.count().await {
                 tracing::warn!(%error, "what has ended could not be counted");
             }
-            if forgot.is_none_or(|at| at.elapsed() >= FORGETTING) {
-                forgot = Some(Instant::now());
-                if let Err(error) = self.forget().await {
-                    tracing::warn!(%error, "what is old could not be deleted");
+            if let Err(error) = self.forget_rows_in_turn().await {
+                tracing::warn!(%error, "what is old could not be deleted from the database");
+            }
+            if tidied.is_none_or(|at| at.elapsed() >= TIDYING) {
+                tidied = Some(Instant::now());
+                if let Err(error) = self.forget_files().await {
+                    tracing::warn!(%error, "what is old could not be deleted from the data folder");
                 }
             }
             tokio::select! {

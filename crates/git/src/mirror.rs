@@ -307,9 +307,12 @@ fn commit_of(output: &GitOutput) -> Result<Option<Sha>, GitError> {
     }
 }
 
+/// The refs that hold commits begin with this.
+pub(crate) const HELD: &str = "refs/autobuild/held/";
+
 /// Returns the name of the ref that keeps a held commit from being lost.
 pub(crate) fn held_ref(id: &str) -> Result<String, GitError> {
-    let name = format!("refs/autobuild/held/{id}");
+    let name = format!("{HELD}{id}");
     name.parse::<BranchName>()?;
     Ok(name)
 }

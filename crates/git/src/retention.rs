@@ -3,7 +3,7 @@
 use crate::{
     blocking::blocking,
     error::GitError,
-    mirror::{Mirror, Mirrors},
+    mirror::{HELD, Mirror, Mirrors},
     process::GitCall,
 };
 use domain::ids::{Millis, RepoId};
@@ -67,6 +67,26 @@ impl Mirror {
     /// Notes that the mirror was used now.
     pub(crate) fn touch(&self) {
         let _ = fs::write(self.dir.join(USED), b"");
+    }
+
+    /// Releases the held commits that were made before `before`, and returns their number. Their objects stay: checkouts
+    /// borrow them.
+    pub async fn release_held(&self, before: Millis) -> Result<usize, GitError> {
+        self.ready()?;
+        let _writing = self.writing.lock().await;
+        let listing = GitCall::new(&self.dir, "for-each-ref").arg("--format=%(committerdate:unix) %(refname)");
+        let listed = listing.arg(HELD).ok().await?.text();
+        let is_old = |at: &str| at.parse::<i64>().is_ok_and(|at| at < before.0 / 1_000);
+        let refs = listed.lines().filter_map(|line| line.split_once(' '));
+        let orders: Vec<String> = refs
+            .filter(|(at, _)| is_old(at))
+            .map(|(_, name)| format!("delete {name}\n"))
+            .collect();
+        if !orders.is_empty() {
+            let call = GitCall::new(&self.dir, "update-ref").arg("--stdin");
+            call.stdin(orders.concat().into_bytes()).ok().await?;
+        }
+        Ok(orders.len())
     }
 
     /// Joins the packs of a mirror that has many, and drops no object: checkouts borrow them.

@@ -2,7 +2,7 @@
 
 use crate::origin::{World, careless, git, request, write};
 use autobuild_git::{ForgeAccess, Lease, Mirror, Mirrors, Packed, Pushed, TakeOutLimits, Unpacked};
-use domain::ids::{RepoId, Sha};
+use domain::ids::{Millis, RepoId, Sha};
 use std::fs;
 
 /// The largest pack of these tests.
@@ -66,6 +66,17 @@ async fn a_commit_is_pushed_from_another_folder_and_its_pack_is_small() {
     assert_eq!(world.forge_tip("autobuild/7/task-001"), sha.as_str());
     world.fetch().await;
     assert_eq!(packed(&world, MOST).await, Packed::Needless);
+}
+
+#[tokio::test]
+async fn old_commits_are_held_no_longer_and_their_objects_stay() {
+    let world = World::with(&[("a", "1")]).await;
+    let sha = held(&world).await;
+    let release = async |before| world.mirror.release_held(before).await.unwrap();
+    assert_eq!(release(Millis(0)).await, 0, "it is not old");
+    assert_eq!(release(Millis(i64::MAX)).await, 1);
+    assert_eq!(release(Millis(i64::MAX)).await, 0, "nothing is held any more");
+    assert!(world.mirror.has_commit(&sha).await.unwrap());
 }
 
 #[tokio::test]
