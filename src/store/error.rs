@@ -1,7 +1,7 @@
 //! Errors of the database, grouped by what the caller does next.
 
 use sqlx::{error::DatabaseError, postgres::PgDatabaseError, sqlite::SqliteError};
-use std::{path::PathBuf, sync::Arc};
+use std::{io, path::PathBuf, sync::Arc};
 
 /// The reason why a statement or a transaction failed. Nothing of it was written.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -116,8 +116,14 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// Whether the error is `SQLITE_FULL` or PostgreSQL's `disk_full`.
+/// Whether the error is `SQLITE_FULL`, PostgreSQL's `disk_full`, or that of a file that may not grow.
 fn is_full(error: &sqlx::Error) -> bool {
+    if let sqlx::Error::Io(error) = error {
+        return matches!(
+            error.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+        );
+    }
     error.as_database_error().is_some_and(|error| match sqlite_code(error) {
         Some(code) => code == 13,
         None => error.code().is_some_and(|code| code == "53100"),

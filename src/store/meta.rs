@@ -3,6 +3,7 @@
 use crate::store::{
     claim,
     error::StoreError,
+    growth,
     sql::{Pools, args, statements},
     store::Store,
 };
@@ -78,8 +79,11 @@ impl Store {
         }
     }
 
-    /// Checks with a real write and commit that the database can be written, and that effects can be claimed.
+    /// Checks with a real write and commit that the database can be written and can grow, and that effects can be claimed.
     pub async fn check_writable(&self) -> Result<(), StoreError> {
+        if let Pools::Sqlite { write, .. } = &self.db.pools {
+            growth::check(write.connect_options().get_filename().to_owned()).await?;
+        }
         let mut tx = self.db.write().await?;
         tx.alone(claim::LOCK).await?;
         tx.run(SET, args![PROBE, ""]).await?;

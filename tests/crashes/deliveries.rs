@@ -8,6 +8,8 @@ use crate::{
     world::World,
 };
 use forge::{Fault, Mishap};
+use rustix::process::{Resource, Rlimit, prlimit};
+use std::time::Duration;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -72,6 +74,32 @@ async fn what_is_said_while_the_service_drains_is_stored_and_heard_at_the_next_s
         "{comments}\n{}",
         world.log()
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_whose_database_cannot_grow_is_not_ready() {
+    let story = Story::completed();
+    let mut world = World::new(&story).await;
+    world.survives_file_limits();
+    world.start();
+    story.moves[0].play(&world).await;
+    let rested = tokio::time::timeout(WATCHDOG, world.rest()).await;
+    assert!(rested.is_ok(), "{}", world.log());
+    // Some commits more fit into the files that there are, and no file may become longer.
+    let length = |file: &str| std::fs::metadata(world.folder.path().join(file)).map_or(0, |meta| meta.len());
+    let longest = length("autobuild.db").max(length("autobuild.db-wal"));
+    assert!(longest > 0);
+    let limit = Rlimit {
+        current: Some(longest + (512 << 10)),
+        maximum: None,
+    };
+    assert!(readiness(&world).await.starts_with("HTTP/1.1 200"), "{}", world.log());
+    let before = prlimit(Some(world.process()), Resource::Fsize, limit).unwrap();
+    let asked = tokio::time::timeout(Duration::from_secs(3), readiness(&world)).await;
+    let answer = asked.expect("within 3 seconds");
+    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    prlimit(Some(world.process()), Resource::Fsize, before).unwrap();
+    assert!(readiness(&world).await.starts_with("HTTP/1.1 200"), "{}", world.log());
 }
 
 #[tokio::test(flavor = "multi_thread")]
