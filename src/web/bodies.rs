@@ -13,8 +13,9 @@ pub const BODY_PATIENCE: Duration = Duration::from_secs(15);
 /// affect them.
 pub(super) const FREE: usize = 64 << 10;
 
-/// The bytes that all bodies may use together beyond [`FREE`] each.
-const BUDGET: usize = 64 << 20;
+/// The bytes that all bodies may use together beyond [`FREE`] each: more than the largest body, since storing one needs its
+/// length several times more. What is refused is found in the log of deliveries.
+const BUDGET: usize = 32 << 20;
 
 #[derive(Clone)]
 pub(super) struct Bodies(Arc<Semaphore>);
@@ -48,6 +49,9 @@ impl Bodies {
             return Err(Unread::TooLarge);
         }
         let (mut bytes, mut held) = (Vec::new(), None);
+        // Memory that nobody has written to yet is no memory, and a vector that does not grow is never copied.
+        let announced = usize::try_from(body.size_hint().lower()).unwrap_or(most);
+        bytes.try_reserve_exact(announced).map_err(|_| Unread::NoRoom)?;
         while let Some(frame) = body.frame().await {
             let Ok(mut data) = frame.map_err(|_| Unread::BrokenOff)?.into_data() else {
                 continue;
@@ -125,7 +129,7 @@ mod tests {
         let bodies = Bodies::new();
         let piece = || Ok::<_, Infallible>(Frame::data(Bytes::from(vec![7; 1 << 20])));
         let begun = || {
-            let pieces = futures_util::stream::iter((0..20).map(move |_| piece()));
+            let pieces = futures_util::stream::iter((0..10).map(move |_| piece()));
             let never = futures_util::stream::pending();
             StreamBody::new(futures_util::StreamExt::chain(pieces, never))
         };
