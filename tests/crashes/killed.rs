@@ -171,9 +171,12 @@ fn plays(calm: &Calm, blow: Blow, wanted: fn(&Kind) -> bool, extent: Extent) -> 
 }
 
 /// Plays the story until each of these occurrences of the calls that are `wanted` was met; each time it must end as if nothing had
-/// happened.
+/// happened. The thorough run does this on both databases.
 async fn every_call(story: fn() -> Story, blow: Blow, wanted: fn(&Kind) -> bool, extent: Extent) {
     every_call_at(Place::Sqlite, story, blow, (wanted, extent)).await;
+    if is_thorough() {
+        every_call_at(Place::Postgres, story, blow, (wanted, extent)).await;
+    }
 }
 
 /// The same at this place.
@@ -217,6 +220,15 @@ async fn killed_before_each_write_nothing_is_missing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_after_each_write_nothing_is_done_twice() {
     every_call(Story::completed, Blow::After, Kind::writes, extent(Extent::OfTheStory)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_after_each_write_on_postgres_nothing_is_done_twice() {
+    if is_thorough() {
+        return;
+    }
+    let met: Met = (Kind::writes, Extent::OfTheStory);
+    every_call_at(Place::Postgres, Story::completed, Blow::After, met).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
