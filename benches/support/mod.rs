@@ -8,7 +8,9 @@ use aws_lc_rs::{
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use domain::ids::AppId;
+use hmac::{Hmac, Mac};
 use serde_json::json;
+use sha2::Sha256;
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
@@ -117,6 +119,20 @@ fn private_key() -> String {
 /// Returns a push to a branch of AutoBuild that belongs to no Feature: the service stores it, and a worker reads it
 /// without asking GitHub.
 pub fn payload() -> String {
+    payload_of(11_000)
+}
+
+/// Returns the value of `X-Hub-Signature-256`.
+pub fn signature(body: &str) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).expect("any length is a key");
+    mac.update(body.as_bytes());
+    let digest = mac.finalize().into_bytes();
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256={hex}")
+}
+
+/// The same payload with this length, in bytes.
+pub fn payload_of(length: usize) -> String {
     let commits: Vec<_> = (0..40)
         .map(|number| json!({"id": format!("{number:040}"), "message": "m".repeat(180)}))
         .collect();
@@ -132,7 +148,7 @@ pub fn payload() -> String {
         "sender": {"id": 33, "login": "ada", "type": "User"},
         "commits": commits,
     });
-    let missing = 11_000_usize.saturating_sub(body.to_string().len());
+    let missing = length.saturating_sub(body.to_string().len());
     if let Some(fields) = body.as_object_mut() {
         fields.insert("padding".to_owned(), "p".repeat(missing).into());
     }
