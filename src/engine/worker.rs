@@ -17,7 +17,7 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 const POLL: Duration = Duration::from_secs(5);
 
 /// How long the end waits for agents after their grace. Killing one takes up to 5 seconds; then its work is stored.
-const LAST_STEPS: Duration = Duration::from_secs(20);
+const LAST_STEPS: Duration = Duration::from_secs(15);
 
 impl Engine {
     /// Takes back the effects of an earlier process, then works until `stop`. Returns when all effects have ended or
