@@ -43,7 +43,7 @@ pub use process_role::ProcessRole;
 pub use repository::{INSTRUCTION_PATHS, RECORDS_FOLDER, RepositorySettings, SETTINGS_FILE};
 pub use repository_keys::json_schema;
 pub use repository_values::{
-    Approval, Checks, CiEvidence, Commands, CommitsBy, Coverage, Depth, Inquiring, Merge, Network, Permission, PreLoop,
+    Approval, Checks, Commands, CommitsBy, Coverage, Depth, Inquiring, Merge, Network, Permission, PreLoop,
     RoleTimeouts, TestDemand,
 };
 pub use role::{ByRole, Role};

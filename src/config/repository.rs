@@ -4,13 +4,13 @@ use crate::config::{
     budgets::Budget,
     repository_keys::KEYS,
     repository_values::{
-        Approval, Checks, CiEvidence, Commands, CommitsBy, Coverage, Inquiring, Merge, Network, PreLoop, RoleTimeouts,
-        TestDemand,
+        Approval, Checks, Commands, CommitsBy, Coverage, Inquiring, Merge, Network, PreLoop, RoleTimeouts, TestDemand,
     },
     role::ByRole,
     shapes::{Offer, Reading},
 };
 use domain::{
+    ci::CiPolicy,
     feature::{Mode, Records, WaivedConclusion},
     titles::TitleForm,
 };
@@ -75,7 +75,7 @@ pub struct RepositorySettings {
     /// How much work the Gates do to prove the tests.
     pub checks: Checks,
     /// Whether the repository's own CI is evidence.
-    pub ci: CiEvidence,
+    pub ci: CiPolicy,
     /// Whether the plan and its tasks are written down on the integration branch, and for how long.
     pub records: Records,
     /// The conclusion of the check on work that holds only because a person waived something.
@@ -127,7 +127,7 @@ impl Default for RepositorySettings {
             inquiries: None,
             mode: Mode::Tdd,
             checks: Checks::default(),
-            ci: CiEvidence::Wait,
+            ci: CiPolicy::Auto,
             records: Records::WhileBuilding,
             waived: WaivedConclusion::Neutral,
             commits: CommitsBy::Git,
@@ -223,11 +223,10 @@ mod tests {
     use crate::config::{
         Mode, Records, Role, json_schema,
         repository_keys::KEYS,
-        repository_values::{
-            Approval, CiEvidence, CommitsBy, Depth, Inquiring, Merge, Permission, PreLoop, TestDemand,
-        },
+        repository_values::{Approval, CommitsBy, Depth, Inquiring, Merge, Permission, PreLoop, TestDemand},
         shapes::Offer,
     };
+    use domain::ci::CiPolicy;
     use text::mistake::SettingsMistake;
 
     fn offer(agents: &[&str]) -> Offer {
@@ -327,7 +326,7 @@ mod tests {
             (
                 PreLoop::Always,
                 Mode::Standard,
-                CiEvidence::Ignore,
+                CiPolicy::Ignore,
                 Records::Keep,
                 CommitsBy::Github
             )

@@ -33,7 +33,7 @@ pub(crate) static KEYS: &[Key] = &keys! {
     "mode": OneOf(&["tdd", "standard"]),
         "`tdd`: a test or check must fail on the old code and pass on the new. `standard`: this is only reported.";
     "checks": Table(CHECKS), "How much the Gates run to prove the tests.";
-    "ci": OneOf(&["wait", "ignore"]), "Whether the Gates wait for the repository's own CI.";
+    "ci": OneOf(&["auto", "wait", "ask", "ignore"]), "Whether the repository's own CI may run what agents wrote, and must pass. `auto`: as `wait` if it gives the code nothing but the right to read, else as `ask`, which holds it until a person lets it run.";
     "records": OneOf(&["while_building", "keep", "none"]),
         "Plan and tasks under `.autobuild/` on the integration branch: removed before the final pull request, kept, or never written.";
     "waived": OneOf(&["success", "neutral"]),

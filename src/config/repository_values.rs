@@ -47,16 +47,6 @@ pub enum Inquiring {
     Default,
 }
 
-/// Whether the repository's own CI is evidence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CiEvidence {
-    /// AutoBuild waits for the CI's result.
-    Wait,
-    /// AutoBuild does not look at the CI.
-    Ignore,
-}
-
 /// Whether a Feature may start if no command is found that runs the repository's tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -10,6 +10,7 @@ pub mod coach_installations;
 pub mod data_folder;
 pub mod deliveries;
 pub mod disk_room;
+pub mod exposure;
 pub mod figures;
 pub mod fruitless;
 pub mod heartbeat;

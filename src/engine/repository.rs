@@ -1,13 +1,12 @@
 //! Access to a repository: its current name, its branches in the mirror, and the rules that follow from its settings.
 
 use crate::{
-    config::{Approval, CiEvidence, Inquiring, Merge, RepositorySettings},
+    config::{Approval, Inquiring, Merge, RepositorySettings},
     engine::{Engine, job::EffectError},
     github::Rights,
 };
 use domain::{
     blocked::RepositoryFault,
-    ci::CiPolicy,
     feature::{Commands, PlanApproval, Rules},
     ids::{InstallationId, RepoId, RepoName, Sha},
     inquiry::InquiryPolicy,
@@ -125,9 +124,6 @@ pub fn rules(settings: &RepositorySettings, level: Level) -> Rules {
         records: settings.records,
         titles: settings.titles.clone(),
         waived: settings.waived,
-        ci: match settings.ci {
-            CiEvidence::Wait => CiPolicy::Wait,
-            CiEvidence::Ignore => CiPolicy::Ignore,
-        },
+        ci: settings.ci,
     }
 }

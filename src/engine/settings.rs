@@ -16,6 +16,15 @@ use std::{
     time::Duration,
 };
 
+/// Whether the forge starts workflows on what is pushed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workflows {
+    /// It does, as GitHub.
+    Start,
+    /// It starts none, as the local forge.
+    Never,
+}
+
 /// How much runs at once, how long things may take, and where files are kept.
 #[derive(Clone, Debug)]
 pub struct EngineSettings {
@@ -45,6 +54,7 @@ pub struct EngineSettings {
     /// The pauses before a failed read is repeated within its effect.
     pub read_pauses: [Duration; 2],
     pub ci: CiTimes,
+    pub workflows: Workflows,
     /// How long work waits for a model's API.
     pub waits: Waits,
     /// The largest pack of a commit that the database keeps, in bytes. A larger one stays in the data folder.
@@ -197,6 +207,7 @@ impl EngineSettings {
             },
             read_pauses: READ_PAUSES,
             ci: CiTimes::PRODUCT,
+            workflows: Workflows::Start,
             waits: Waits::PRODUCT,
             pack_size: ProcessLimits::default().pack_size,
             progress: Duration::from_secs(10),

@@ -242,10 +242,10 @@ impl Sweep<'_> {
         let autobuild = &self.engine.autobuild;
         let repo = autobuild.repo(feature.installation, feature.key.repo);
         let since = feature.snapshot.requested_at;
-        match repo.work(&feature.key, since).await {
+        match repo.work(feature, since).await {
             Err(error) if home::may_have_moved(&error) => {
                 autobuild.forget_name(feature.key.repo);
-                repo.work(&feature.key, since).await
+                repo.work(feature, since).await
             }
             read => read,
         }

@@ -40,7 +40,7 @@ pub struct Chosen {
 const MAX_TELLING: usize = 256 * 1024;
 
 /// The most paths of a commit that are listed.
-const MAX_PATHS: usize = 500_000;
+pub const MAX_PATHS: usize = 500_000;
 
 /// Returns the paths of a commit, up to a limit.
 ///

@@ -7,7 +7,7 @@ use super::{
     repo::Repo,
     rights::Rights,
 };
-use domain::ids::PullNumber;
+use domain::{ci::without_instructions, ids::PullNumber};
 use http::Method;
 use serde_json::{Map, Value, json};
 
@@ -81,8 +81,8 @@ impl Repo<'_> {
 
     async fn post_pull(&self, new: NewPull<'_>, draft: bool) -> Result<Pull, GithubError> {
         let body = json!({
-            "title": new.title,
-            "body": new.body,
+            "title": without_instructions(new.title),
+            "body": without_instructions(new.body),
             "head": new.head,
             "base": new.base,
             "draft": draft,
@@ -96,7 +96,11 @@ impl Repo<'_> {
             OpenState::Open => "open",
             OpenState::Closed => "closed",
         });
-        let fields: Map<String, Value> = [("state", state), ("title", change.title), ("body", change.body)]
+        let (title, body) = (
+            change.title.map(without_instructions),
+            change.body.map(without_instructions),
+        );
+        let fields: Map<String, Value> = [("state", state), ("title", title.as_deref()), ("body", body.as_deref())]
             .into_iter()
             .filter_map(|(name, value)| value.map(|value| (name.to_owned(), json!(value))))
             .collect();

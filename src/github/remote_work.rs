@@ -9,10 +9,14 @@ use super::{
     rights::Rights,
 };
 use domain::{
-    feature::sweep::{
-        Access, Account, AccountType, RemoteIssue, RemotePull, RemoteState, RemoteWork, TimelineChange, TimelineEntry,
+    feature::{
+        Feature,
+        sweep::{
+            Access, Account, AccountType, RemoteIssue, RemotePull, RemoteState, RemoteWork, TimelineChange,
+            TimelineEntry,
+        },
     },
-    ids::{CommentId, FeatureKey, Millis, PullNumber, ReviewId, Sha, User, UserId},
+    ids::{CommentId, Millis, PullNumber, ReviewId, Sha, User, UserId},
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
@@ -251,14 +255,14 @@ impl From<RepositoryWire> for RemoteWork {
 
 impl Repo<'_> {
     /// Returns GitHub's state of a Feature, with the newest of what happened since a time.
-    pub async fn work(&self, feature: &FeatureKey, since: Millis) -> Result<RemoteWork, GithubError> {
+    pub async fn work(&self, feature: &Feature, since: Millis) -> Result<RemoteWork, GithubError> {
         let name = self.name().await?;
         let since = chrono::DateTime::from_timestamp_millis(since.0).unwrap_or_default();
         let variables = json!({
             "login": name.owner,
             "repo": name.name,
-            "issue": feature.issue,
-            "branches": format!("{HEADS}{}/", feature.branch_prefix()),
+            "issue": feature.key.issue,
+            "branches": format!("{HEADS}{}/", feature.key.branch_prefix()),
             "integration": feature.integration_branch(),
             "since": since.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
         });

@@ -1,7 +1,7 @@
 //! Verdicts and wave gates as check runs.
 
 use crate::messages::{
-    findings, gates, headline, items,
+    exposure, findings, gates, headline, items,
     links::Links,
     measure::{Measure, fitting, folded, sections},
     reasons, review,
@@ -13,7 +13,8 @@ use domain::{
     decision::Outcome,
     evidence,
     evidence::{Profile, profile},
-    feature::{Feature, WaveGate, flow::strictest},
+    exposure::Exposure,
+    feature::{Feature, Phase, WaveGate, flow::strictest},
     ids::Sha,
     task::{State, Task, Turn},
 };
@@ -163,6 +164,15 @@ fn stands_for(gate: &WaveGate) -> String {
     })
 }
 
+/// Returns what CI would give to the gate's commit, if the Feature waits for a person who lets CI run.
+pub fn held_ci<'f>(feature: &'f Feature, gate: &WaveGate) -> Option<&'f Exposure> {
+    let is_head = feature
+        .integration
+        .as_ref()
+        .is_some_and(|one| gate.holds_for(&one.head));
+    (is_head && feature.phase() == Some(&Phase::HeldCi)).then_some(&feature.ci.exposure)
+}
+
 /// Returns the check run `AutoBuild` on the feature pull request's head, with a wave gate's result.
 pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
     let waived = Waived::of_feature(feature, Some(gate)).title();
@@ -174,6 +184,11 @@ pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
             "The merged result could not be checked".to_owned(),
             Conclusion::ActionRequired,
         ),
+    };
+    let held = held_ci(feature, gate);
+    let (title, conclusion) = match &held {
+        Some(_) => ("Built: CI waits for a person".to_owned(), Conclusion::ActionRequired),
+        None => (title, conclusion),
     };
     let kind = strictest(feature);
     let failed = evidence::items(kind, &gate.report);
@@ -187,6 +202,10 @@ pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
                 gates::line(&gate.report)
             ),
             stands_for(gate),
+            held.map_or_else(String::new, |exposure| {
+                let asks = "The repository's CI is held. _Run CI_, or `/autobuild ci`, lets it run on this work and opens the pull request.";
+                sections(vec![asks.to_owned(), exposure::given(exposure, measure)])
+            }),
             items::by_severity(&failed, measure),
             gates::folded_table(kind, &gate.report, &failed, measure),
         ])

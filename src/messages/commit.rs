@@ -80,7 +80,7 @@ pub fn records_out_commit(feature: &Feature) -> String {
 }
 
 pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {
-    let into = feature.key.integration_branch();
+    let into = feature.integration_branch();
     if feature.rules.titles.has_type() {
         own_subject(feature, &format!("Merge {default_branch} into {into}"))
     } else {

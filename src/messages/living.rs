@@ -1,7 +1,7 @@
 //! The comment on the issue that shows the plan and then the progress. Every edit writes the whole comment.
 
 use crate::messages::{
-    gates, graph, headline, inquiry,
+    exposure, gates, graph, headline, inquiry,
     links::Links,
     measure::{Measure, Yaml, bullets, codes, fitting, folded, listed, sections, titled},
     plan_file::{plan_file, plan_file_path},
@@ -17,7 +17,6 @@ use domain::{
     at_work::AgentState,
     blocked::BlockReason,
     budget::dollars,
-    ci::CiPolicy,
     cost::{Spending, Waiting, WaitsOn},
     evidence::Additions,
     feature::{Before, Doubt, Feature, Mode, Older, Phase, PlanVersion, State, Suspension},
@@ -100,6 +99,10 @@ fn with_plan(
         titled("### Tasks that AutoBuild added", &added(feature, links, measure)),
         titled("### Before the work began", &preflight(feature, links, measure)),
         titled("### How it is checked", &checks(feature, version, measure)),
+        titled(
+            "### What CI gives to this code",
+            &exposure::given(&feature.ci.exposure, measure),
+        ),
         titled("### For a person to check", &for_a_person(feature, measure)),
         titled(
             "### Notes on the plan",
@@ -258,6 +261,11 @@ pub(super) fn phase(feature: &Feature) -> String {
             feature.wave,
             feature.last_wave()
         ),
+        Phase::HeldCi => {
+            "The work is done, and the repository's CI is held: somebody with write access lets it run with \
+             `/autobuild ci`, or with the button _Run CI_ of the check run `AutoBuild` on the integration branch."
+                .to_owned()
+        }
         Phase::OpeningPull { .. } => "AutoBuild is opening the pull request into the default branch.".to_owned(),
     }
 }
@@ -485,11 +493,7 @@ pub(super) fn checks(feature: &Feature, version: &PlanVersion, measure: &Measure
             "The review says whether a test or a check fails without the change; it need not (`mode: standard`)."
         }
     };
-    let ci = match feature.rules.ci {
-        CiPolicy::Wait => "If the repository's own CI runs, it must pass (`ci: wait`).",
-        CiPolicy::Ignore => "AutoBuild does not wait for the repository's own CI (`ci: ignore`).",
-    };
-    lines.extend([mode.to_owned(), ci.to_owned()]);
+    lines.extend([mode.to_owned(), exposure::treatment(feature)]);
     if let Some(smoke) = &version.plan.smoke {
         lines.push(format!(
             "After each wave {} runs on the merged result (`smoke`).",

@@ -12,6 +12,7 @@ mod blocked;
 mod check;
 mod commit;
 mod defuse;
+mod exposure;
 mod facts;
 mod feature_pull;
 mod findings;
@@ -53,10 +54,11 @@ pub use annotation::{Annotation, annotated_files, annotations};
 pub use blocked::{
     bad_settings_in_terminal, blocked_in_short, blocked_report, feature_blocked, stopped_feature, stopped_task,
 };
-pub use check::{CheckRun, Conclusion, blocked_check, check_in_words, check_run, wave_check};
+pub use check::{CheckRun, Conclusion, blocked_check, check_in_words, check_run, held_ci, wave_check};
 pub use commit::{
     CommitKind, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash, turn_commit,
 };
+pub use exposure::gets as workflow_gets;
 pub use facts::{word_evidence, word_report};
 pub use feature_pull::{closed_feature_pull, feature_pull};
 pub use findings::verdict_in_terminal;

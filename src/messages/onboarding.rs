@@ -51,7 +51,10 @@ pub fn proposed_settings(found: &Detected<'_>) -> String {
         for (file, events) in found.workflows {
             let _ = writeln!(text, "#   {} ({})", one_line(file), one_line(&events.join(", ")));
         }
-        text.push_str("# `wait` makes AutoBuild wait for their results, `ignore` does not.\nci: wait\n\n");
+        text.push_str(
+            "# `auto` holds them until a person lets them run, if they give the code more than the right to read. `wait` lets \
+             them run.\nci: auto\n\n",
+        );
     }
     text.push_str(
         "# The label that starts the work.\nlabel: autobuild\n\n\

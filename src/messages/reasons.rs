@@ -569,6 +569,13 @@ pub(super) fn approval(why: &ApprovalWhy) -> String {
             "Its complexity is {complexity} of 10, and the repository's settings ask for approval from {from} on."
         ),
         ApprovalWhy::Author => "Someone without write access wrote or last edited the issue.".to_owned(),
+        ApprovalWhy::UnheldCi { workflows } => {
+            let workflows: Vec<String> = workflows.iter().take(5).map(|path| code(path, 120)).collect();
+            format!(
+                "CI is held, and the events of {} start workflows all the same. Read below what they give to the code.",
+                workflows.join(", ")
+            )
+        }
         ApprovalWhy::Commands => {
             "It names commands, and AutoBuild runs them without isolation here. Read them below.".to_owned()
         }

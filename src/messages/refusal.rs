@@ -212,6 +212,7 @@ fn possible(instead: Possible) -> &'static str {
         Possible::Stopped => "it resumes only what is blocked or paused",
         Possible::Running => "nothing runs that it could pause",
         Possible::Building => "it changes tasks only while AutoBuild builds",
+        Possible::HeldCi => "CI is not held",
         Possible::StoppedTask => "it resumes only a blocked or paused task",
         Possible::PushedTask => "you can approve over the Coach only a blocked task with a pushed commit",
         Possible::CompletedStays => "a completed task stays completed",

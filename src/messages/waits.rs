@@ -48,6 +48,11 @@ pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
                 pull(feature, task.id, links)
             )
         }
+        Wait::Ci => format!(
+            "{who}, {name} is built, and the repository's CI is held. To let it run, answer `/autobuild ci`; AutoBuild then \
+             opens the pull request. {} says what CI gives to the code.",
+            living(feature, links, "The plan")
+        ),
         Wait::Review { pull } => format!(
             "{who}, {name} is built: {} waits for your review and for you to merge it.",
             links.pull(*pull)

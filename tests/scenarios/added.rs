@@ -20,6 +20,9 @@ fn breaks_together(world: &World) {
     world.script.writes(2, &[("hello/2.txt", "hello 2\n")]).approves(2);
 }
 
+/// A workflow that gives the code nothing.
+const HARMLESS: &str = "on: push\npermissions: {}\njobs: {a: {runs-on: ubuntu-latest, steps: [{run: make}]}}\n";
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_red_wave_gate_is_mended_by_a_task_that_names_the_merge_that_broke_it() {
     let world = World::new().await;
@@ -114,7 +117,7 @@ async fn a_conflict_with_the_default_branch_is_resolved_by_a_task_that_lands_wit
     world.start().await;
     let files = [
         ("hello/1.txt", Some("theirs\n")),
-        (".github/workflows/ci.yml", Some("on: push\n")),
+        (".github/workflows/ci.yml", Some(HARMLESS)),
     ];
     let theirs = world.by(WRITER).push(REPO, "main", "Theirs", &files).await.unwrap();
     let pull = world.pull(1).await;

@@ -234,7 +234,7 @@ async fn a_check_that_runs_beyond_the_deadline_is_absent_and_resume_looks_again(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn checks_that_cannot_be_read_are_no_evidence_and_nobodys_fault() {
-    let world = world(Setup::new().ci(NO_PATIENCE), &[BUILD]).await;
+    let world = world(Setup::new().settings("ci: wait").ci(NO_PATIENCE), &[BUILD]).await;
     let fault = Fault::on("GET", "*/status", Mishap::fail(502)).always();
     world.forge.order(fault);
     world.script.plays(1);

@@ -20,6 +20,7 @@ mod coach;
 mod discussion;
 mod edges;
 mod hands;
+mod held_ci;
 mod inquiries;
 mod labels;
 mod loop_of_one_task;

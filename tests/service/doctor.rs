@@ -353,7 +353,7 @@ async fn each_row_of_a_repository_is_seen_broken() {
     stands(&report, "branch rules", "broken", "creation");
     stands(&report, "approval", "warning", "contents: write");
     stands(&report, "merge methods", "broken", "no way of merging");
-    stands(&report, "workflows", "warning", "ci.yml (push) with secrets");
+    stands(&report, "workflows", "warning", "ci.yml (on push) gives the code");
     stands(&report, "settings file", "broken", "max_turns");
     stands(&report, "test command", "warning", "test: <command>");
     person

@@ -6,19 +6,122 @@
 use crate::{
     decision::Issue,
     evidence::{Absence, Evidence, Finding, Gate, GateResult, Weight},
-    ids::Millis,
+    exposure::Exposure,
+    ids::{Millis, User},
 };
 use serde::{Deserialize, Serialize};
 
-/// Whether the repository's own CI is used as evidence.
+/// Whether the repository's own CI may run agent-written code, and whether its checks are evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CiPolicy {
-    /// AutoBuild waits for a commit's checks.
+    /// As `Wait` if CI gives the code nothing but the right to read, else as `Ask`.
     #[default]
+    Auto,
+    /// CI may run, and AutoBuild waits for a commit's checks.
     Wait,
+    /// CI is held until a person lets it run.
+    Ask,
+    /// CI may run, and AutoBuild does not look at the checks.
+    Ignore,
+}
+
+/// The treatment of CI on the commits that AutoBuild pushes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CiTreatment {
+    /// AutoBuild waits for the checks.
+    Wait,
+    /// The commits keep CI from starting, so there is nothing to wait for.
+    Hold,
     /// AutoBuild does not look at the checks.
     Ignore,
+}
+
+/// Whether a person let CI run on a Feature.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CiRelease {
+    /// Nobody did.
+    #[default]
+    None,
+    /// This person did.
+    By(User),
+}
+
+/// The facts about a Feature's CI that are not settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CiStatus {
+    /// What CI would give to the Feature's code.
+    pub exposure: Exposure,
+    /// Whether a person let it run.
+    pub release: CiRelease,
+}
+
+/// Decides how CI is treated. A person who lets CI run on a Feature decides for the rest of it.
+pub fn treatment(policy: CiPolicy, status: &CiStatus) -> CiTreatment {
+    let is_released = status.release != CiRelease::None;
+    match policy {
+        CiPolicy::Ignore => CiTreatment::Ignore,
+        CiPolicy::Wait => CiTreatment::Wait,
+        CiPolicy::Auto if is_released || status.exposure.is_harmless() => CiTreatment::Wait,
+        CiPolicy::Ask if is_released => CiTreatment::Wait,
+        CiPolicy::Auto | CiPolicy::Ask => CiTreatment::Hold,
+    }
+}
+
+/// The line by which GitHub starts no workflow on a pushed commit, nor on a pull request with this head.
+pub const SKIP_INSTRUCTION: &str = "[skip ci]";
+
+/// What GitHub obeys anywhere in a message: `docs.github.com`, "Skipping workflow runs".
+const IN_BRACKETS: [&str; 5] = ["skip ci", "ci skip", "no ci", "skip actions", "actions skip"];
+const AS_TRAILER: &str = "skip-checks:";
+
+/// `true` if GitHub starts no workflow on a commit with this message.
+pub fn skips(message: &str) -> bool {
+    without_instructions(message) != message
+}
+
+/// Returns a text in which GitHub finds no skip instruction: brackets become round, and the trailer loses its colon.
+pub fn without_instructions(text: &str) -> String {
+    let mut clean = text.to_owned();
+    for words in IN_BRACKETS {
+        clean = replaced(&clean, &format!("[{words}]"), &format!("({words})"));
+    }
+    replaced(&clean, AS_TRAILER, AS_TRAILER.trim_end_matches(':'))
+}
+
+/// Replaces `from`, in ASCII lower case, whatever the case in which it is written.
+fn replaced(text: &str, from: &str, to: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = 0;
+    for (at, found) in lower.match_indices(from) {
+        clean.push_str(text.get(rest..at).unwrap_or_default());
+        clean.push_str(to);
+        rest = at.saturating_add(found.len());
+    }
+    clean.push_str(text.get(rest..).unwrap_or_default());
+    clean
+}
+
+/// Returns the message with [`SKIP_INSTRUCTION`] as its last line.
+pub fn held_message(message: &str) -> String {
+    format!("{}\n\n{SKIP_INSTRUCTION}\n", without_held_line(message).trim_end())
+}
+
+/// Returns the message as it was before [`held_message`], with no other skip instruction either.
+pub fn released_message(message: &str) -> String {
+    let own = without_held_line(message).trim_end();
+    format!("{}\n", without_instructions(own))
+}
+
+/// Returns the message without the last line that [`held_message`] added.
+pub fn without_held_line(message: &str) -> &str {
+    let message = message.trim_end();
+    let own = message
+        .strip_suffix(SKIP_INSTRUCTION)
+        .filter(|own| own.is_empty() || own.ends_with('\n'));
+    own.unwrap_or(message)
 }
 
 /// The times for which AutoBuild waits for CI, in milliseconds.
@@ -194,6 +297,14 @@ pub fn none_ran() -> GateResult {
     }
 }
 
+/// The result for a commit on which CI is held. It is informational and no part of the profile.
+pub fn held() -> GateResult {
+    GateResult {
+        weight: Weight::Informational,
+        ..result(Evidence::Absent(Absence::CiHeld))
+    }
+}
+
 /// The result for a commit whose own Gates failed: AutoBuild does not wait for CI, and the result is informational.
 pub fn not_reached() -> GateResult {
     GateResult {
@@ -344,6 +455,64 @@ mod tests {
             CiReading::Ended(result) => (result.weight, format!("{:?}", result.evidence)),
             CiReading::Again(until) => panic!("to be read again at {until:?}"),
         }
+    }
+
+    #[test]
+    fn harmless_ci_runs_by_itself_and_other_ci_waits_for_a_person_or_for_the_settings() {
+        let harmful = || Exposure {
+            others: vec!["cloud".to_owned()],
+            ..Exposure::default()
+        };
+        let status = |exposure, release| CiStatus { exposure, release };
+        let ada = || {
+            CiRelease::By(User {
+                id: crate::ids::UserId(1),
+                login: "ada".to_owned(),
+            })
+        };
+        use CiTreatment::{Hold, Ignore, Wait};
+        for (policy, harmless, exposed, released) in [
+            (CiPolicy::Auto, Wait, Hold, Wait),
+            (CiPolicy::Ask, Hold, Hold, Wait),
+            (CiPolicy::Wait, Wait, Wait, Wait),
+            (CiPolicy::Ignore, Ignore, Ignore, Ignore),
+        ] {
+            let decided = |exposure, release| treatment(policy, &status(exposure, release));
+            assert_eq!(decided(Exposure::default(), CiRelease::None), harmless, "{policy:?}");
+            assert_eq!(decided(harmful(), CiRelease::None), exposed, "{policy:?}");
+            assert_eq!(decided(harmful(), ada()), released, "{policy:?}");
+        }
+    }
+
+    #[test]
+    fn a_held_message_ends_with_the_instruction_and_a_released_one_has_none() {
+        for message in ["Add x", "Add x\n\nAutoBuild-Task: TASK-001\n", "", "Add [skip ci] to y"] {
+            let held = held_message(message);
+            assert!(held.ends_with("\n[skip ci]\n") && skips(&held), "{held}");
+            assert_eq!(held_message(&held), held);
+            let released = released_message(&held);
+            assert!(!skips(&released), "{released}");
+            assert_eq!(released.trim(), without_instructions(message).trim());
+        }
+    }
+
+    #[test]
+    fn every_instruction_of_github_is_found_and_broken() {
+        for message in [
+            "x [skip ci]",
+            "[ci skip]",
+            "a\n\n[No CI]",
+            "[skip actions]",
+            "[actions skip]",
+            "x\n\n\nSkip-Checks: true",
+        ] {
+            assert!(skips(message), "{message}");
+            assert!(!skips(&without_instructions(message)), "{message}");
+        }
+        for message in ["skip ci", "[skip ci", "[skip  ci]", "ci: skip", "🦀"] {
+            assert!(!skips(message), "{message}");
+        }
+        assert_eq!(without_instructions("Ä [SKIP CI] ö"), "Ä (skip ci) ö");
     }
 
     #[test]

@@ -111,13 +111,15 @@ pub enum Command {
     Pause,
     /// Stops the work at once.
     Cancel,
+    /// Lets the repository's CI run on the Feature.
+    Ci,
     /// Asks for the current state.
     Status,
 }
 
 impl Command {
     /// Returns every form that a command may have, each with what it does.
-    pub fn usage() -> [(&'static str, &'static str); 9] {
+    pub fn usage() -> [(&'static str, &'static str); 10] {
         [
             ("/autobuild help", "Lists the commands and the repository's settings."),
             (
@@ -139,6 +141,7 @@ impl Command {
             ("/autobuild skip TASK-001", "Gives up a task."),
             ("/autobuild pause", "Stops after the running agents."),
             ("/autobuild cancel", "Stops at once. Branches stay."),
+            ("/autobuild ci", "Lets held CI run."),
             ("/autobuild status", "Shows the current state."),
         ]
     }
@@ -171,6 +174,7 @@ pub fn parse(comment: &str) -> Parsed {
         "skip" => skip(line),
         "pause" => alone(Command::Pause, verb, line),
         "cancel" => alone(Command::Cancel, verb, line),
+        "ci" => alone(Command::Ci, verb, line),
         "status" => alone(Command::Status, verb, line),
         unknown => malformed(CommandMistake::Unknown { given: cut(unknown) }, nearest_form(unknown)),
     }

@@ -104,6 +104,11 @@ impl FeatureKey {
     pub fn integration_branch(&self) -> String {
         format!("{}/integration", self.branch_prefix())
     }
+
+    /// Returns the branch that the feature pull request is opened from if CI was held on the integration branch.
+    pub fn released_branch(&self) -> String {
+        format!("{}/feature", self.branch_prefix())
+    }
 }
 
 impl fmt::Display for FeatureKey {

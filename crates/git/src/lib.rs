@@ -40,6 +40,7 @@ mod quote;
 mod read;
 mod remote;
 mod retention;
+mod reword;
 mod safe;
 mod talk;
 mod trash;

@@ -1,7 +1,7 @@
 //! Reads a mirror: files, lists of files, commits and how they are related.
 
 use crate::{error::GitError, failure::local_failure, mirror::Mirror, names::RepoPath, process::GitCall};
-use domain::ids::Sha;
+use domain::{ci::without_held_line, ids::Sha};
 use std::{path::Path, sync::Arc};
 
 /// The largest commit object that is read, in bytes.
@@ -325,9 +325,13 @@ fn commit_info(text: &str) -> Option<CommitInfo> {
     })
 }
 
-/// Reads the `Key: value` lines of the last paragraph, if it contains nothing else.
+/// Reads the `Key: value` lines of the last paragraph, if it contains nothing else. The line that holds CI may follow it.
 fn trailers(message: &str) -> Vec<(String, String)> {
-    let last = message.trim_end().rsplit("\n\n").next().unwrap_or_default();
+    let last = without_held_line(message)
+        .trim_end()
+        .rsplit("\n\n")
+        .next()
+        .unwrap_or_default();
     let pair = |line: &str| {
         let (key, value) = line.split_once(": ")?;
         let key_fine = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
@@ -345,6 +349,8 @@ mod tests {
         let read = trailers("Add x\n\nSee: this\n\nAutoBuild-Task: TASK-001\nAutoBuild-Turn: 2\n");
         let expected = [("AutoBuild-Task", "TASK-001"), ("AutoBuild-Turn", "2")];
         assert_eq!(read, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        let held = domain::ci::held_message("Add x\n\nAutoBuild-Task: TASK-001\nAutoBuild-Turn: 2\n");
+        assert_eq!(trailers(&held).len(), 2);
         assert_eq!(trailers("Add x\n\njust: a\nplain sentence"), Vec::new());
     }
 }

@@ -152,6 +152,7 @@ fn shown(what: &str, uncounted: &str, evidence: &Evidence, max: usize) -> String
             Absence::NoCommand
             | Absence::TimedOut { .. }
             | Absence::NotReached
+            | Absence::CiHeld
             | Absence::NotInThisVersion
             | Absence::Inline
             | Absence::Unnamed

@@ -7,7 +7,6 @@ mod look;
 mod machine;
 mod repository;
 mod table;
-mod workflows;
 
 pub(super) use look::Look;
 

@@ -2,11 +2,7 @@
 
 use crate::{
     cli::{
-        doctor::{
-            look::{Unasked, asked, unanswered},
-            workflows,
-            workflows::Started,
-        },
+        doctor::look::{Unasked, asked, unanswered},
         local_repository::LocalRepository,
     },
     config::{CommitsBy, Offer, RepositorySettings, SETTINGS_FILE},
@@ -16,11 +12,14 @@ use crate::{
     messages,
 };
 use domain::{
+    ci::CiPolicy,
     diagnosis::{Row, Topic},
+    exposure::WorkflowExposure,
     ids::{RepoName, Sha},
 };
 use futures_util::future::join_all;
 use git::NoRepository;
+use runners::{exposure, exposure::Branches};
 use std::{collections::BTreeMap, path::Path};
 use text::{mistake::SettingsMistake, shell_command::ShellCommand};
 
@@ -204,6 +203,8 @@ fn merge_methods(repository: &Repository) -> Row {
 
 struct Files {
     head: Sha,
+    /// The name of the default branch.
+    branch: String,
     paths: Vec<String>,
 }
 
@@ -214,7 +215,8 @@ impl Files {
             return Ok(None);
         };
         let paths = repo.files(&head).await?;
-        Ok(Some(Self { head, paths }))
+        let branch = repository.default_branch.clone();
+        Ok(Some(Self { head, branch, paths }))
     }
 
     /// Returns the texts of some files; unreadable files are left out.
@@ -258,25 +260,32 @@ async fn in_files(
         }
     };
     let telling = runners::detect::telling(&files.paths);
-    let wanted = files.paths.iter().filter(|path| {
-        let is_yaml = path.ends_with(".yml") || path.ends_with(".yaml");
-        *path == SETTINGS_FILE || is_workflow(path) && is_yaml
-    });
+    let of_workflows: Vec<&String> = {
+        let wanted: Vec<&str> = exposure::wanted(files.paths.iter().map(String::as_str)).collect();
+        files
+            .paths
+            .iter()
+            .filter(|path| wanted.contains(&path.as_str()))
+            .collect()
+    };
+    let wanted = files.paths.iter().filter(|path| *path == SETTINGS_FILE);
+    let wanted = wanted.chain(of_workflows.iter().copied());
     let mut texts = files.texts(repo, wanted.chain(telling)).await;
     let (row, settings) = settings_file(texts.remove(SETTINGS_FILE), offer);
-    let started: Vec<Started> = texts
-        .iter()
-        .filter_map(|(path, text)| {
-            let file = path.strip_prefix(WORKFLOWS)?;
-            workflows::started(file, text.as_ref().ok()?)
+    let sources: exposure::Files = of_workflows
+        .into_iter()
+        .map(|path| {
+            let text = texts.get(path.as_str()).and_then(|text| text.as_ref().ok());
+            (path.clone(), text.cloned())
         })
         .collect();
+    let started = exposure::workflows(&sources, &Branches::of_run("autobuild/1", &files.branch));
     let read = |path: &str| texts.get(path)?.as_ref().ok().cloned();
     let chosen = gates::choose(&settings, &runners::detect::Repository::new(&files.paths, &read));
     let labels = [settings.label.as_str(), TASK_LABEL];
     let known = join_all(labels.map(|label| asked(repo.knows_label(label)))).await;
     let rows = vec![
-        workflows_row(&started),
+        workflows_row(&started, settings.ci),
         row,
         labels_row(&labels.into_iter().zip(known).collect::<Vec<_>>()),
         test_command(&chosen, &files.paths),
@@ -284,35 +293,34 @@ async fn in_files(
     (rows, settings)
 }
 
-fn is_workflow(path: &str) -> bool {
-    path.strip_prefix(WORKFLOWS).is_some_and(|file| !file.contains('/'))
-}
-
-fn workflows_row(started: &[Started]) -> Row {
+fn workflows_row(started: &[WorkflowExposure], ci: CiPolicy) -> Row {
     if started.is_empty() {
         return Row::ok(Topic::Workflows, "no workflow starts on AutoBuild's branches");
     }
-    let said = |one: &Started| {
-        let starts = format!("{} ({})", one.file, one.triggers.join(", "));
-        let risks: Vec<&str> = one.risks.iter().map(|risk| risk.words()).collect();
-        if risks.is_empty() {
-            starts
-        } else {
-            format!("{starts} with {}", risks.join(" and "))
-        }
-    };
-    let all: Vec<String> = started.iter().map(said).collect();
+    let all: Vec<String> = started
+        .iter()
+        .map(|one| {
+            format!(
+                "{} {}",
+                one.path.trim_start_matches(WORKFLOWS),
+                messages::workflow_gets(one)
+            )
+        })
+        .collect();
     let found = format!("commits of agents start {}", all.join("; "));
-    if started.iter().all(|one| one.risks.is_empty()) {
-        Row::ok(Topic::Workflows, found)
-    } else {
-        Row::warning(
-            Topic::Workflows,
-            found,
-            "take the branches autobuild/** out with `branches-ignore`, or give the workflow `permissions: read-all` and \
-         keep its secrets in an environment that people approve",
-        )
+    if started.iter().all(WorkflowExposure::is_harmless) {
+        return Row::ok(Topic::Workflows, found);
     }
+    let is_held = match ci {
+        CiPolicy::Auto | CiPolicy::Ask => "CI is held until a person lets it run",
+        CiPolicy::Wait | CiPolicy::Ignore => "the repository's settings let CI run without asking",
+    };
+    Row::warning(
+        Topic::Workflows,
+        format!("{found}; {is_held}"),
+        "give each job `permissions:` with nothing above read, keep secrets in environments that people approve, or take the \
+         branches autobuild/** out with `branches-ignore` (see docs/ci.md)",
+    )
 }
 
 fn settings_file(text: Option<Result<String, SettingsMistake>>, offer: &Offer) -> (Row, RepositorySettings) {

@@ -435,7 +435,7 @@ impl Player {
     /// Leaves the result as a branch. If somebody moved that branch, it stays, and another name is used.
     async fn give(&mut self, job: &Job<'_>, stage: &Stage, feature: &Feature) -> anyhow::Result<()> {
         let (own, forge) = (&job.repository.own, &stage.forge);
-        let integration = feature.key.integration_branch();
+        let integration = feature.integration_branch();
         let head = forge.head(&self.filed.repository, &integration)?;
         let head = head.with_context(|| format!("the forge has lost {integration}"))?;
         let from = self.copy(stage)?;

@@ -25,7 +25,7 @@ use crate::{
     config::{AgentCommand, AppKey, ProcessLimits, SandboxSettings, join_mistakes},
     engine::{
         Engine,
-        settings::{Backoff, EngineSettings},
+        settings::{Backoff, EngineSettings, Workflows},
     },
     github::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Caps},
     telemetry::TelemetrySettings,
@@ -398,6 +398,7 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
         },
         grace: Duration::from_secs(2),
         ci: CiTimes::AT_ONCE,
+        workflows: Workflows::Never,
         network,
         ..EngineSettings::service(worker, data_dir.clone(), assemble::clock)
     };

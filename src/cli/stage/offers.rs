@@ -15,8 +15,9 @@ use domain::{
 use forge::{QuickReply, Replies, Topic};
 use std::sync::{Arc, OnceLock};
 
-const ON_FEATURES: [QuickReply; 4] = [
+const ON_FEATURES: [QuickReply; 5] = [
     reply("Approve the plan", "/autobuild approve"),
+    like(Button::RunCi, reply("Let CI run", "/autobuild ci")),
     reply("Resume", "/autobuild resume"),
     reply("Pause", "/autobuild pause"),
     reply("Cancel", "/autobuild cancel"),
@@ -108,6 +109,7 @@ fn is_obeyed(feature: &Feature, command: Command, on: Target, now: Millis) -> bo
         written_at: now,
         rules: None,
         settings: None,
+        exposure: None,
         snapshot: None,
         newer: NewerRun::None,
     };

@@ -18,27 +18,32 @@ use domain::{
         command::{Possible, Refusal},
         event::Target,
     },
-    ids::{FeatureKey, TaskId},
+    ids::FeatureKey,
     task::Task,
 };
 
-/// A button on the check run of a blocked task.
+/// A button on one of our check runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Button {
     Resume,
     /// `/autobuild retry`.
     Retry,
+    /// `/autobuild ci`.
+    RunCi,
 }
 
 impl Button {
-    /// All buttons, in the order in which they are shown.
-    pub const ALL: [Self; 2] = [Self::Resume, Self::Retry];
+    /// The buttons of a blocked task, in the order in which they are shown.
+    pub const OF_TASK: [Self; 2] = [Self::Resume, Self::Retry];
+
+    const ALL: [Self; 3] = [Self::Resume, Self::Retry, Self::RunCi];
 
     /// Returns the identifier that GitHub sends back when it is pressed, which is also the command's word.
     pub const fn identifier(self) -> &'static str {
         match self {
             Self::Resume => "resume",
             Self::Retry => "retry",
+            Self::RunCi => "ci",
         }
     }
 
@@ -50,6 +55,7 @@ impl Button {
         match self {
             Self::Resume => "Resume",
             Self::Retry => "Retry",
+            Self::RunCi => "Run CI",
         }
     }
 
@@ -58,6 +64,7 @@ impl Button {
         match self {
             Self::Resume => "Give this task more turns",
             Self::Retry => "Start this task again on a new branch",
+            Self::RunCi => "Let the repository's CI run on this work",
         }
     }
 
@@ -65,7 +72,7 @@ impl Button {
     pub fn description_for_inquiry(self) -> &'static str {
         match self {
             Self::Resume => "Let the agent's own defaults hold",
-            Self::Retry => self.description(),
+            Self::Retry | Self::RunCi => self.description(),
         }
     }
 
@@ -76,6 +83,7 @@ impl Button {
                 max_turns: None,
             },
             Self::Retry => Command::Retry { task: None },
+            Self::RunCi => Command::Ci,
         }
     }
 }
@@ -89,7 +97,7 @@ pub(in crate::engine) async fn pressed(
     let InboundContext { engine, origin, .. } = *context;
     let known = Button::named(identifier);
     let about = run.external_id.as_deref().and_then(subject);
-    let (Some(button), Some((key, id))) = (known, about) else {
+    let (Some(button), Some((key, on))) = (known, about) else {
         return Ok(Done::Nothing);
     };
     if key.repo != origin.repo.id || origin.sender.kind != ActorKind::Person {
@@ -98,9 +106,17 @@ pub(in crate::engine) async fn pressed(
     let Some(feature) = engine.feature(&key).await? else {
         return Ok(Done::Nothing);
     };
-    let Some(task) = feature.task(id) else {
-        return Ok(Done::Nothing);
+    let task = match on {
+        Target::Task(id) => feature.task(id),
+        Target::Feature => None,
     };
+    let is_fitting = match button {
+        Button::Resume | Button::Retry => task.is_some(),
+        Button::RunCi => on == Target::Feature,
+    };
+    if !is_fitting {
+        return Ok(Done::Nothing);
+    }
     let needed = permission(&feature);
     let mut cause = format!("button/{}/{identifier}", run.id);
     let refusal = match refused(context, needed).await? {
@@ -109,12 +125,14 @@ pub(in crate::engine) async fn pressed(
             cause = format!("{cause}/{}", origin.sender.user.id);
             Some(refusal)
         }
-        None => out_of_date(task, button),
+        None => task.and_then(|task| out_of_date(task, button)),
     };
     let saying = Saying {
         context,
-        on: Target::Task(id),
-        thread: task.pull.map_or(Thread::Issue(key.issue), Thread::Pull),
+        on,
+        thread: task
+            .and_then(|task| task.pull)
+            .map_or(Thread::Issue(key.issue), Thread::Pull),
         to: ReplyTo::Fact(cause.clone()),
         cause,
         written_at: None,
@@ -134,17 +152,23 @@ fn out_of_date(task: &Task, button: Button) -> Option<Refusal> {
     })
 }
 
-/// Returns the task that a check run is about. A check run's external id is the id of the effect that made it.
-pub fn subject(external_id: &str) -> Option<(FeatureKey, TaskId)> {
+/// Returns the Feature or task that a check run is about. A check run's external id is the id of the effect that made it.
+pub fn subject(external_id: &str) -> Option<(FeatureKey, Target)> {
     let mut parts = external_id.split('/');
     let key: Vec<&str> = parts.by_ref().take(3).collect();
-    let task = parts.next()?;
-    Some((key.join("/").parse().ok()?, task.parse().ok()?))
+    let named = parts.next()?;
+    let target = if named == "publish_wave_check" {
+        Target::Feature
+    } else {
+        Target::Task(named.parse().ok()?)
+    };
+    Some((key.join("/").parse().ok()?, target))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::ids::TaskId;
 
     #[test]
     fn the_buttons_are_as_short_as_github_takes_them() {
@@ -158,8 +182,13 @@ mod tests {
     #[test]
     fn a_check_run_names_its_task_by_the_effect_that_made_it() {
         let (key, task) = subject("7/42/1/TASK-003/publish_check/9").unwrap();
-        assert_eq!((key.to_string(), task), ("7/42/1".to_owned(), TaskId::Planned(3)));
-        for other in ["", "7/42/1", "7/42/1/publish_wave_check/3", "x/y/z/TASK-001", "🦀"] {
+        assert_eq!(
+            (key.to_string(), task),
+            ("7/42/1".to_owned(), Target::Task(TaskId::Planned(3)))
+        );
+        let (_, feature) = subject("7/42/1/publish_wave_check/3").unwrap();
+        assert_eq!(feature, Target::Feature);
+        for other in ["", "7/42/1", "7/42/1/living/3", "x/y/z/TASK-001", "🦀"] {
             assert_eq!(subject(other), None, "{other}");
         }
     }

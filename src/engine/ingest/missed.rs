@@ -126,7 +126,7 @@ async fn moved(
 }
 
 async fn deleted(repo: &Repo<'_>, mut origin: Box<EventOrigin>, feature: &Feature) -> Result<Missed, EffectError> {
-    let branch = feature.key.integration_branch();
+    let branch = feature.integration_branch();
     if repo.branch_head(&branch).await?.is_some() {
         return Ok(Missed::Nothing);
     }

@@ -13,6 +13,7 @@ use crate::{
     github::model::{Conversation, Issue},
 };
 use domain::{
+    ci::CiPolicy,
     command::{Command, Parsed},
     effect::{Reply, ReplyTo, Thread},
     feature::{
@@ -83,12 +84,19 @@ impl Saying<'_> {
             written_at: self.written_at.unwrap_or_else(|| engine.now()),
             rules: None,
             settings: None,
+            exposure: None,
             snapshot: None,
             newer: newer(engine, &self.feature).await?,
             command,
         };
         if let Some(mistakes) = read_settings(self.context, &mut said).await? {
             return Ok(self.with_mistakes(mistakes));
+        }
+        if let Some(rules) = &said.rules
+            && !matches!(said.command, Command::Plan { .. })
+            && matches!(rules.ci, CiPolicy::Auto | CiPolicy::Ask)
+        {
+            said.exposure = Some(engine.exposure_now(&self.feature, rules.ci).await?);
         }
         let issue = self.issue.filter(|issue| issue.conversation == Conversation::Issue);
         if let (Command::Plan { .. }, Some(issue)) = (&said.command, issue) {

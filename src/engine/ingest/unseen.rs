@@ -17,7 +17,10 @@ use domain::{
     blocked::BlockReason,
     command::{Parsed, parse as parse_command},
     effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread},
-    feature::command::{Refusal, Trigger},
+    feature::{
+        command::{Refusal, Trigger},
+        event::Target,
+    },
     ids::{CommentId, IssueNumber},
 };
 
@@ -127,9 +130,12 @@ fn of_comment(issue: &Issue, comment: &Comment) -> Option<Given> {
 
 async fn of_button(engine: &Engine, run: &PressedCheckRun, identifier: &str, delivery: &str) -> Option<Given> {
     button::Button::named(identifier)?;
-    let (key, id) = button::subject(run.external_id.as_deref()?)?;
+    let (key, on) = button::subject(run.external_id.as_deref()?)?;
     let feature = engine.feature(&key).await.ok().flatten();
-    let pull = feature.and_then(|feature| feature.task(id)?.pull);
+    let pull = match on {
+        Target::Task(id) => feature.and_then(|feature| feature.task(id)?.pull),
+        Target::Feature => None,
+    };
     Some(Given {
         trigger: Trigger::Button,
         thread: pull.map_or(Thread::Issue(key.issue), Thread::Pull),

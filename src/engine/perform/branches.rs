@@ -15,6 +15,7 @@ use crate::{
 };
 use domain::{
     blocked::RepositoryFault,
+    ci::without_instructions,
     feature::{
         Continuation, Feature, Phase, Records,
         event::{DefaultMerge, Event},
@@ -29,7 +30,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) async fn open_integration(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
     let feature = &context.feature;
     let default = context.fetch_with_default().await?;
-    let branch = branch_name(&feature.key.integration_branch())?;
+    let branch = branch_name(&feature.integration_branch())?;
     if let Some(head) = default.mirror.rev_parse(&branch).await? {
         return adopted(context, emission, &default.mirror, &default.head, head).await;
     }
@@ -78,7 +79,7 @@ async fn adopted(
     }
     let info = mirror.commit_info(&head).await?;
     if !is_ours(context, info.as_ref()) {
-        let branch = context.key().integration_branch();
+        let branch = context.feature.integration_branch();
         return Err(EffectError::repository(RepositoryFault::ForeignBranch { branch }));
     }
     let base = info
@@ -103,9 +104,10 @@ pub(super) async fn in_the_way(
     if feature.integration.is_some() {
         return Ok(None);
     }
-    let integration = feature.key.integration_branch();
+    let integration = feature.integration_branch();
     let tasks = feature.tasks.iter().map(|task| task.branch.clone());
-    let own: Vec<String> = std::iter::once(integration.clone()).chain(tasks).collect();
+    let released = feature.key.released_branch();
+    let own: Vec<String> = [integration.clone(), released].into_iter().chain(tasks).collect();
     let (above, below): (BTreeSet<&str>, Vec<String>) = (
         own.iter().flat_map(|name| above(name)).collect(),
         own.iter().map(|name| format!("{name}/*")).collect(),
@@ -141,7 +143,7 @@ pub(super) async fn merge_default(context: &EffectContext<'_>, emission: Emissio
     let feature = &context.feature;
     let default = context.fetch_with_default().await?;
     let mirror = &default.mirror;
-    let branch = branch_name(&feature.key.integration_branch())?;
+    let branch = branch_name(&feature.integration_branch())?;
     let stood = tip(mirror, branch.as_str()).await?;
     let ended = |outcome: DefaultMerge| Ok(context.event(Event::DefaultMerged { emission, outcome }));
     let other = default.head.clone();
@@ -194,7 +196,7 @@ pub(super) async fn request(
 ) -> Result<CommitRequest, EffectError> {
     Ok(CommitRequest {
         parents,
-        message: context.engine.secrets.mask(&message),
+        message: without_instructions(&context.engine.secrets.mask(&message)),
         trailers: turn::trailers(context, &[]),
         author: turn::author(context).await?,
         at: context

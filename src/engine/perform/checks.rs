@@ -66,7 +66,11 @@ pub(super) async fn publish_wave_check(context: &EffectContext<'_>, on: Option<&
         return Ok(Done::Nothing);
     };
     let check = messages::wave_check(&context.feature, gate);
-    publish(context, (None, on.unwrap_or(gate.newest())), &check, Vec::new(), &[]).await
+    let actions = match messages::held_ci(&context.feature, gate) {
+        Some(_) => vec![action(Button::RunCi, Button::description)],
+        None => Vec::new(),
+    };
+    publish(context, (None, on.unwrap_or(gate.newest())), &check, actions, &[]).await
 }
 
 /// Returns the buttons of a blocked task, if turn `number` is the one whose check run shows the task's state.
@@ -84,12 +88,15 @@ fn every_button(task: &Task) -> Vec<CheckAction> {
         Some(_) => Button::description_for_inquiry,
         None => Button::description,
     };
-    let action = |button: Button| CheckAction {
+    Button::OF_TASK.map(|button| action(button, describe)).to_vec()
+}
+
+fn action(button: Button, describe: fn(Button) -> &'static str) -> CheckAction {
+    CheckAction {
         label: button.label().to_owned(),
         description: describe(button).to_owned(),
         identifier: button.identifier().to_owned(),
-    };
-    Button::ALL.map(action).to_vec()
+    }
 }
 
 async fn publish(

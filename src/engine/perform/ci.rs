@@ -34,6 +34,10 @@ const MAX_NAME: usize = 120;
 /// Looks once. Ends if CI has finished or its time is over.
 pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let (turn, head) = turn::open(task)?;
+    if is_held(context, head).await? {
+        let (head, result) = (head.clone(), Box::new(ci::held()));
+        return Ok(context.task_event(task.id, task::Event::CiRead { emission, head, result }));
+    }
     let since = turn.ci_since.unwrap_or(turn.started_at);
     let times = context.engine.settings.ci;
     let read = judged(context, head).await;
@@ -56,6 +60,12 @@ pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emiss
             Ok(context.task_event(task.id, task::Event::CiRead { emission, head, result }))
         }
     }
+}
+
+/// `true` if AutoBuild held CI on the commit. Nothing will report on it, even if CI was let run since.
+async fn is_held(context: &EffectContext<'_>, head: &Sha) -> Result<bool, EffectError> {
+    let info = context.holding(head).await?.commit_info(head).await?;
+    Ok(info.is_some_and(|info| ci::without_held_line(&info.message) != info.message.trim_end()))
 }
 
 /// A check with what it says apart from addresses.

@@ -34,7 +34,7 @@ pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: E
     let mirror = context.fetch_own().await?;
     let start = match &task.head {
         Some(head) => head.clone(),
-        None => tip(&mirror, &context.key().integration_branch()).await?,
+        None => tip(&mirror, &context.feature.integration_branch()).await?,
     };
     let files = gates::commands::paths(&mirror, &start).await?;
     let chosen = gates::commands::at(&mirror, &start, &settings).await?;

@@ -2,7 +2,7 @@
 
 use crate::{
     agents::prompt::{Delivered, Demands, InstructionFile, Left, PlayerInput, Prompt, Tests},
-    config::{CiEvidence, Mode, RepositorySettings, Role},
+    config::{Mode, RepositorySettings, Role},
     engine::{
         job::EffectError,
         perform::{branches::branch_name, context::EffectContext, run_result, run_result::is_of_player},
@@ -12,6 +12,7 @@ use crate::{
     gates::Chosen,
 };
 use domain::{
+    ci::CiTreatment,
     evidence::{Baseline, Finding},
     ids::Sha,
     question::{OpenQuestion, Question},
@@ -52,7 +53,7 @@ pub(super) enum StartOutcome {
 pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn) -> Result<StartOutcome, EffectError> {
     let feature = &context.feature;
     let mirror = fetched(context, task).await?;
-    let integration = tip(&mirror, &feature.key.integration_branch()).await?;
+    let integration = tip(&mirror, &feature.integration_branch()).await?;
     let stood = mirror.rev_parse(&branch_name(&task.branch)?).await?;
     let start = match (&stood, &task.head) {
         (None, None) => integration.clone(),
@@ -178,7 +179,7 @@ impl Ground {
             demands: Demands {
                 red_before_green: settings.mode == Mode::Tdd && task.origin.brings_tests(),
                 coverage: settings.coverage.file.as_ref().map(|_| settings.coverage.threshold),
-                ci: settings.ci == CiEvidence::Wait,
+                ci: context.feature.ci_treatment() == CiTreatment::Wait,
                 failing_before: &failing_before(context, self.baseline.as_ref()),
             },
         }

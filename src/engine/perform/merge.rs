@@ -11,6 +11,7 @@ use crate::{
 };
 use domain::{
     blocked::{Defect, Failure},
+    ci::{CiTreatment, held_message, without_instructions},
     ids::Emission,
     task,
     task::{Origin, Task},
@@ -40,8 +41,12 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
     }
     let repository = repo.repository().await?;
     let text = messages::squash(&context.feature, task);
+    let (title, mut body) = (without_instructions(&text.title), without_instructions(&text.body));
+    if context.feature.ci_treatment() == CiTreatment::Hold {
+        body = held_message(&body);
+    }
     for method in methods(&repository) {
-        let event = match repo.merge_pull(pull, head, method, &text.title, &text.body).await? {
+        let event = match repo.merge_pull(pull, head, method, &title, &body).await? {
             Merge::Merged { sha } => task::Event::Merged { emission, commit: sha },
             // A person pushed. The push event informs the task, so this merge reports nothing.
             Merge::HeadMoved => return Ok(Done::Nothing),
@@ -96,7 +101,7 @@ async fn conflict(
 ) -> Result<Done, EffectError> {
     let mirror = context.fetch_own().await?;
     let ours = tip(&mirror, &task.branch).await?;
-    let theirs = tip(&mirror, &context.key().integration_branch()).await?;
+    let theirs = tip(&mirror, &context.feature.integration_branch()).await?;
     match mirror.merge(&ours, &theirs).await? {
         MergeOutcome::Conflict { files, .. } => {
             let files = files.iter().map(ToString::to_string).collect();

@@ -13,6 +13,7 @@ mod design;
 mod gates;
 pub(super) mod give_up;
 mod ground;
+mod held_ci;
 mod inspect;
 mod ledger;
 mod left_out;

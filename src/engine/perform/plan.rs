@@ -16,6 +16,7 @@ use domain::{
     blocked::{BlockReason, Failure},
     check_boxes::{CheckBox, check_boxes},
     design::{DesignRequest, PreLoop, are_enough, one_task as one_task_of},
+    exposure::Exposure,
     feature::{
         Wanted,
         event::{Event, Inquired, Planned},
@@ -79,6 +80,8 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
         }) => {
             let checked = named(context, *checked);
             let mut planned = planned((checked, pre_loop), (read, level), &branch, &paths, chosen.why);
+            let policy = planned.rules.ci;
+            planned.exposure = context.engine.exposure(&context.key(), &branch, policy).await?;
             planned.notes.extend(messages::own_defaults(&inquiries));
             let planned = Box::new(planned);
             Event::Planned { emission, planned }
@@ -158,6 +161,7 @@ fn planned(
         base: branch.head.clone(),
         rules: rules(&read.settings, level),
         settings: serde_json::to_value(&read.settings).unwrap_or_default(),
+        exposure: Exposure::default(),
         pre_loop,
     }
 }

@@ -25,6 +25,7 @@ use crate::{
 };
 use domain::{
     blocked::{BlockReason, Defect, StopCause, WorkStep},
+    ci::without_instructions,
     decision::Issue,
     ids::{Emission, Sha},
     report,
@@ -387,7 +388,7 @@ async fn commit(
     let message = messages::turn_commit(&context.feature, task, turn.number, kind);
     let request = CommitRequest {
         parents: ground.parents(),
-        message: context.engine.secrets.mask(&message),
+        message: without_instructions(&context.engine.secrets.mask(&message)),
         trailers: turn::trailers(context, &more),
         author: turn::author(context).await?,
         at: context.engine.now(),

@@ -179,7 +179,7 @@ async fn missing_programs(
 /// Returns a description of the first rule that forbids creating or pushing one of our branches.
 async fn forbidding_rule(context: &EffectContext<'_>, commits: CommitsBy) -> Result<Option<String>, EffectError> {
     let tasks = context.feature.tasks.iter().map(|task| task.branch.clone());
-    let names: BTreeSet<String> = std::iter::once(context.key().integration_branch())
+    let names: BTreeSet<String> = std::iter::once(context.feature.integration_branch())
         .chain(tasks)
         .collect();
     let commits = match commits {

@@ -3,7 +3,11 @@
 use crate::{
     engine::{
         job::{Done, EffectError},
-        perform::{context::EffectContext, obeyed, records},
+        perform::{
+            branches::{branch_name, push},
+            context::EffectContext,
+            held_ci, obeyed, records,
+        },
     },
     github::{NewPull, OpenedPull, PullChange, model::OpenState},
     messages,
@@ -11,7 +15,7 @@ use crate::{
 use domain::{
     blocked::RepositoryFault,
     effect::ClosedWhy,
-    feature::event::Event,
+    feature::event::{Event, OpenedOn},
     ids::{Emission, IssueNumber, PullNumber},
     task,
     task::Task,
@@ -29,7 +33,7 @@ pub(super) async fn open_pull(
     }
     let obeyed = obeyed::by_task(context, task, task.head.as_ref()).await?;
     let text = messages::task_pull(&context.feature, task, &obeyed);
-    let base = context.key().integration_branch();
+    let base = context.feature.integration_branch();
     let new = NewPull {
         title: &text.title,
         body: &text.body,
@@ -44,11 +48,12 @@ pub(super) async fn open_pull(
 
 pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
     let default = context.repo().repository().await?.default_branch;
-    let opened = records::settle(context).await?;
+    let opened = with_ci(context, records::settle(context).await?).await?;
     let spending = context.spending().await?;
     let obeyed = obeyed::by_feature(context).await?;
     let text = messages::feature_pull(&context.feature, &spending, &context.links().await?, &obeyed);
-    let head = context.key().integration_branch();
+    let known = context.feature.integration_branch();
+    let head = opened.branch.clone().unwrap_or(known);
     let new = NewPull {
         title: &text.title,
         body: &text.body,
@@ -71,6 +76,28 @@ pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emi
     }
     let pull = open(context, new).await?;
     Ok(context.event(Event::PullOpened { emission, pull, opened }))
+}
+
+/// Makes the commits of the integration branch again without skip instructions, if CI was held on any. They go to a
+/// branch of their own, or, if the pull request is open already, to its branch.
+async fn with_ci(context: &EffectContext<'_>, opened: OpenedOn) -> Result<OpenedOn, EffectError> {
+    let feature = &context.feature;
+    let default = context.fetch_with_default().await?;
+    let clean = held_ci::released(&default.mirror, &default.head, &opened.head).await?;
+    if clean == opened.head {
+        return Ok(opened);
+    }
+    let name = match feature.pull {
+        Some(_) => feature.integration_branch(),
+        None => feature.key.released_branch(),
+    };
+    let branch = branch_name(&name)?;
+    let stood = default.mirror.rev_parse(&branch).await?;
+    Ok(OpenedOn {
+        head: push(context, &branch, &clean, stood).await?,
+        branch: Some(name),
+        ..opened
+    })
 }
 
 async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumber, EffectError> {

@@ -2,7 +2,7 @@
 
 use crate::engine::{
     job::EffectError,
-    perform::{branches::branch_name, context::EffectContext, sign, sign::Signed},
+    perform::{branches::branch_name, context::EffectContext, held_ci, sign, sign::Signed},
 };
 use domain::{
     blocked::{Failure, RepositoryFault},
@@ -40,7 +40,7 @@ pub(super) async fn push(
     push_to(context, &branch_name(&task.branch)?, head, stood).await
 }
 
-/// Pushes `head`, or the commit that GitHub signed in its place, to a branch whose expected head is `stood`.
+/// Pushes `head`, or the commit that stands in its place because CI is held or because GitHub signed it, to a branch whose expected head is `stood`.
 pub(super) async fn push_to(
     context: &EffectContext<'_>,
     branch: &BranchName,
@@ -50,6 +50,7 @@ pub(super) async fn push_to(
     let feature = &context.feature;
     let remote = context.remote_to_push().await?;
     let mirror = context.engine.mirrors.mirror(feature.key.repo);
+    let head = &held_ci::held(context, &mirror, head).await?;
     let pushed = match sign::signed(context, &mirror, &remote, branch, head).await? {
         Signed::As(sha) => sha,
         Signed::Rejected(reason) => return Ok(Landed::Rejected(reason)),

@@ -78,7 +78,7 @@ pub(super) async fn settle(context: &EffectContext<'_>) -> Result<OpenedOn, Effe
     let feature = &context.feature;
     let default = context.fetch_with_default().await?;
     let mirror = &default.mirror;
-    let branch = branch_name(&feature.key.integration_branch())?;
+    let branch = branch_name(&feature.integration_branch())?;
     let stood = tip(mirror, branch.as_str()).await?;
     let head = match feature.rules.records {
         Records::Keep => with_pages(context, mirror, stood.clone(), messages::final_plan_file(feature)).await?,
@@ -95,7 +95,12 @@ pub(super) async fn settle(context: &EffectContext<'_>) -> Result<OpenedOn, Effe
         Some(gated) if holds_for(context, mirror, &gated, &head).await? => Some(gated),
         Some(_) | None => None,
     };
-    Ok(OpenedOn { known, head, gated })
+    Ok(OpenedOn {
+        known,
+        head,
+        gated,
+        branch: None,
+    })
 }
 
 /// Returns a commit without our records, or `head` if there are none. Files of the default branch that they replaced

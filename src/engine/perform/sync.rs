@@ -27,7 +27,7 @@ use git::{Author, CommitRequest, MergeOutcome, Mirror};
 pub(super) async fn compare_default(context: &EffectContext<'_>) -> Result<Done, EffectError> {
     let feature = &context.feature;
     let default = context.fetch_with_default().await?;
-    let stood = tip(&default.mirror, &feature.key.integration_branch()).await?;
+    let stood = tip(&default.mirror, &feature.integration_branch()).await?;
     match default.mirror.merge(&stood, &default.head).await? {
         MergeOutcome::Conflict { files, .. } => Ok(context.event(Event::DefaultConflicts {
             files: files.iter().map(ToString::to_string).collect(),
@@ -46,7 +46,7 @@ pub(super) async fn land(context: &EffectContext<'_>, task: &Task, emission: Emi
     let no_commit = || EffectError::defect(Defect::NoCommit { task: task.id });
     let head = task.head.clone().ok_or_else(no_commit)?;
     let mirror = context.fetch_own().await?;
-    let name = context.key().integration_branch();
+    let name = context.feature.integration_branch();
     let stood = tip(&mirror, &name).await?;
     if mirror.is_ancestor(&head, &stood).await? {
         return Ok(context.task_event(task.id, task::Event::Merged { emission, commit: head }));
@@ -81,7 +81,7 @@ pub(super) async fn onto_measured(
         return Ok(None);
     }
     let mirror = context.fetch_own().await?;
-    let stood = tip(&mirror, &context.key().integration_branch()).await?;
+    let stood = tip(&mirror, &context.feature.integration_branch()).await?;
     // The default branch was rewritten, or the task was merged by hand: there is nothing to merge.
     if mirror.is_ancestor(&stood, head).await? || mirror.is_ancestor(head, &stood).await? {
         return Ok(None);
@@ -125,7 +125,7 @@ async fn catch_up(
             return Err(EffectError::repository(RepositoryFault::NoCommonHistory));
         }
     };
-    let message = messages::merge_default_commit(&context.feature, &context.key().integration_branch());
+    let message = messages::merge_default_commit(&context.feature, &context.feature.integration_branch());
     let request = CommitRequest {
         trailers: turn::trailers(context, &[("AutoBuild-Task", task.id.to_string())]),
         ..request(context, vec![head.clone(), stood], message).await?

@@ -33,7 +33,7 @@ pub(super) async fn ask_person(context: &EffectContext<'_>, wait: &Wait) -> Resu
 fn place(context: &EffectContext<'_>, wait: &Wait) -> (Thread, Option<PullNumber>) {
     let issue = Thread::Issue(context.key().issue);
     match wait {
-        Wait::Approval { .. } | Wait::NoPlan => (issue, None),
+        Wait::Approval { .. } | Wait::NoPlan | Wait::Ci => (issue, None),
         Wait::Review { pull } => (Thread::Pull(*pull), Some(*pull)),
         Wait::Merge { task, .. } | Wait::MergeRefused { task, .. } => {
             let pull = context.feature.task(*task).and_then(|task| task.pull);

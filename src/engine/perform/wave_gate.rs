@@ -25,7 +25,7 @@ pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -
     let _shown = context.on_board(Worker::WaveGate, None);
     let feature = &context.feature;
     let mirror = context.fetch_own().await?;
-    let head = tip(&mirror, &feature.key.integration_branch()).await?;
+    let head = tip(&mirror, &feature.integration_branch()).await?;
     let settings = context.settings();
     let baseline = context.baseline(&mirror).await?;
     let kind = strictest(feature);

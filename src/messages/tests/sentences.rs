@@ -418,6 +418,9 @@ fn every_reason_to_wait_or_to_end() {
         ApprovalWhy::Complexity { complexity: 8, from: 7 },
         ApprovalWhy::Author,
         ApprovalWhy::Commands,
+        ApprovalWhy::UnheldCi {
+            workflows: vec![".github/workflows/ci.yml".to_owned()],
+        },
     ];
     let waits = waits.iter().map(|why| (name(why), reasons::approval(why)));
     let ends = cancels();
@@ -565,6 +568,7 @@ pub(super) fn waits() -> Vec<Wait> {
         Wait::NoPlan,
         Wait::Merge { task, turn },
         Wait::MergeRefused { task, turn },
+        Wait::Ci,
         Wait::Review { pull: PullNumber(104) },
     ]
 }

@@ -2,7 +2,7 @@
 
 use crate::messages::{Links, tests::evidence};
 use domain::{
-    ci::CiPolicy,
+    ci::{CiPolicy, CiStatus},
     decision::{CoachDecision, CriterionFinding, CriterionMet, DecisionKind, Issue, Outcome, Severity, Verdict},
     evidence::{Cause, Counts, Evidence, Finding, GateReport, Part, Unmet},
     feature::{
@@ -351,6 +351,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
         more_fixes: 0,
         failing_base: domain::feature::FailingBase::Asks,
         gates: Vec::new(),
+        ci: CiStatus::default(),
         living: None,
         unsaid: Vec::new(),
         checking: None,

@@ -191,6 +191,8 @@ pub enum Wait {
         /// The turn whose commit is approved.
         turn: TurnNumber,
     },
+    /// Let CI run on the finished work.
+    Ci,
     /// Review and merge the feature pull request.
     Review {
         /// The pull request.
@@ -203,7 +205,7 @@ impl Wait {
     pub fn task(&self) -> Option<TaskId> {
         match self {
             Self::Merge { task, .. } | Self::MergeRefused { task, .. } => Some(*task),
-            Self::Approval { .. } | Self::NoPlan | Self::Review { .. } => None,
+            Self::Approval { .. } | Self::NoPlan | Self::Ci | Self::Review { .. } => None,
         }
     }
 }

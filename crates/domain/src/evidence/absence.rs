@@ -64,6 +64,8 @@ pub enum Absence {
         /// The check's name and state, as a sentence.
         what: String,
     },
+    /// CI is held until a person lets it run.
+    CiHeld,
     /// A check by someone else judges the pull request and not the code, so a person has to act.
     JudgesPull {
         /// The check's name and why no Player can mend it, as a sentence.
@@ -97,6 +99,7 @@ impl Absence {
                 format!("`{command}` did not reach {}", hosts.join(", "))
             }
             Self::NotReached => "not reached, because an earlier Gate did not pass".to_owned(),
+            Self::CiHeld => "CI is held until a person lets it run".to_owned(),
             Self::NotInThisVersion => "not run in this version".to_owned(),
             Self::Inline => "the new tests stand inside source files and cannot be separated from them".to_owned(),
             Self::Unreadable { path, reason } => format!("`{path}` cannot be used: {reason}"),

@@ -3,6 +3,7 @@
 pub use crate::feature::refusal::{Asker, Possible, Refusal, RefusalsSaid, Trigger};
 use crate::{
     blocked::BlockReason,
+    ci::{CiRelease, CiTreatment},
     command::Command,
     effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread},
     feature::{
@@ -46,6 +47,7 @@ fn obey(mut feature: Feature, said: Commanded, at: Millis) -> Result<Step, Refus
         ended(&feature, &said)?;
         feature.rules = said.rules.unwrap_or(feature.rules);
         feature.settings = said.settings.unwrap_or(feature.settings);
+        feature.ci.exposure = said.exposure.unwrap_or(feature.ci.exposure);
     }
     let turns = feature.rules.max_turns;
     let by = said.by;
@@ -70,6 +72,7 @@ fn obey(mut feature: Feature, said: Commanded, at: Millis) -> Result<Step, Refus
             over_task(feature, id, "retry", by, PersonDid::Retry { turns }, at)
         }
         (Command::Skip { task: id }, _) => over_task(feature, id, "skip", by, PersonDid::Skip, at),
+        (Command::Ci, _) => run_ci(feature, by, at),
         (Command::Pause, Target::Task(id)) => over_task(feature, id, "pause", by, PersonDid::Pause, at),
         (Command::Cancel, Target::Task(id)) => over_task(feature, id, "cancel", by, PersonDid::Cancel, at),
         (Command::Pause, Target::Feature) => pause(feature, by),
@@ -95,6 +98,15 @@ fn ended(feature: &Feature, said: &Commanded) -> Result<(), Refusal> {
     Err(Refusal::RunEnded {
         state: feature.state.word().to_owned(),
     })
+}
+
+/// Lets CI run on everything that is pushed from now on, and on the finished work.
+fn run_ci(mut feature: Feature, by: User, at: Millis) -> Result<Step, Refusal> {
+    if feature.ci_treatment() != CiTreatment::Hold {
+        return Err(Refusal::not_now(&feature.state, "ci", Possible::HeldCi));
+    }
+    feature.ci.release = CiRelease::By(by);
+    Ok(waves::settle(unchanged(feature), at))
 }
 
 fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) -> Result<Step, Refusal> {

@@ -8,6 +8,7 @@ use crate::{
     design::PreLoop,
     effect::{Reply, ReplyTo, Thread, Unsaid},
     evidence::GateReport,
+    exposure::Exposure,
     feature::{
         feature::{Rules, Snapshot},
         preflight::PreFlightOutcome,
@@ -30,6 +31,9 @@ pub struct OpenedOn {
     pub head: Sha,
     /// The commit of the last wave gate, if the head differs from it only in records.
     pub gated: Option<Sha>,
+    /// The branch with that head; `None` for the one that the Feature knows.
+    #[serde(default)]
+    pub branch: Option<String>,
 }
 
 /// An event of a Feature that exists already. Its `emission` is that of the effect that ended.
@@ -75,6 +79,8 @@ pub enum Event {
     },
     /// The merge of the default branch ended.
     DefaultMerged { emission: Emission, outcome: DefaultMerge },
+    /// A tree that is pushed shows more workflows, or workflows that give more.
+    CiExposed { exposure: Exposure },
     /// The wave gate ended.
     WaveGated {
         emission: Emission,
@@ -163,6 +169,9 @@ pub struct Planned {
     pub rules: Rules,
     /// The settings as the adapters read them.
     pub settings: serde_json::Value,
+    /// What CI would give to the code.
+    #[serde(default)]
+    pub exposure: Exposure,
     /// Whether each task is designed before its first turn, or the design of an only task that has one already.
     pub pre_loop: PreLoop,
 }
@@ -210,6 +219,9 @@ pub struct Commanded {
     pub rules: Option<Rules>,
     /// The repository's settings as the adapters read them, if the command reads them again.
     pub settings: Option<serde_json::Value>,
+    /// What CI would give to the code, if the command reads the settings again.
+    #[serde(default)]
+    pub exposure: Option<Exposure>,
     /// The issue as it is now, if a new plan is made from it.
     pub snapshot: Option<Snapshot>,
     /// Whether the issue has a newer run.

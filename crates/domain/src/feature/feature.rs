@@ -2,7 +2,7 @@
 
 use crate::{
     blocked::BlockReason,
-    ci::CiPolicy,
+    ci::{CiPolicy, CiStatus, CiTreatment, treatment},
     effect::Unsaid,
     evidence::GateReport,
     feature::{
@@ -55,6 +55,9 @@ pub struct Feature {
     pub more_fixes: u32,
     /// Whether a person accepted the tests that fail on the base.
     pub failing_base: FailingBase,
+    /// What CI would give to the Feature's code, and whether a person let it run.
+    #[serde(default)]
+    pub ci: CiStatus,
     /// The comment that shows plan and progress.
     pub living: Option<Living>,
     /// The things that could not be said or done as intended, oldest first.
@@ -105,7 +108,7 @@ impl Feature {
         let is_skipped = |task: &Task| matches!(task.state, task::State::Skipped { .. });
         let has_work = |task: &&Task| task.head.is_some() && !task.is_completed() && !is_skipped(task);
         let others = self.tasks.iter().filter(has_work).map(|task| task.branch.clone());
-        let integration = merged.then(|| self.key.integration_branch());
+        let integration = merged.then(|| self.integration_branch());
         integration.into_iter().chain(others).collect()
     }
 
@@ -216,12 +219,23 @@ impl Feature {
         by_tasks || self.open_inquiries().is_some()
     }
 
+    /// Returns how CI is treated on the commits that AutoBuild pushes.
+    pub fn ci_treatment(&self) -> CiTreatment {
+        treatment(self.rules.ci, &self.ci)
+    }
+
+    /// Returns the name of the branch into which tasks are merged.
+    pub fn integration_branch(&self) -> String {
+        let known = self.integration.as_ref().map(|integration| integration.branch.clone());
+        known.unwrap_or_else(|| self.key.integration_branch())
+    }
+
     /// Returns the facts that its tasks need to know.
     pub fn task_rules(&self) -> task::Rules {
         task::Rules {
             max_turns: self.rules.max_turns,
             merge: self.rules.merge,
-            ci: self.rules.ci,
+            ci: self.ci_treatment(),
             inquiries: self.respondent(),
             branch_prefix: self.key.branch_prefix(),
         }
@@ -285,7 +299,7 @@ pub struct Rules {
     pub plan_approval: PlanApproval,
     /// Whether new tests have to fail on the old code.
     pub mode: Mode,
-    /// Whether the repository's own CI counts as evidence.
+    /// Whether the repository's own CI may run, and counts as evidence.
     pub ci: CiPolicy,
     /// Whether people are asked what an agent cannot decide.
     pub inquiries: InquiryPolicy,
@@ -408,6 +422,11 @@ pub enum ApprovalWhy {
     Author,
     /// The plan names commands that would run without a sandbox.
     Commands,
+    /// Harmful workflows would start although CI is held, since their events obey no skip instruction.
+    UnheldCi {
+        /// The paths of the workflows.
+        workflows: Vec<String>,
+    },
 }
 
 /// The branch into which tasks are merged.

@@ -104,6 +104,9 @@ fn opened_on(feature: &mut Feature, opened: OpenedOn) {
         gate.stands_for = Some(opened.head.clone());
     }
     head_is(feature, opened.head);
+    if let (Some(integration), Some(branch)) = (&mut feature.integration, opened.branch) {
+        integration.branch = branch;
+    }
 }
 
 /// Handles an effect that was given up. It stops the Feature only if the Feature waits for it.
@@ -136,7 +139,7 @@ pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
         Phase::MergingDefault { then, .. } | Phase::Gate { then, .. } => moves::merge_default(step, then),
         Phase::Syncing { task, then } => syncing::settle(step, task, then, at),
         Phase::Tasks => waves::settle(step, at),
-        Phase::OpeningPull { .. } => moves::open_pull(step),
+        Phase::HeldCi | Phase::OpeningPull { .. } => moves::open_pull(step),
     }
 }
 
@@ -153,6 +156,7 @@ pub(super) fn again_for_tasks(step: Step, at: Millis) -> Step {
         | Phase::Syncing { .. }
         | Phase::Tasks
         | Phase::Gate { .. }
+        | Phase::HeldCi
         | Phase::OpeningPull { .. } => step,
     }
 }

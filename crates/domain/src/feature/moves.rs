@@ -2,6 +2,7 @@
 
 use crate::{
     blocked::BlockReason,
+    ci::CiTreatment,
     effect::{Effect, Reply, ReplyTo, Thread, answer},
     feature::{
         feature::Feature,
@@ -147,7 +148,12 @@ pub(super) fn merge_default(step: Step, then: Continuation) -> Step {
     })
 }
 
-pub(super) fn open_pull(step: Step) -> Step {
+/// Opens the feature pull request, once a person let CI run if it is held.
+pub(super) fn open_pull(mut step: Step) -> Step {
+    if step.feature.ci_treatment() == CiTreatment::Hold {
+        enter(&mut step.feature, Phase::HeldCi);
+        return publish(step, None);
+    }
     step.wait(|emission| (Phase::OpeningPull { emission }, Effect::OpenFeaturePull { emission }))
 }
 

@@ -94,14 +94,14 @@ pub(super) fn integration_pushed(mut feature: Feature, head: Sha) -> Step {
 enum WaitingGate {
     /// The gate of the review.
     OfReview,
-    /// The gate at which the Feature is blocked, with the next step.
-    Blocked(Continuation),
+    /// The gate before this step.
+    Before(Continuation),
 }
 
 fn gate_once_more(step: Step, gate: WaitingGate) -> Step {
     match gate {
         WaitingGate::OfReview => moves::check_again(step),
-        WaitingGate::Blocked(then) => moves::gate(step, then),
+        WaitingGate::Before(then) => moves::gate(step, then),
     }
 }
 
@@ -168,7 +168,8 @@ impl Feature {
             State::Blocked {
                 phase: Phase::Gate { then, .. },
                 ..
-            } => Some(WaitingGate::Blocked(*then)),
+            } => Some(WaitingGate::Before(*then)),
+            State::Building { phase: Phase::HeldCi } => Some(WaitingGate::Before(Continuation::Pull)),
             State::Planning { .. }
             | State::AwaitingApproval
             | State::Building { .. }

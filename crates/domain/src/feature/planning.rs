@@ -2,6 +2,7 @@
 
 use crate::{
     blocked::BlockReason,
+    ci::{CiStatus, CiTreatment},
     complexity,
     design::PreLoop,
     effect::{Effect, ReactOn, Reaction},
@@ -49,6 +50,7 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
         gates: Vec::new(),
         more_fixes: 0,
         failing_base: FailingBase::Asks,
+        ci: CiStatus::default(),
         living: None,
         unsaid: Vec::new(),
         checking: None,
@@ -130,6 +132,7 @@ pub(super) fn planned_as(mut feature: Feature, emission: Emission, planned: Plan
     }
     feature.rules = planned.rules;
     feature.settings = planned.settings;
+    feature.ci.exposure = planned.exposure;
     let complexity = complexity::feature(&planned.plan);
     let before = feature.plan.as_ref();
     let number = before.map_or(1, |before| before.number.saturating_add(1));
@@ -213,6 +216,11 @@ fn approval_needed(feature: &Feature, plan: &Plan, complexity: u8) -> Vec<Approv
     let names_commands = plan.smoke.is_some() || checks.any(|criterion| matches!(criterion.check, Check::Command(_)));
     if names_commands && feature.rules.commands == Commands::Bare {
         why.push(ApprovalWhy::Commands);
+    }
+    let unheld = feature.ci.exposure.not_held().map(|workflow| workflow.path.clone());
+    let workflows: Vec<String> = unheld.collect();
+    if feature.ci_treatment() == CiTreatment::Hold && !workflows.is_empty() {
+        why.push(ApprovalWhy::UnheldCi { workflows });
     }
     why
 }

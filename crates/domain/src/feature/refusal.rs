@@ -90,6 +90,8 @@ pub enum Possible {
     Running,
     /// Tasks can be changed only while the Feature is being built.
     Building,
+    /// CI can be let run only while it is held.
+    HeldCi,
     /// Only a blocked or paused task can be resumed.
     StoppedTask,
     /// Only a blocked task with a pushed commit can be approved over the Coach.

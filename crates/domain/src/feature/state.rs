@@ -98,6 +98,8 @@ pub enum Phase {
     Tasks,
     /// The wave gate runs.
     Gate { emission: Emission, then: Continuation },
+    /// The work is done, and CI is held until a person lets it run.
+    HeldCi,
     /// The feature pull request is being opened.
     OpeningPull { emission: Emission },
 }
@@ -117,7 +119,7 @@ impl Phase {
             | Self::MergingDefault { emission, .. }
             | Self::Gate { emission, .. }
             | Self::OpeningPull { emission } => Some(*emission),
-            Self::Syncing { .. } | Self::Tasks => None,
+            Self::Syncing { .. } | Self::Tasks | Self::HeldCi => None,
         }
     }
 }

@@ -3,6 +3,7 @@
 pub use crate::feature::planning::labelled;
 use crate::{
     effect::Effect,
+    exposure::Exposure,
     feature::{
         command,
         event::Event,
@@ -77,6 +78,7 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
             report,
             broke,
         } => gate::wave_gated(feature, emission, head, *report, broke, at),
+        Event::CiExposed { exposure } => ci_exposed(feature, exposure),
         Event::DefaultPushed { .. } => syncing::default_pushed(feature),
         Event::DefaultConflicts { files, other } => syncing::default_conflicts(feature, files, other, at),
         Event::ReviewRequested(review) => people::review_requested(feature, &review, at),
@@ -95,6 +97,14 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
         Event::Unsuspended => suspension(feature, Suspension::None),
         Event::InstallationChanged { installation } => installation_changed(feature, installation),
     }
+}
+
+/// Adds what a tree shows. Nothing is taken away before the workflows are read again for a plan or for `resume`.
+fn ci_exposed(mut feature: Feature, exposure: Exposure) -> Step {
+    if feature.is_unfinished() {
+        feature.ci.exposure = feature.ci.exposure.with(exposure);
+    }
+    unchanged(feature)
 }
 
 /// Uses another installation from now on. It is not suspended, or a sweep will find that it is.

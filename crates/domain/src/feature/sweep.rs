@@ -230,7 +230,7 @@ fn heads(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
             moved.push(difference(None, RemoteFact::BranchMoved(task.branch.clone())));
         }
     }
-    let integration = feature.key.integration_branch();
+    let integration = feature.integration_branch();
     let head = remote.branches.get(&integration).cloned();
     if head.is_some_and(|head| stored.changes(Event::IntegrationPushed { head })) {
         moved.push(difference(None, RemoteFact::BranchMoved(integration)));
@@ -347,7 +347,7 @@ fn spoken(stored: Stored<'_>, on: Option<PullNumber>, entry: &TimelineEntry) -> 
 fn ends(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let cancels = |why| stored.changes(Event::Cancelled(why));
     let mut found = Vec::new();
-    let integration = stored.feature.key.integration_branch();
+    let integration = stored.feature.integration_branch();
     let is_there = remote.branches.contains_key(&integration) || stored.feature.integration.is_none();
     if !is_there && cancels(CancelledWhy::BranchDeleted) {
         found.push(difference(None, RemoteFact::BranchDeleted));

@@ -7,7 +7,7 @@ use crate::{
     feature::{
         feature::Feature,
         moves::{Step, emit},
-        state::State,
+        state::{Phase, State},
     },
     task,
     task::MergeState,
@@ -23,6 +23,7 @@ impl Feature {
                 .merges()
                 .chain(self.pull.map(|pull| Wait::Review { pull }))
                 .collect(),
+            State::Building { phase: Phase::HeldCi } => self.merges().chain([Wait::Ci]).collect(),
             State::Building { .. } | State::Paused { .. } | State::Blocked { .. } => self.merges().collect(),
             State::Planning { .. } | State::Completed | State::Cancelled { .. } => Vec::new(),
         }

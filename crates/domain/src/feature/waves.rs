@@ -2,6 +2,7 @@
 
 use crate::{
     blocked::BlockReason,
+    ci::CiTreatment,
     feature::{
         feature::Feature,
         gate, moves,
@@ -27,6 +28,9 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
     update_needs(&mut step, at);
     if let Some((task, then)) = syncing::waits_for(&step.feature) {
         return syncing::settle(step, task, then, at);
+    }
+    if is_released(&step.feature) {
+        return moves::merge_default(step, Continuation::Pull);
     }
     if !is_about_tasks(&step.feature) {
         return step;
@@ -64,11 +68,19 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
     }
 }
 
+/// `true` if the Feature waited for CI alone, and need not wait any more.
+fn is_released(feature: &Feature) -> bool {
+    let waits = State::Building { phase: Phase::HeldCi };
+    feature.state == waits && !feature.has_open_tasks() && feature.ci_treatment() != CiTreatment::Hold
+}
+
 /// `true` if the tasks decide what comes next. A Feature past its tasks returns to them if one is started again. While
 /// a merge of the default branch is due, tasks wait for it.
 fn is_about_tasks(feature: &Feature) -> bool {
     match &feature.state {
-        State::Building { phase } | State::Paused { phase, .. } => *phase == Phase::Tasks,
+        State::Building { phase } | State::Paused { phase, .. } => {
+            *phase == Phase::Tasks || *phase == Phase::HeldCi && feature.has_open_tasks()
+        }
         State::Blocked { phase, .. } => *phase == Phase::Tasks || phase.follows_tasks() && feature.has_open_tasks(),
         State::InReview => feature.has_open_tasks(),
         State::Planning { .. }

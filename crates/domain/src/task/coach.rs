@@ -3,7 +3,7 @@
 use crate::{
     blocked::BlockReason,
     ci,
-    ci::CiPolicy,
+    ci::CiTreatment,
     contract::Judgement,
     decision::{Issue, Outcome},
     effect::{DismissedWhy, Effect, TaskWork},
@@ -33,13 +33,17 @@ pub(super) fn gated(
     report.questions = arrange(report.questions);
     let found = profile(task.plan.kind, &report);
     let next = match (&found, rules.ci) {
-        (Profile::Passed, CiPolicy::Wait) => Stage::Ci,
+        (Profile::Passed, CiTreatment::Wait) => Stage::Ci,
         // The Gates failed, so the turn goes back without waiting for CI.
-        (Profile::Failed(_), CiPolicy::Wait) => {
+        (Profile::Failed(_), CiTreatment::Wait) => {
             report.more.push(ci::not_reached());
             Stage::Coach
         }
-        (Profile::Passed | Profile::Failed(_) | Profile::Absent(_), _) => Stage::Coach,
+        (Profile::Passed | Profile::Failed(_), CiTreatment::Hold) => {
+            report.more.push(ci::held());
+            Stage::Coach
+        }
+        (Profile::Passed | Profile::Failed(_), CiTreatment::Ignore) | (Profile::Absent(_), _) => Stage::Coach,
     };
     if let Some(open) = task.turns.last_mut() {
         open.gates = Some(report);

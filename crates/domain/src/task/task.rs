@@ -4,7 +4,7 @@
 
 use crate::{
     blocked::BlockReason,
-    ci::CiPolicy,
+    ci::CiTreatment,
     claims,
     decision::{Issue, Outcome, Verdict},
     design::PreLoop,
@@ -551,7 +551,7 @@ pub struct Rules {
     /// Whether AutoBuild or a person merges an approved task.
     pub merge: MergePolicy,
     /// Whether the repository's own CI counts as evidence.
-    pub ci: CiPolicy,
+    pub ci: CiTreatment,
     /// Whether a person answers inquiries.
     pub inquiries: Respondent,
     /// The prefix of the names of the Feature's branches.

@@ -6,8 +6,10 @@ mod maintaining;
 mod people;
 mod setup;
 mod watch;
+mod workflows;
 
 pub use apps::{AppCredentials, NewApp};
 pub use ci::NewCiJob;
 pub use people::{InlineRemark, Person};
 pub use setup::RepoSource;
+pub use workflows::StartedJob;

@@ -52,6 +52,9 @@ impl State {
     /// Records a delivery for every App in the audience. `fields` are those that only this event has.
     pub(crate) fn emit_to(&mut self, to: Audience, sender: u64, told: (&str, Option<&str>), fields: Value) {
         let (event, action) = told;
+        if let Audience::Subscribed { repo } = to {
+            self.workflows_hear(repo, told, &fields);
+        }
         let listeners = self.installations.values().filter(|one| self.hears(one, to, event));
         let mut listeners: Vec<(Option<u64>, u64)> = listeners.map(|one| (Some(one.id), one.app)).collect();
         if let Audience::Hook(app) = to {

@@ -2,6 +2,7 @@
 
 mod courier;
 mod emit;
+mod workflows;
 
 pub(super) use courier::Post;
 pub(super) use emit::Audience;

@@ -7,6 +7,7 @@ mod issue;
 pub mod moment;
 mod repo;
 mod state;
+mod workflow;
 
 pub use account::*;
 pub use check::*;
@@ -15,3 +16,4 @@ pub use issue::*;
 pub use moment::Moment;
 pub use repo::*;
 pub use state::*;
+pub use workflow::WorkflowEvent;

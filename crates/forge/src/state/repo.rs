@@ -5,6 +5,7 @@ use crate::state::{
     check::{CheckRun, CheckSuite, CiJob, Status},
     issue::{Issue, Pull},
     moment::Moment,
+    workflow::WorkflowEvent,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -39,6 +40,12 @@ pub struct Repo {
     #[serde(default)]
     pub signed: BTreeSet<String>,
     pub statuses: Vec<Status>,
+    /// What may have started workflows, oldest first.
+    #[serde(default)]
+    pub workflow_events: Vec<WorkflowEvent>,
+    /// The secrets that workflows may get, by name.
+    #[serde(default)]
+    pub secrets: BTreeMap<String, String>,
     #[serde(default)]
     pub ci: Vec<CiJob>,
     pub created_at: Moment,

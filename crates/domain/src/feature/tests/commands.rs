@@ -25,6 +25,7 @@ fn commanded(command: Command, on: Target) -> Commanded {
         by: person(2),
         written_at: Millis(5_000),
         rules: None,
+        exposure: None,
         settings: None,
         snapshot: None,
         newer: NewerRun::None,

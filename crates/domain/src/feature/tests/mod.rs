@@ -2,6 +2,7 @@ mod added;
 mod behaviour;
 mod commands;
 mod hands;
+mod held_ci;
 mod inquiries;
 mod pre_loop;
 mod rerun;

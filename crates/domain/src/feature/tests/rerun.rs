@@ -126,6 +126,7 @@ fn shown_on_31() -> Story {
             known: Some(sha(30)),
             head: sha(31),
             gated: Some(sha(30)),
+            branch: None,
         },
     });
     assert_eq!(story.feature.gates[0].newest(), &sha(31));

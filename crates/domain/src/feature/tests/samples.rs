@@ -9,6 +9,7 @@ use crate::{
     design::PreLoop,
     effect::Effect,
     evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, GateReport, GateResult},
+    exposure::Exposure,
     feature::{
         Discussion, Feature, Mode, PlanApproval, PreFlight, PreFlightOutcome, Rules, Snapshot, Step, Trust, Wanted,
         event::OpenedOn,
@@ -56,6 +57,7 @@ pub fn unmoved() -> OpenedOn {
         known: None,
         head: sha(0),
         gated: None,
+        branch: None,
     }
 }
 
@@ -133,6 +135,7 @@ pub fn planned(plan: Plan, rules: Rules) -> Box<Planned> {
         base: sha(1),
         rules,
         settings: serde_json::Value::Null,
+        exposure: Exposure::default(),
         pre_loop: PreLoop::Off,
     })
 }

@@ -527,6 +527,7 @@ pub fn features() -> Vec<(&'static str, Story)> {
                 story.merge_default(30);
             }),
         ),
+        ("building, CI is held", super::held_ci::held()),
         (
             "paused, tasks",
             after(&|story| {
@@ -609,6 +610,7 @@ pub fn command(command: Command, on: Target) -> Event {
         by: person(2),
         written_at: AT,
         rules: None,
+        exposure: None,
         settings: None,
         snapshot: None,
         newer: NewerRun::None,
@@ -725,6 +727,12 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
             },
         ),
         (
+            "CI exposed",
+            Event::CiExposed {
+                exposure: super::held_ci::harmful(),
+            },
+        ),
+        (
             "stuck",
             Event::Stuck {
                 emission,
@@ -733,6 +741,7 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
         ),
         ("/help", on_issue(Command::Help)),
         ("/status", on_issue(Command::Status)),
+        ("/ci", on_issue(Command::Ci)),
         (
             "/plan",
             on_issue(Command::Plan {
@@ -836,6 +845,7 @@ fn feature_state(feature: &Feature) -> String {
         Phase::MergingDefault { .. } => "merging the default branch",
         Phase::Tasks => "tasks",
         Phase::Gate { .. } => "wave gate",
+        Phase::HeldCi => "CI is held",
         Phase::OpeningPull { .. } => "opening the pull request",
     };
     match &feature.state {

@@ -669,6 +669,7 @@ impl World {
             by: person(2),
             written_at: AT,
             rules: None,
+            exposure: None,
             settings: None,
             snapshot: None,
             newer: NewerRun::None,

@@ -1,0 +1,217 @@
+//! CI that would give something to agent-written code is held until a person lets it run.
+
+use crate::world::{Plan, READER, REPO, Setup, WRITER, World};
+use domain::{
+    ci::{CiRelease, skips},
+    evidence::{Evidence, Gate},
+};
+use forge::StartedJob;
+
+const CANARY: &str = "canary-7f3a";
+
+/// Runs on every branch and pull request, and gives the code a secret.
+const DEPLOY: &str = "on: [push, pull_request]\npermissions: {}\njobs:\n  deploy:\n    runs-on: ubuntu-latest\n    \
+                      env: {KEY: '${{ secrets.DEPLOY_KEY }}'}\n    steps: [{uses: actions/checkout@v5}, {run: sh tests/run.sh}]\n";
+
+/// Gives the code nothing.
+const TESTS: &str = "on: [push, pull_request]\npermissions: {contents: read}\njobs:\n  test:\n    runs-on: ubuntu-latest\n    \
+                     steps: [{uses: actions/checkout@v5}, {run: sh tests/run.sh}]\n";
+
+async fn world(workflow: &str, settings: &str) -> World {
+    let setup = Setup::new()
+        .settings(settings)
+        .with_file(".github/workflows/ci.yml", workflow);
+    let world = setup.build().await;
+    world.forge.set_secret(REPO, "DEPLOY_KEY", CANARY).unwrap();
+    world.script.plans(&Plan::one());
+    world.script.succeeds(1);
+    world
+}
+
+fn text(value: &serde_json::Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+impl World {
+    /// The jobs that had code of AutoBuild's branches.
+    async fn jobs(&self) -> Vec<StartedJob> {
+        let started = self.forge.started_jobs(REPO).await.unwrap();
+        started
+            .into_iter()
+            .filter(|job| job.branch.starts_with("autobuild/"))
+            .collect()
+    }
+
+    /// The jobs that got the canary together with agent-written code: every branch but the default branch's own commit.
+    async fn leaks(&self) -> Vec<String> {
+        let base = self.git_says(&["rev-parse", "main"]);
+        let jobs = self.jobs().await.into_iter();
+        let leaking = jobs.filter(|job| job.head != base.trim() && job.secrets.values().any(|value| value == CANARY));
+        leaking.map(|job| format!("{} on {}", job.event, job.branch)).collect()
+    }
+
+    fn messages(&self, range: &str) -> String {
+        self.git_says(&["log", "--format=%B%x00", range])
+    }
+
+    async fn feature_head(&self) -> String {
+        text(&self.pull_json(self.feature_pull().await).await["head"]["ref"])
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn harmful_ci_is_held_until_a_person_lets_it_run_and_no_instruction_reaches_the_pull_request() {
+    let world = world(DEPLOY, "").await;
+    world.start().await;
+    assert_eq!(world.tasks().await, ["completed"]);
+    assert_eq!(world.state().await, "building");
+    assert_eq!(world.feature().await.pull, None);
+    assert_eq!(world.leaks().await, Vec::<String>::new());
+    let held = world.messages("main..autobuild/1/integration");
+    assert!(
+        held.split('\0')
+            .map(str::trim)
+            .filter(|one| !one.is_empty())
+            .all(|one| one.ends_with("[skip ci]")),
+        "{held}"
+    );
+    let turn = world.feature().await.tasks[0].turns[0].clone();
+    assert!(
+        turn.gates
+            .unwrap()
+            .result(Gate::Ci)
+            .is_some_and(|ci| format!("{:?}", ci.evidence).contains("CiHeld"))
+    );
+    let living = world.living().await;
+    assert!(
+        living.contains("the secret `DEPLOY_KEY`") && living.contains("/autobuild ci"),
+        "{living}"
+    );
+
+    world.say(READER, 1, "/autobuild ci").await;
+    assert_eq!(
+        world.feature().await.ci.release,
+        CiRelease::None,
+        "write access is needed"
+    );
+    world.say(WRITER, 1, "/autobuild ci").await;
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(world.feature_head().await, "autobuild/1/feature");
+    let clean = world.messages("main..autobuild/1/feature");
+    assert!(!skips(&clean) && clean.contains("AutoBuild-Feature"), "{clean}");
+    let trees = ["autobuild/1/integration^{tree}", "autobuild/1/feature^{tree}"];
+    let [old, new] = trees.map(|tree| world.git_says(&["rev-parse", tree]));
+    assert_eq!(old, new);
+    assert!(
+        world
+            .leaks()
+            .await
+            .contains(&"pull_request on autobuild/1/feature".to_owned())
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_holding_the_canary_leaves_with_the_first_push() {
+    let world = world(DEPLOY, "ci: ignore").await;
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    assert!(world.leaks().await.iter().any(|leak| leak.contains("task-001")));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn harmless_ci_runs_by_itself_and_counts() {
+    let world = world(TESTS, "").await;
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(world.feature_head().await, "autobuild/1/integration");
+    assert!(!skips(&world.messages("main..autobuild/1/integration")));
+    assert!(
+        world
+            .jobs()
+            .await
+            .iter()
+            .any(|job| job.job == "test" && job.secrets.is_empty())
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_button_of_the_integration_head_lets_ci_run() {
+    let world = world(TESTS, "ci: ask").await;
+    world.start().await;
+    assert_eq!(world.state().await, "building");
+    let head = world.git_says(&["rev-parse", "autobuild/1/integration"]);
+    let runs = world.get(&format!("commits/{head}/check-runs")).await;
+    let run = runs["check_runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|run| run["name"] == "AutoBuild")
+        .expect("a check run");
+    assert_eq!(
+        (text(&run["conclusion"]), text(&run["output"]["title"])),
+        ("action_required".to_owned(), "Built: CI waits for a person".to_owned())
+    );
+    world
+        .by(READER)
+        .click_check(REPO, run["id"].as_u64().unwrap(), Some("ci"))
+        .unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "building");
+    world
+        .by(WRITER)
+        .click_check(REPO, run["id"].as_u64().unwrap(), Some("ci"))
+        .unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workflow_that_no_instruction_holds_makes_the_plan_wait() {
+    let world = world(&DEPLOY.replace("[push, pull_request]", "create"), "").await;
+    world.start().await;
+    assert_eq!(world.state().await, "awaiting_approval");
+    assert!(world.living().await.contains(".github/workflows/ci.yml"));
+    assert_eq!(world.leaks().await, Vec::<String>::new());
+    world.say(WRITER, 1, "/autobuild approve").await;
+    assert_eq!(world.tasks().await, ["completed"]);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_merge_by_any_method_brings_no_skip_instruction_to_the_default_branch() {
+    for method in ["squash", "merge", "rebase"] {
+        let world = world(DEPLOY, "").await;
+        world.start().await;
+        world.say(WRITER, 1, "/autobuild ci").await;
+        let before = world.git_says(&["rev-parse", "main"]);
+        let pull = world.feature_pull().await;
+        world.by(WRITER).merge(REPO, pull, method).await.unwrap();
+        world.settle().await;
+        assert_eq!(world.state().await, "completed", "{method}");
+        let merged = world.messages(&format!("{}..main", before.trim()));
+        assert!(!merged.trim().is_empty() && !skips(&merged), "{method}: {merged}");
+        world.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_of_others_bring_no_instruction_into_titles_and_commits() {
+    let setup = Setup::new().with_file(".github/workflows/ci.yml", TESTS);
+    let world = setup.build().await;
+    world
+        .script
+        .plans(&Plan::one().with("name", "Say [skip ci] hello".into()));
+    world.script.succeeds(1);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let pull = world.pull_json(world.feature_pull().await).await;
+    assert!(!skips(&text(&pull["title"])) && !skips(&text(&pull["body"])), "{pull}");
+    assert!(!skips(&world.messages("main..autobuild/1/integration")));
+    let ci = world.feature().await.tasks[0].turns[0].gates.clone().unwrap();
+    assert!(!matches!(ci.result(Gate::Ci).unwrap().evidence, Evidence::Failed(_)));
+    world.end().await;
+}
