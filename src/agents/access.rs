@@ -12,7 +12,7 @@ use domain::{blocked::Failure, isolation::Level, network::HostRule};
 use http::HeaderName;
 use sandbox::{
     Confine, Spec,
-    egress::{Door, ModelRoute, Terms},
+    egress::{Door, ModelRoute, Terms, binding},
 };
 use secrecy::{ExposeSecret, SecretString};
 use std::{
@@ -104,9 +104,11 @@ impl Provider {
     /// Returns the terms that every request must meet.
     fn terms(self, spec: &RunSpec) -> Terms {
         match self {
-            // Its program also uses a small model beside the run's, and its API offers nothing that continues after the
-            // answer.
-            Self::Anthropic => Terms::Any,
+            Self::Anthropic => {
+                let models = binding(spec.model.as_ref(), spec.fallback_model.as_ref());
+                let models = Arc::new(models.map(OnceLock::from).unwrap_or_default());
+                Terms::Messages { models }
+            }
             Self::OpenAi => {
                 let models = spec.model.iter().chain(&spec.fallback_model).cloned();
                 // If no model is set, the program chooses one.

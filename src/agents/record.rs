@@ -50,8 +50,8 @@ impl Record {
     /// Returns the events. If `ended` has no answer, or if there are no events, adds the end of the output.
     pub fn trace_events<T, E>(&self, ended: &Result<T, E>) -> Vec<TraceEvent> {
         let mut events = self.events.clone();
-        let may_answer = ended.is_ok() && !events.is_empty();
-        if !may_answer && !self.log.trim().is_empty() {
+        let is_told = ended.is_ok() && !events.is_empty();
+        if !is_told && !self.log.trim().is_empty() {
             let ms = events.last().map_or(self.usage.agent_ms, |last| last.ms);
             let text = self.log.clone();
             events.push(TraceEvent {
@@ -87,7 +87,7 @@ mod tests {
     use domain::trace::{TraceEvent, TraceKind};
 
     #[test]
-    fn what_was_printed_last_may_answer_of_a_run_without_an_answer() {
+    fn what_was_printed_last_is_told_of_a_run_without_an_answer() {
         let ended = TraceEvent {
             ms: 7,
             kind: TraceKind::Ended {

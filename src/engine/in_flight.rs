@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_frees_its_own_slot_and_may_answer_with_its_hold() {
+    async fn a_panic_frees_its_own_slot_and_is_told_with_its_hold() {
         let mut tasks = InFlight::default();
         tasks.spawn(held("goes on", Lane::Agent), std::future::pending());
         tasks.spawn(held("ends", Lane::Forge), async {});

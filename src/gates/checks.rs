@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_that_names_part_of_a_test_may_answer_the_whole_name() {
+    fn a_check_that_names_part_of_a_test_is_told_the_whole_name() {
         let names = TestNames {
             passed: vec!["tests/test_a.py::test_discounted".to_owned(), "TestTotal".to_owned()],
             ..TestNames::default()

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_answer_may_answer_apart() {
+    fn each_kind_of_answer_is_told_apart() {
         let file = r#"{"type":"file","encoding":"base64","size":6,"content":"bGFi\nZWw=\n","name":"x"}"#;
         assert_eq!(read(file), Content::File(b"label".to_vec()));
         let empty = r#"{"type":"file","encoding":"base64","size":0,"content":""}"#;

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn each_refusal_of_github_may_answer_apart() {
+    fn each_refusal_of_github_is_told_apart() {
         let table = [
             (409, "Head branch was modified. Review and try the merge again.", None),
             (405, "Pull Request is still a draft", Some(MergeRefusal::Draft)),

@@ -1,25 +1,29 @@
 //! The warning on a pull request whose files take effect on the machine of whoever opens its branch.
 
-use crate::messages::{
-    measure::{Measure, bullets},
-    untrusted,
-};
+use crate::messages::measure::{Measure, codes};
 use domain::obeyed::{ObeyedFile, Obeys};
 
-/// Names the files, and what runs or obeys them; empty if there are none.
+/// The most paths that are named of one kind of program.
+const MOST: usize = 8;
+
+/// Names the files by what runs or obeys them; empty if there are none. However many there are, no kind is left out.
 pub(super) fn warning(files: &[ObeyedFile], measure: &Measure) -> String {
     if files.is_empty() {
         return String::new();
     }
-    let list = bullets(files, measure.rows.min(30), |file| {
-        let path = untrusted::code(&file.path, measure.text.min(200));
-        format!("{path}: {}", program(file.by))
+    let lines = files.chunk_by(|one, other| one.by == other.by).filter_map(|same| {
+        let by = program(same.first()?.by);
+        let paths: Vec<&str> = same.iter().map(|file| file.path.as_str()).collect();
+        Some(format!(
+            "> - {by}: {}",
+            codes(&paths, measure.rows.min(MOST), measure.text.min(200))
+        ))
     });
-    let lines: Vec<String> = list.lines().map(|line| format!("> {line}")).collect();
+    let list: Vec<String> = lines.collect();
     format!(
-        "> [!WARNING]\n> Programs on your machine run or obey these files once you open this branch there. Read them \
+        "> [!WARNING]\n> Programs on your machine run or obey what this changes, once you open this branch there. Read it \
          first.\n>\n{}",
-        lines.join("\n")
+        list.join("\n")
     )
 }
 

@@ -37,7 +37,7 @@ mod tests {
     use domain::ids::Millis;
 
     #[test]
-    fn a_flood_may_answer_at_once_and_then_once_a_minute() {
+    fn a_flood_is_told_at_once_and_then_once_a_minute() {
         let throttle = LogThrottle::default();
         let told: Vec<(i64, u64)> = (0..=180_000)
             .step_by(500)

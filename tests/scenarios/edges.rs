@@ -287,10 +287,7 @@ async fn files_that_programs_obey_are_named_on_top_of_both_pull_requests() {
             body.starts_with("> [!WARNING]\n> Programs on your machine run or obey"),
             "{body}"
         );
-        for line in [
-            "> - `.vscode/tasks.json`: editors",
-            "> - `web/.npmrc`: package managers",
-        ] {
+        for line in ["> - editors: `.vscode`", "> - package managers: `web/.npmrc`"] {
             assert!(body.contains(line), "{line}: {body}");
         }
     }

@@ -70,6 +70,10 @@ async fn hostile(own: &Own) -> PathBuf {
     }
     own.git("config filter.lfs.required true && git config extensions.partialClone origin && git config remote.origin.promisor true && git config remote.origin.url ext::../program")
         .await;
+    own.types("printf '[filter \"\\377\"]\\n\\tclean = \"%s\" bytes\\n' \"$PWD/../program\" >> .git/config")
+        .await;
+    own.types("printf 'data.bin filter=\\377\\n' > .git/info/attributes")
+        .await;
     for hook in HOOKS {
         symlink(&program, own.repository.join(".git/hooks").join(hook)).unwrap();
     }
@@ -99,4 +103,31 @@ async fn no_program_that_a_folder_names_is_started_by_looking_at_it() {
         assert_eq!(programs, "", "{words:?}: {said}");
     }
     assert_eq!(own.git("show autobuild/notes:notes.md").await, "# Notes\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_state_that_came_with_the_folder_is_refused() {
+    let own = Own::new(None).await;
+    let agent = own.agent();
+    assert!(own.run(&[]).await.status.success());
+    let copy = Own::new(None).await;
+    for mark in ["", "0123456789abcdef0123456789abcdef", "../../../../../etc/passwd"] {
+        let state = copy.repository.join(".git/autobuild");
+        fs::create_dir_all(state.join("forge/hooks")).unwrap();
+        fs::write(state.join("mark"), mark).unwrap();
+        for words in [
+            &["run", "../issue.md", "--agent", &agent][..],
+            &["plan", "../issue.md", "--agent", &agent],
+            &["status"],
+        ] {
+            let output = copy.autobuild("", words).output().await.unwrap();
+            let said = whole(&output);
+            assert!(
+                !output.status.success() && said.contains("was not made by you"),
+                "{words:?}: {said}"
+            );
+        }
+        fs::remove_dir_all(state).unwrap();
+    }
+    assert!(copy.run(&[]).await.status.success());
 }

@@ -141,7 +141,7 @@ async fn what_is_given_up_is_called_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn why_it_could_not_be_worked_on_is_still_known_later() {
     let own = Own::new(None).await;
-    let folder = own.repository.join(".git/autobuild");
+    let folder = own.state();
     fs::create_dir_all(folder.join("forge")).unwrap();
     fs::write(folder.join("forge/forge.json"), "{").unwrap();
     assert_eq!(own.run(&[]).await.status.code(), Some(2));
@@ -233,8 +233,7 @@ async fn what_needs_a_plan_says_how_to_make_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn links_are_not_followed_and_nobody_else_reads_anything() {
     let own = Own::new(None).await;
-    let folder = own.repository.join(".git/autobuild");
-    fs::create_dir_all(&folder).unwrap();
+    let folder = own.state();
     let elsewhere = own.folder.path().join("elsewhere");
     fs::write(&elsewhere, "mine").unwrap();
     symlink(&elsewhere, folder.join("port")).unwrap();

@@ -65,6 +65,18 @@ impl Own {
         own
     }
 
+    /// Makes the folder of AutoBuild's state as the person's own, before any command does.
+    pub fn state(&self) -> PathBuf {
+        let state = self.repository.join(".git/autobuild");
+        let marks = self.folder.path().join(".local/share/autobuild/repositories");
+        let mark = "0123456789abcdef0123456789abcdef";
+        fs::create_dir_all(&state).unwrap();
+        fs::create_dir_all(&marks).unwrap();
+        fs::write(state.join("mark"), mark).unwrap();
+        fs::write(marks.join(mark), "").unwrap();
+        state
+    }
+
     /// Lets these agents work.
     pub fn agents(&self, script: &str) {
         fs::write(self.folder.path().join("agents.yml"), script).unwrap();

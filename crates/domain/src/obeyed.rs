@@ -1,7 +1,10 @@
 //! Files that take effect on a person's machine without being called: an editor runs them when a folder is opened, a shell
 //! when it is entered, git at a commit, a package manager at any install, and an agent follows them.
 //!
-//! A build file is none of these: nothing of it runs before a person asks for a build.
+//! Build files that some editors run to understand a project (`build.rs`, `build.gradle`) are not here: nearly every change
+//! of a project would name them, and nobody would read the warning.
+
+use std::collections::BTreeSet;
 
 /// The program that runs or obeys a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,13 +21,15 @@ pub enum Obeys {
     Agent,
 }
 
-/// A changed file that takes effect without being called.
+/// A changed file or folder that takes effect without being called.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObeyedFile {
-    /// Its path from the repository's root.
-    pub path: String,
     /// The program.
     pub by: Obeys,
+    /// The number of folders above it.
+    pub depth: usize,
+    /// Its path from the repository's root, up to the name that the program knows.
+    pub path: String,
 }
 
 /// The names of files and folders, in lower case. They count in any folder, since any folder can be opened. A name that
@@ -33,54 +38,59 @@ const NAMES: [(Obeys, &str); 5] = [
     (
         Obeys::Editor,
         ".vscode .devcontainer .devcontainer.json .idea .fleet .zed .vs .exrc .vimrc .lvimrc .nvimrc .nvim.lua \
-         .dir-locals.el .dir-locals-2.el .gitpod.yml .replit *.code-workspace *.sublime-project",
+         .dir-locals.el .dir-locals-2.el .gitpod.yml .gitpod .replit .idx .codesandbox devfile.yaml .helix .nova \
+         .ycm_extra_conf.py .externaltoolbuilders .vimrc.local *.code-workspace *.sublime-project",
     ),
     (
         Obeys::Shell,
-        ".envrc .direnv .autoenv .autoenv.zsh .mise .mise.toml mise.toml .rtx.toml .tool-versions .gdbinit .lldbinit",
+        ".envrc .direnv .autoenv .autoenv.zsh .autoenv_leave.zsh .mise .mise.toml mise.toml .mise.local.toml \
+         mise.local.toml .rtx.toml .tool-versions .rvmrc .gdbinit .lldbinit .pdbrc .ghci .ocamlinit .iex.exs .irbrc .pryrc \
+         .rprofile .renviron *-gdb.py",
     ),
     (
         Obeys::Git,
         ".husky .huskyrc .githooks .git-hooks .lefthook lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml \
-         .pre-commit-config.yaml .pre-commit-hooks.yaml .overcommit.yml .simple-git-hooks.json .gitconfig .lfsconfig",
+         lefthook.toml lefthook.json lefthook-local.yml lefthook-local.yaml .pre-commit-config.yaml .pre-commit-hooks.yaml \
+         .overcommit.yml .simple-git-hooks.json simple-git-hooks.json .simple-git-hooks.cjs simple-git-hooks.cjs hk.pkl \
+         prek.toml captainhook.json .lintstagedrc .lintstagedrc.json .lintstagedrc.js .gitconfig .lfsconfig",
     ),
     (
         Obeys::PackageManager,
         ".npmrc .yarnrc .yarnrc.yml .yarn .pnpmfile.cjs .pnpmfile.mjs .pnp.cjs bunfig.toml .cargo rust-toolchain \
-         rust-toolchain.toml .mvn .bundle nuget.config .bazelrc pip.conf uv.toml",
+         rust-toolchain.toml .mvn .bundle nuget.config .bazelrc .bazeliskrc pip.conf uv.toml .pnp.loader.mjs .corepack.env \
+         pnpm-workspace.yaml directory.build.props directory.build.targets .sbtopts .jvmopts",
     ),
     (
         Obeys::Agent,
         ".cursorrules .windsurf .windsurfrules .cline .clinerules .roo .roorules .roomodes .kilocode .kiro .junie \
          .aider.conf.yml .continue .continuerules .amazonq .augment .augment-guidelines .trae .goosehints .openhands \
-         .openhands_instructions .qwen qwen.md .crush.json crush.json crush.md warp.md .aiassistant .factory .rules",
+         .openhands_instructions .qwen qwen.md .crush.json crush.json crush.md warp.md .aiassistant .factory .rules agent.md \
+         .claude-plugin mcp.json",
     ),
 ];
 
-/// Returns the files among these paths that take effect without being called, in the order of their paths.
+/// Returns what takes effect without being called among these paths, by program, the shallowest first. A folder is there
+/// once.
 pub fn obeyed_files<'p>(paths: impl IntoIterator<Item = &'p str>) -> Vec<ObeyedFile> {
-    let found = |path: &str| {
-        Some(ObeyedFile {
-            path: path.to_owned(),
-            by: obeys(path)?,
-        })
-    };
-    let mut files: Vec<ObeyedFile> = paths.into_iter().filter_map(found).collect();
-    files.sort();
-    files
+    let found: BTreeSet<ObeyedFile> = paths.into_iter().filter_map(obeyed).collect();
+    found.into_iter().collect()
 }
 
-/// Returns the program that runs or obeys a file of this path. Case does not count, as on the machines of many people.
-fn obeys(path: &str) -> Option<Obeys> {
-    let path = path.to_lowercase();
-    let is_named = |name: &str| match name.strip_prefix('*') {
-        Some(end) => path.ends_with(end),
-        None => path.split('/').any(|part| part == name),
-    };
-    let mut table = NAMES.iter();
-    table
-        .find(|(_, names)| names.split_whitespace().any(is_named))
-        .map(|(program, _)| *program)
+/// Returns the part of a path that a program knows. Case does not count, as on the machines of many people.
+fn obeyed(path: &str) -> Option<ObeyedFile> {
+    let parts: Vec<&str> = path.split('/').collect();
+    (0..).zip(&parts).find_map(|(depth, part)| {
+        let part = part.to_lowercase();
+        let is_last = depth + 1 == parts.len();
+        let is_named = |name: &str| match name.strip_prefix('*') {
+            Some(end) => is_last && part.ends_with(end),
+            None => part == name,
+        };
+        let mut table = NAMES.iter();
+        let (by, _) = table.find(|(_, names)| names.split_whitespace().any(is_named))?;
+        let path = parts.get(..=depth)?.join("/");
+        Some(ObeyedFile { by: *by, depth, path })
+    })
 }
 
 #[cfg(test)]
@@ -92,6 +102,7 @@ mod tests {
         let paths = [
             "web/.npmrc",
             ".vscode/tasks.json",
+            ".vscode/launch.json",
             ".VSCode/settings.json",
             "a/.envrc",
             ".husky/pre-commit",
@@ -107,13 +118,13 @@ mod tests {
         assert_eq!(
             found,
             [
-                (".VSCode/settings.json", Obeys::Editor),
-                (".cursorrules", Obeys::Agent),
-                (".husky/pre-commit", Obeys::Git),
-                (".vscode/tasks.json", Obeys::Editor),
-                ("a/.envrc", Obeys::Shell),
+                (".VSCode", Obeys::Editor),
+                (".vscode", Obeys::Editor),
                 ("team.code-workspace", Obeys::Editor),
+                ("a/.envrc", Obeys::Shell),
+                (".husky", Obeys::Git),
                 ("web/.npmrc", Obeys::PackageManager),
+                (".cursorrules", Obeys::Agent),
             ]
         );
     }

@@ -36,10 +36,13 @@ impl GitRequest {
     }
 }
 
-/// Writes the hook that checks pushes into its folder.
+/// Writes the hook that checks pushes into its folder, which holds no other afterwards.
 pub(super) fn install_hook(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    std::fs::create_dir_all(folder)?;
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => std::fs::create_dir_all(folder)?,
+    }
     let hook = folder.join("update");
     std::fs::write(&hook, UPDATE_HOOK)?;
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755))

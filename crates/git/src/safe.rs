@@ -28,7 +28,9 @@ pub(crate) const ENVIRONMENT: [(&str, &str); 13] = [
 ];
 
 /// The settings of every call. They override any configuration file.
-pub(crate) const SETTINGS: [&str; 9] = [
+pub(crate) const SETTINGS: [&str; 10] = [
+    // Lists nothing; git would start the program of this name, and an empty name is an error.
+    "core.alternateRefsCommand=:",
     "core.fsmonitor=false",
     "core.protectHFS=true",
     "core.protectNTFS=true",
@@ -42,9 +44,7 @@ pub(crate) const SETTINGS: [&str; 9] = [
 
 /// Settings for calls that touch data from others: no hook runs, hostile objects are refused, a silent server is given
 /// up.
-pub(crate) const SETTINGS_OUTSIDE: [&str; 5] = [
-    // Lists nothing; git would start the program of this name, and an empty name is an error.
-    "core.alternateRefsCommand=:",
+pub(crate) const SETTINGS_OUTSIDE: [&str; 4] = [
     "core.hooksPath=/dev/null",
     "transfer.fsckObjects=true",
     "http.lowSpeedLimit=1",

@@ -1,45 +1,68 @@
 //! The uncommitted changes in a person's own repository. They are read with the person's own ignore settings, nothing is
 //! written, and no program is started.
 
-use crate::{error::GitError, process::GitCall};
+use crate::{error::GitError, mirror::make_skeleton, process::GitCall};
 use std::{
-    collections::BTreeSet,
+    io::Read,
     path::{Path, PathBuf},
 };
+use tempfile::TempDir;
 
-/// Returns the files that differ from the last commit, marked `(new)` or `(deleted)` if they are. A file that a filter
+/// The most bytes of the folder's own list of ignored files that are read.
+const MAX_EXCLUDES: u64 = 1 << 20;
+
+/// Returns the files that differ from the last commit, marked `(new)` or `(deleted)` if they are. A file that attributes
 /// would convert counts as changed once git has to read it again.
+///
+/// To compare a file, git runs the filter that the folder's attributes name, as the person who only looks. So a git folder
+/// of our own, without settings and attributes, looks at the work tree with the person's index and objects.
 pub async fn uncommitted(work_tree: &Path) -> Result<Vec<String>, GitError> {
-    let mut call = with_own_settings(work_tree, "status").args([
+    let places = GitCall::in_folder(work_tree, "rev-parse").args([
+        "--path-format=absolute",
+        "--git-path",
+        "index",
+        "--git-path",
+        "objects",
+        "--git-path",
+        "info/exclude",
+    ]);
+    let places = places.ok().await?.text();
+    let mut places = places.lines();
+    let (index, objects) = (places.next().unwrap_or_default(), places.next().unwrap_or_default());
+    let head = GitCall::in_folder(work_tree, "rev-parse").args(["-q", "--verify", "HEAD^{commit}"]);
+    let head = head.run().await?.text();
+    let own = git_folder(&head, places.next().map(Path::new)).map_err(GitError::io("looking at a work tree"))?;
+    let call = GitCall::in_work_tree(own.path(), work_tree, "status")
+        .env("GIT_INDEX_FILE", index)
+        .env("GIT_OBJECT_DIRECTORY", objects)
+        .config("core.attributesFile", "/dev/null");
+    let output = with_own_settings(call).args([
         "--porcelain=v1",
         "-z",
         "--untracked-files=normal",
         "--no-renames",
         "--ignore-submodules=dirty",
     ]);
-    // To compare a file, git runs the filter that the folder's attributes name, as the person who only looks.
-    for filter in filters(work_tree).await? {
-        for program in ["clean", "smudge", "process"] {
-            call = call.config(&format!("{filter}.{program}"), "");
-        }
-        call = call.config(&format!("{filter}.required"), "false");
+    Ok(read(&output.ok().await?.stdout))
+}
+
+/// Makes a git folder without settings and attributes whose HEAD is this commit; without one it is unborn.
+fn git_folder(head: &str, excludes: Option<&Path>) -> std::io::Result<TempDir> {
+    let folder = tempfile::tempdir()?;
+    make_skeleton(folder.path(), "bare = false", None)?;
+    let excluded = excludes.and_then(|file| std::fs::File::open(file).ok());
+    if let Some(file) = excluded {
+        let mut patterns = Vec::new();
+        file.take(MAX_EXCLUDES).read_to_end(&mut patterns)?;
+        std::fs::create_dir_all(folder.path().join("info"))?;
+        std::fs::write(folder.path().join("info/exclude"), patterns)?;
     }
-    let output = call.ok().await?;
-    Ok(read(&output.stdout))
+    let head = if head.is_empty() { "ref: refs/heads/main" } else { head };
+    std::fs::write(folder.path().join("HEAD"), format!("{head}\n"))?;
+    Ok(folder)
 }
 
-/// Returns the sections of the filters that the folder or the person defines, such as `filter.lfs`.
-async fn filters(work_tree: &Path) -> Result<BTreeSet<String>, GitError> {
-    let call = with_own_settings(work_tree, "config").args(["--null", "--name-only", "--get-regexp", r"^filter\."]);
-    let output = call.run().await?;
-    let names = output.stdout.split(|byte| *byte == 0).map(String::from_utf8_lossy);
-    Ok(names
-        .filter_map(|name| name.rsplit_once('.').map(|(section, _)| section.to_owned()))
-        .collect())
-}
-
-fn with_own_settings(work_tree: &Path, subcommand: &str) -> GitCall {
-    let call = GitCall::in_folder(work_tree, subcommand);
+fn with_own_settings(call: GitCall) -> GitCall {
     let Some(home) = std::env::var_os("HOME").map(PathBuf::from) else {
         return call;
     };

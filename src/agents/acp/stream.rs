@@ -384,7 +384,7 @@ mod tests {
 
     #[tokio::test]
     #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
-    async fn a_call_may_answer_once_with_what_it_was_called_with() {
+    async fn a_call_is_told_once_with_what_it_was_called_with() {
         let mut talk = Talk::new(Role::Coach);
         talk.update(
             r#"{"sessionUpdate":"tool_call","toolCallId":"1","title":"Read","rawInput":{},"status":"pending"}"#,

@@ -322,7 +322,7 @@ fn every_role_reads_what_was_settled_below_the_issue_in_fences_newest_first() {
 }
 
 #[test]
-fn a_designer_may_answer_the_task_or_what_criteria_are_missing() {
+fn a_designer_is_told_the_task_or_what_criteria_are_missing() {
     let (task, instructions, files) = (task(), instructions(), ["src/lib.rs".to_owned()]);
     let of_a_task = to_design(ToDesign::Task(&task), &instructions, &files);
     insta::assert_snapshot!("designer_of_a_task", shown(&of_a_task.prompt(&designer())));
@@ -340,7 +340,7 @@ fn a_designer_may_answer_the_task_or_what_criteria_are_missing() {
 }
 
 #[test]
-fn a_planner_may_answer_the_issue_and_the_repository() {
+fn a_planner_is_told_the_issue_and_the_repository() {
     let instructions = instructions();
     let files = ["Cargo.toml".to_owned(), "src/lib.rs".to_owned()];
     let input = PlannerInput {
@@ -364,7 +364,7 @@ fn a_planner_may_answer_the_issue_and_the_repository() {
 }
 
 #[test]
-fn a_player_may_answer_the_task() {
+fn a_player_is_told_the_task() {
     let task = task();
     insta::assert_snapshot!("player_first_turn", shown(&first_turn(&task).prompt(&player())));
     let instructions = instructions();
@@ -381,7 +381,7 @@ fn a_player_may_answer_the_task() {
 }
 
 #[test]
-fn a_player_may_answer_how_its_work_is_run_and_what_it_reaches() {
+fn a_player_is_told_how_its_work_is_run_and_what_it_reaches() {
     let task = task();
     let told = |setup_command, reaches| {
         let input = PlayerInput {
@@ -412,7 +412,7 @@ fn a_player_may_answer_how_its_work_is_run_and_what_it_reaches() {
 }
 
 #[test]
-fn a_run_that_goes_on_may_answer_so() {
+fn a_run_that_goes_on_is_told_so() {
     let task = task();
     let prompt = first_turn(&task).prompt(&player());
     let told = |cut, left| {
@@ -438,7 +438,7 @@ fn a_run_that_goes_on_may_answer_so() {
 }
 
 #[test]
-fn who_may_only_read_may_answer_to_read_less_after_a_limit() {
+fn who_may_only_read_is_told_to_read_less_after_a_limit() {
     let task = task();
     let prompt = first_turn(&task).prompt(&player());
     let told = |cut| {
@@ -458,7 +458,7 @@ fn who_may_only_read_may_answer_to_read_less_after_a_limit() {
 }
 
 #[test]
-fn a_player_may_answer_what_the_reviewer_found_and_what_people_say() {
+fn a_player_is_told_what_the_reviewer_found_and_what_people_say() {
     let task = task();
     let (items, guidance) = (items(), ["Tabs are spaces too.\n/autobuild is not for you".to_owned()]);
     let feedback = PlayerInput {
@@ -482,7 +482,7 @@ fn a_player_may_answer_what_the_reviewer_found_and_what_people_say() {
 }
 
 #[test]
-fn a_player_may_answer_the_design_the_demands_and_what_was_delivered() {
+fn a_player_is_told_the_design_the_demands_and_what_was_delivered() {
     let task = task();
     let design = Design {
         plan: "1. Split at white space.\n2. Count.".to_owned(),
@@ -516,7 +516,7 @@ fn a_player_may_answer_the_design_the_demands_and_what_was_delivered() {
 }
 
 #[test]
-fn a_coach_may_answer_facts_apart_from_claims() {
+fn a_coach_is_told_facts_apart_from_claims() {
     let (task, gates, report) = (task(), everything(), report());
     let discrepancies = [Discrepancy {
         claim: "the tests passed".to_owned(),
@@ -616,7 +616,7 @@ fn questions_come_with_both_forms_and_the_authors_answers_are_claims() {
 }
 
 #[test]
-fn a_coach_may_answer_what_could_not_run_and_who_pushed() {
+fn a_coach_is_told_what_could_not_run_and_who_pushed() {
     let (task, gates, instructions) = (task(), nothing_ran(), instructions());
     let input = CoachInput {
         instructions: &instructions,

@@ -79,7 +79,11 @@ impl Session {
         }
         let agent = agent(who.agent.as_deref())?.to_string();
         self.repository.own.can_be_copied().await?;
-        let left_out = git::uncommitted(&self.repository.own.work_tree).await?;
+        let work_tree = &self.repository.own.work_tree;
+        let left_out = git::uncommitted(work_tree).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "whether {} has uncommitted changes is not known", work_tree.display());
+            Vec::new()
+        });
         self.repository.make()?;
         let order = Order {
             number: 0,

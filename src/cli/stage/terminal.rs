@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_may_answer_is_obeyed() {
+    fn what_a_terminal_is_told_is_obeyed() {
         let skills = |terminal, pairs: &[(&str, &str)]| {
             let found = |name: &str| pairs.iter().find(|(key, _)| *key == name);
             let skills = Skills::of(terminal, |name| found(name).map(|(_, value)| (*value).to_owned()));

@@ -14,7 +14,7 @@ use domain::{
     effect::{Effect, Thread},
     feature::{
         Feature,
-        command::Refusal,
+        command::{Asker, Refusal},
         event::{Event, NewerRun},
     },
     ids::{FeatureKey, IssueNumber, Millis, RepoId, User},
@@ -39,14 +39,18 @@ impl InboundContext<'_> {
     /// Returns `true` if a refusal may be answered. People without the right share a few an hour, so that they cannot
     /// drown what others wait for.
     pub(super) async fn may_answer(&self, thread: Thread, refusal: &Refusal) -> Result<bool, EffectError> {
-        let Refusal::NoPermission { asker, .. } = refusal else {
+        let asker = if let Refusal::NoPermission { asker, .. } = refusal {
+            *asker
+        } else if *refusal == Refusal::PermissionUnknown {
+            Asker::Member
+        } else {
             return Ok(true);
         };
         let new = NewRefusal {
             cause: self.delivery,
             installation: self.origin.installation,
             person: self.origin.sender.user.id,
-            asker: *asker,
+            asker,
             thread: &format!("{}/{}", self.origin.repo.id, thread.number()),
             at: self.engine.now(),
         };

@@ -36,6 +36,8 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
             let error = EffectError::from(error);
             match error {
                 EffectError::Stopped => Err(EffectError::Stopped),
+                // GitHub says when it answers again, so a flood of strangers makes no person's right a no.
+                limited @ (EffectError::Limited { .. } | EffectError::Waiting { .. }) => Err(limited),
                 _ if context.engine.now() >= context.since.plus(PATIENCE_MS) => Ok(Right::Unknown),
                 // If GitHub refuses the request, the permission is still unknown.
                 EffectError::Failed {
@@ -43,8 +45,6 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
                     ..
                 } => Err(Failure::GitHubUnclear { message }.into()),
                 later @ (EffectError::Failed { .. }
-                | EffectError::Limited { .. }
-                | EffectError::Waiting { .. }
                 | EffectError::Suspended
                 | EffectError::Agent(_)
                 | EffectError::Hopeless(_)

@@ -80,7 +80,7 @@ fn the_table_says_which_failures_pass() {
 }
 
 #[test]
-fn git_that_takes_too_long_may_answer_by_what_it_works_with() {
+fn git_that_takes_too_long_is_told_by_what_it_works_with() {
     let timed_out = |over| {
         fault(
             GitError::TimedOut {

@@ -144,7 +144,7 @@ fn a_label_names_the_one_label_and_snapshots_the_issue() {
 }
 
 #[test]
-fn a_comment_on_a_pull_request_may_answer_by_its_issue() {
+fn a_comment_on_a_pull_request_is_told_by_its_issue() {
     let mut under = issue();
     under["pull_request"] = json!({"url": "x"});
     let payload = with("created", json!({"issue": under, "comment": comment("hi")}));

@@ -32,8 +32,9 @@ fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
     let feature = world::busy(say);
     let links = world::links();
     let obeyed = [ObeyedFile {
-        path: say(".vscode/tasks.json"),
         by: Obeys::Editor,
+        depth: 0,
+        path: say(".vscode"),
     }];
     add("living", messages::living(&feature, &Spending::default(), &links));
     let answered = world::answered(&feature, say);

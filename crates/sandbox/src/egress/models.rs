@@ -6,7 +6,9 @@ use crate::egress::{
     errors,
     errors::Body,
     headers,
+    key_mask::KeyMask,
     log::{Outcome, ROUTE, Refusal},
+    messages_api,
     pace::Pace,
     patience,
     request_policy::RequestRefusal,
@@ -34,8 +36,6 @@ use uplink::Uplink;
 pub const SPENT: &str = "the calls of models in this run have cost as much as they may";
 /// The path of counting a text's tokens, which costs nothing.
 const FREE: &str = "/count_tokens";
-/// The shortest key that is masked, in bytes. A shorter one could appear in answers by chance.
-const LEAST_KEY: usize = 8;
 
 pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Response<Body> {
     let path = request.uri().path().to_owned();
@@ -59,7 +59,7 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
     }
     let costs = request.method() == Method::POST && !rest.ends_with(FREE);
     let mut meter = CallMeter::new(&shared.tally).counting(match route.terms {
-        Terms::Any => Unreported::AsSent,
+        Terms::Any | Terms::Messages { .. } => Unreported::AsSent,
         Terms::Priced { .. } => Unreported::AtMost,
     });
     match shared.rules.caps.usd_micros.filter(|_| costs) {
@@ -102,13 +102,17 @@ async fn forward(
     mut meter: CallMeter,
 ) -> Result<Response<Body>, NoAnswer> {
     let (head, body) = request.into_parts();
+    let is_of_messages = matches!(route.terms, Terms::Messages { .. });
+    if is_of_messages && !messages_api::is_known_form(head.uri.query(), &head.headers) {
+        meter.forget();
+        return Ok(out_of_reach(&RequestRefusal::Form));
+    }
     let (name, key) = &route.header;
     let mut key = HeaderValue::from_str(key.expose_secret()).map_err(|_| NoAnswer::Key)?;
     key.set_sensitive(true);
     let sent = meter.sent();
-    let body = ObservedBody::new(body, meter.asks(), move |piece: Bytes| {
-        sent.note(&piece);
-        piece
+    let body = ObservedBody::new(body, meter.asks(), KeyMask::nothing(), move |piece: &Bytes| {
+        sent.note(piece)
     });
     let broken_off = Arc::default();
     let checked_body = CheckedBody::new(body, route.terms.clone(), meter.sent(), Arc::clone(&broken_off));
@@ -116,17 +120,20 @@ async fn forward(
     *outward.method_mut() = head.method;
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
     *outward.headers_mut() = headers::outward(&head.headers, (name, key));
+    if is_of_messages {
+        messages_api::keep_known(outward.headers_mut(), name);
+    }
     // A compressed answer could not be read on its way.
     let plain = HeaderValue::from_static("identity");
     outward.headers_mut().insert(ACCEPT_ENCODING, plain);
     if outward.headers().contains_key(CONTENT_ENCODING) {
         meter.forget();
-        return Ok(out_of_reach(RequestRefusal::Unreadable));
+        return Ok(out_of_reach(&RequestRefusal::Unreadable));
     }
     let asked = upstream::ask(outward, uplink).await;
     if let Some(why) = broken_off.get() {
         meter.forget();
-        return Ok(out_of_reach(*why));
+        return Ok(out_of_reach(why));
     }
     let answer = asked.inspect_err(|why| match why {
         NoAnswer::Unreachable | NoAnswer::Broken => meter.fails(),
@@ -135,11 +142,16 @@ async fn forward(
         NoAnswer::Key | NoAnswer::Address | NoAnswer::NoRoots => meter.forget(),
     })?;
     meter.answered(answer.status(), patience::asked_for(answer.headers()));
+    // What is compressed shows neither its usage nor the key.
+    let encoding = answer.headers().get(CONTENT_ENCODING);
+    if encoding.is_some_and(|encoding| encoding.as_bytes() != b"identity") {
+        return Err(NoAnswer::Broken);
+    }
     Ok(inward(answer, route, meter))
 }
 
 /// Refuses a request that the policy does not allow.
-fn out_of_reach(why: RequestRefusal) -> Response<Body> {
+fn out_of_reach(why: &RequestRefusal) -> Response<Body> {
     tracing::info!("a request to a model does not pass: {why}");
     let message = format!("this run reaches its model and nothing through it: {why}");
     errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", &message)
@@ -153,35 +165,13 @@ fn inward(answer: Response<Incoming>, route: &ModelRoute, mut meter: CallMeter) 
     } else {
         Form::Whole
     });
-    let (_, key) = route.header.clone();
-    let body = ObservedBody::new(body, meter.answers(), move |piece: Bytes| {
-        let piece = without(piece, key.expose_secret());
-        meter.observe(&piece);
-        piece
-    });
+    let (_, key) = &route.header;
+    let mask = KeyMask::of(key.expose_secret());
+    let body = ObservedBody::new(body, meter.answers(), mask, move |piece: &Bytes| meter.observe(piece));
     let mut inward = Response::new(body.map_err(Into::into).boxed());
     *inward.status_mut() = head.status;
     *inward.headers_mut() = headers::inward(&head.headers);
     inward
-}
-
-/// Masks the key where a piece of an answer repeats it, with text of the same length.
-fn without(data: Bytes, header: &str) -> Bytes {
-    let key = header.strip_prefix("Bearer ").unwrap_or(header).as_bytes();
-    if key.len() < LEAST_KEY {
-        return data;
-    }
-    let parts = (0..).zip(data.windows(key.len()));
-    let places: Vec<usize> = parts.filter(|(_, part)| *part == key).map(|(at, _)| at).collect();
-    if places.is_empty() {
-        return data;
-    }
-    let mut bytes = data.to_vec();
-    for at in places {
-        let places = bytes.iter_mut().skip(at).take(key.len());
-        places.for_each(|byte| *byte = b'*');
-    }
-    bytes.into()
 }
 
 fn address(route: &ModelRoute, rest: &str, query: Option<&str>) -> Option<Uri> {
@@ -196,25 +186,37 @@ fn address(route: &ModelRoute, rest: &str, query: Option<&str>) -> Option<Uri> {
         .ok()
 }
 
-/// A body whose pieces and pace are observed on their way. Its announced length stays the same, so a piece may only be
-/// replaced by one of the same length.
+/// A body whose pieces and pace are observed on their way, without the key. Its announced length stays the same: what is
+/// masked has the same length, and the end of a piece that may begin the key comes with the next one.
 #[derive(Debug)]
 struct ObservedBody<F> {
     body: Incoming,
     pace: Arc<Pace>,
+    mask: KeyMask,
     hear: F,
 }
 
-impl<F: FnMut(Bytes) -> Bytes> ObservedBody<F> {
-    fn new(body: Incoming, pace: Arc<Pace>, hear: F) -> Self {
+impl<F: FnMut(&Bytes)> ObservedBody<F> {
+    fn new(body: Incoming, pace: Arc<Pace>, mask: KeyMask, hear: F) -> Self {
         if body.is_end_stream() {
             pace.ends();
         }
-        Self { body, pace, hear }
+        Self { body, pace, mask, hear }
+    }
+
+    /// Returns what may pass of a piece.
+    fn pass(&mut self, piece: &Bytes) -> Bytes {
+        let mut passed = self.mask.pass(piece);
+        if self.body.is_end_stream() {
+            passed.extend(self.mask.end());
+        }
+        let passed = Bytes::from(passed);
+        (self.hear)(&passed);
+        passed
     }
 }
 
-impl<F: FnMut(Bytes) -> Bytes + Unpin> hyper::body::Body for ObservedBody<F> {
+impl<F: FnMut(&Bytes) + Unpin> hyper::body::Body for ObservedBody<F> {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -230,11 +232,25 @@ impl<F: FnMut(Bytes) -> Bytes + Unpin> hyper::body::Body for ObservedBody<F> {
             Poll::Ready(Some(Ok(_)) | None) => self.pace.ends(),
             Poll::Ready(Some(Err(_))) => self.pace.breaks(),
         }
-        frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.map_data(&mut self.hear))))
+        match frame {
+            Poll::Ready(Some(Ok(frame))) if frame.is_data() => {
+                Poll::Ready(Some(Ok(frame.map_data(|piece| self.pass(&piece)))))
+            }
+            // No program needs trailers, and what was held back comes before them.
+            Poll::Ready(None | Some(Ok(_))) => {
+                let rest = Bytes::from(self.mask.end());
+                if rest.is_empty() {
+                    return Poll::Ready(None);
+                }
+                (self.hear)(&rest);
+                Poll::Ready(Some(Ok(Frame::data(rest))))
+            }
+            other @ (Poll::Pending | Poll::Ready(Some(Err(_)))) => other,
+        }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.body.is_end_stream() && self.mask.holds_nothing()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -244,7 +260,7 @@ impl<F: FnMut(Bytes) -> Bytes + Unpin> hyper::body::Body for ObservedBody<F> {
 
 #[cfg(test)]
 mod tests {
-    use super::{address, is_allowed, without};
+    use super::{address, is_allowed};
     use crate::egress::rules::{ModelRoute, Terms};
 
     #[test]
@@ -274,19 +290,6 @@ mod tests {
             assert_eq!(is_allowed(path, &allowed), passes, "{path}");
         }
         assert!(!is_allowed("/v1/messages", &[]));
-    }
-
-    #[test]
-    fn a_key_that_an_api_repeats_is_blotted_out() {
-        let table = [
-            ("no such key: sk-12345678", "sk-12345678", "no such key: ***********"),
-            ("sk-12345678sk-12345678", "Bearer sk-12345678", "**********************"),
-            ("nothing of it", "sk-12345678", "nothing of it"),
-            ("a short one", "s", "a short one"),
-        ];
-        for (said, key, expected) in table {
-            assert_eq!(without(said.into(), key), expected, "{said}");
-        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! so, also refuses what cannot be priced or bounded. Reads the request as it passes, piece by piece, and keeps only
 //! what its nesting needs.
 
-use crate::egress::rules::Terms;
+use crate::egress::{messages_api, rules::Terms};
 
 /// The deepest nesting that is accepted.
 const MAX_DEPTH: usize = 256;
@@ -29,7 +29,7 @@ const BOUNDED: [(&str, &[&[u8]]); 7] = [
     ("conversation", &[]),
     ("previous_response_id", &[]),
     ("web_search_options", &[]),
-    ("service_tier", &[b"auto", b"default", b"flex"]),
+    ("service_tier", &[b"auto", b"default", b"flex", b"standard_only"]),
     // Each of several answers costs.
     ("n", &[b"1"]),
 ];
@@ -37,7 +37,7 @@ const BOUNDED: [(&str, &[&[u8]]); 7] = [
 /// The members with which a request limits the tokens of its answer.
 const MOST_OUTPUT: [&[u8]; 3] = [b"max_output_tokens", b"max_completion_tokens", b"max_tokens"];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum RequestRefusal {
     #[error("it is no JSON object in UTF-8")]
     Unreadable,
@@ -49,6 +49,10 @@ pub(super) enum RequestRefusal {
     Address,
     #[error("it has `{0}`, and what that costs is not bounded")]
     Unbounded(&'static str),
+    #[error("its query or its content type is not what this API reads")]
+    Form,
+    #[error("it has `{0}`, which this version of AutoBuild does not know")]
+    Unknown(String),
     #[error("it asks for tools of the model's service, and what those cost is not bounded")]
     Priceless,
     #[error("it does not ask for this run's model")]
@@ -226,6 +230,9 @@ impl RequestPolicy {
             }
         });
         let under = under.unwrap_or_default();
+        if self.open.len() == 1 && self.needs_model() && under == b"model" {
+            return Err(RequestRefusal::Model);
+        }
         if self.open.len() == 1 {
             self.bounded(&under, b"{}")?;
         }
@@ -255,18 +262,30 @@ impl RequestPolicy {
     }
 
     fn needs_model(&self) -> bool {
-        matches!(self.terms, Terms::Priced { .. })
+        match self.terms {
+            Terms::Any => false,
+            Terms::Priced { .. } | Terms::Messages { .. } => true,
+        }
     }
 
     /// Checks a member of the request itself against the terms.
     fn bounded(&mut self, key: &[u8], value: &[u8]) -> Result<(), RequestRefusal> {
-        let Terms::Priced { models } = &self.terms else {
-            return Ok(());
+        let asked = || String::from_utf8_lossy(value).into_owned();
+        let is_known = match &self.terms {
+            Terms::Any => return Ok(()),
+            Terms::Messages { .. } if !messages_api::MEMBERS.contains(&key) => {
+                return Err(RequestRefusal::Unknown(String::from_utf8_lossy(key).into_owned()));
+            }
+            Terms::Messages { .. } | Terms::Priced { .. } if key != b"model" => None,
+            // The small one does not choose the model of the run.
+            Terms::Messages { models } => Some(
+                messages_api::is_small(&asked())
+                    || messages_api::is_of_run(&asked(), models.get_or_init(|| vec![asked()])),
+            ),
+            Terms::Priced { models } => Some(models.get_or_init(|| vec![asked()]).contains(&asked())),
         };
-        if key == b"model" {
+        if let Some(is_known) = is_known {
             self.names_model = true;
-            let models = models.get_or_init(|| vec![String::from_utf8_lossy(value).into_owned()]);
-            let is_known = models.iter().any(|model| model.as_bytes() == value);
             return if is_known { Ok(()) } else { Err(RequestRefusal::Model) };
         }
         if MOST_OUTPUT.contains(&key) {
@@ -286,7 +305,8 @@ impl RequestPolicy {
         let is_whole = self.open.len() == 1;
         match self.open.last_mut() {
             Some(top) if top.awaits_key => {
-                top.key.clone_from(&self.text);
+                // Some gateways read keys without regard to case.
+                top.key = self.text.to_ascii_lowercase();
                 if is_whole && top.key == b"mcp_servers" {
                     Err(RequestRefusal::Tool)
                 } else {
@@ -299,11 +319,16 @@ impl RequestPolicy {
 
     /// Checks a value that is neither an object nor a list.
     fn value(&mut self, is_text: bool) -> Result<(), RequestRefusal> {
-        let is_priced = matches!(self.terms, Terms::Priced { .. });
+        let is_priced = self.needs_model();
         if let ([request], true) = (self.open.as_slice(), is_priced) {
             let (key, text) = (request.key.clone(), self.text.clone());
             self.bounded(&key, &text)?;
         }
+        let is_edit = self
+            .open
+            .get(1)
+            .is_some_and(|member| member.under == b"context_management");
+        let is_cleared = self.text.starts_with(messages_api::CLEARS);
         let of_tools = self.open.get(1).is_some_and(|list| list.under == b"tools");
         let text = self.text.to_ascii_lowercase();
         let is_address = is_text && !text.starts_with(b"data:");
@@ -312,6 +337,7 @@ impl RequestPolicy {
         };
         let is_tool = is_priced && top.holds == Holds::Tools && !top.is_list;
         match top.key.as_slice() {
+            b"type" if is_edit && top.under == b"edits" && !is_cleared => return Err(RequestRefusal::Priceless),
             b"type" if is_tool && !OWN_TOOLS.contains(&self.text.as_slice()) => return Err(RequestRefusal::Priceless),
             b"type" if of_tools && text == b"web_search" => top.searches = true,
             b"type" if of_tools && (text.starts_with(b"web_") || text.starts_with(b"mcp")) => {
@@ -365,7 +391,7 @@ mod tests {
 
     fn all_are(expected: RequestRefusal, requests: &[&str]) {
         for request in requests {
-            assert_eq!(read(request), Err(expected), "{request}");
+            assert_eq!(read(request), Err(expected.clone()), "{request}");
         }
     }
 
@@ -489,6 +515,72 @@ mod tests {
         ] {
             assert_eq!(priced(request), Err(RequestRefusal::Model), "{request}");
         }
+    }
+
+    fn of_messages(models: &[&str], request: &str) -> Result<(), RequestRefusal> {
+        let models = models.iter().map(|model| (*model).to_owned()).collect::<Vec<_>>();
+        let mut reach = RequestPolicy::under(Terms::Messages {
+            models: Arc::new(models.into()),
+        });
+        request.as_bytes().chunks(5).try_for_each(|piece| reach.read(piece))
+    }
+
+    #[test]
+    fn what_the_program_of_the_messages_api_sends_passes() {
+        for request in [
+            r#"{"model":"claude-opus-4-8","messages":[{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]}],
+                "system":[{"type":"text","text":"you are"}],"tools":[{"name":"Bash","description":"d","input_schema":{"type":"object"}}],
+                "metadata":{"user_id":"u"},"max_tokens":64000,"thinking":{"type":"adaptive"},"stream":true,
+                "context_management":{"edits":[{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":1}}]},"output_config":{"effort":"high"}}"#,
+            r#"{"model":"claude-haiku-4-5-20251001","messages":[],"max_tokens":1,"temperature":0}"#,
+            r#"{"model":"claude-opus-4-8","messages":[],"service_tier":"auto","tools":[{"type":"custom","name":"x"}]}"#,
+        ] {
+            assert_eq!(of_messages(&["opus"], request), Ok(()), "{request}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_of_the_messages_api_does_not_pass() {
+        let known = r#""model":"claude-opus-4-8","messages":[]"#;
+        for (member, expected) in [
+            (r#""speed":"fast""#, RequestRefusal::Unknown("speed".to_owned())),
+            (
+                r#""container":{"id":"c"}"#,
+                RequestRefusal::Unknown("container".to_owned()),
+            ),
+            (
+                r#""inference_geo":"us""#,
+                RequestRefusal::Unknown("inference_geo".to_owned()),
+            ),
+            (r#""sp\u0065ed":null"#, RequestRefusal::Unknown("speed".to_owned())),
+            (
+                r#""service_tier":"priority""#,
+                RequestRefusal::Unbounded("service_tier"),
+            ),
+            (
+                r#""tools":[{"type":"code_execution_20250825","name":"code_execution"}]"#,
+                RequestRefusal::Priceless,
+            ),
+            (
+                r#""tools":[{"Type":"code_execution_20250825"}]"#,
+                RequestRefusal::Priceless,
+            ),
+            (r#""model":[]"#, RequestRefusal::Model),
+            (
+                r#""tools":[{"name":"advisor","type":"advisor_20260301"}]"#,
+                RequestRefusal::Priceless,
+            ),
+            (
+                r#""context_management":{"edits":[{"type":"compact_20260112"}]}"#,
+                RequestRefusal::Priceless,
+            ),
+            (r#""model":"claude-sonnet-5""#, RequestRefusal::Model),
+        ] {
+            for request in [format!("{{{known},{member}}}"), format!("{{{member},{known}}}")] {
+                assert_eq!(of_messages(&["opus"], &request), Err(expected.clone()), "{request}");
+            }
+        }
+        assert_eq!(of_messages(&["opus"], r#"{"messages":[]}"#), Err(RequestRefusal::Model));
     }
 
     #[test]

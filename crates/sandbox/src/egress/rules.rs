@@ -84,6 +84,12 @@ pub enum Terms {
         /// The models that may be asked. If it is not set, the first request of the run sets it to the model that it names.
         models: Arc<OnceLock<Vec<String>>>,
     },
+    /// Only what is known of Anthropic's Messages API: what its program sends, and what sampling needs.
+    Messages {
+        /// The models that may be asked, besides a small one, as names or as words such as `opus`. If it is not set, the first
+        /// request for a larger model sets it.
+        models: Arc<OnceLock<Vec<String>>>,
+    },
 }
 
 /// Why a route cannot be opened.

@@ -1,0 +1,235 @@
+//! What passes of Anthropic's Messages API: the list was made from what Claude Code 2.1 sends, with what sampling needs.
+//! What a later version adds does not pass before somebody has looked at what it costs and reaches.
+
+use http::{
+    HeaderMap, HeaderName, HeaderValue,
+    header::{ACCEPT, CONTENT_TYPE, USER_AGENT},
+};
+
+const BETAS: &str = "anthropic-beta";
+
+/// The headers that pass. Another one may choose another account or host at a gateway.
+const HEADERS: [HeaderName; 5] = [
+    ACCEPT,
+    CONTENT_TYPE,
+    USER_AGENT,
+    HeaderName::from_static("anthropic-version"),
+    HeaderName::from_static("x-app"),
+];
+
+/// The members that a request may have.
+pub(super) const MEMBERS: [&[u8]; 17] = [
+    b"model",
+    b"messages",
+    b"system",
+    b"tools",
+    b"tool_choice",
+    b"metadata",
+    b"max_tokens",
+    b"thinking",
+    b"context_management",
+    b"output_config",
+    b"cache_control",
+    b"stream",
+    b"stop_sequences",
+    b"temperature",
+    b"top_k",
+    b"top_p",
+    b"service_tier",
+];
+
+/// The beginning of the types of edits of the context that pass. Another one lets the model write a summary, which is not in
+/// the usage of the answer.
+pub(super) const CLEARS: &[u8] = b"clear_";
+
+/// Features in beta, without their dates.
+const KNOWN_BETAS: [&str; 14] = [
+    "claude-code",
+    "context-1m",
+    "context-management",
+    "effort",
+    "extended-cache-ttl",
+    "fine-grained-tool-streaming",
+    "interleaved-thinking",
+    "mid-conversation-system",
+    "prompt-caching",
+    "prompt-caching-scope",
+    "structured-outputs",
+    "adaptive-thinking",
+    "thinking-token-count",
+    "token-counting",
+];
+
+/// Words that stand for a model of their family.
+const FAMILIES: [&str; 3] = ["haiku", "opus", "sonnet"];
+
+/// The family of the small model that the program uses beside the run's, for titles and the like.
+const SMALL: &str = "haiku";
+
+/// `true` if what the request says of itself is known: its query chooses nothing, and its body is read as what it is.
+pub(super) fn is_known_form(query: Option<&str>, headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    let is_json = kind.is_none_or(|kind| kind == b"application/json" || kind.starts_with(b"application/json;"));
+    matches!(query, None | Some("" | "beta=true")) && is_json
+}
+
+/// Takes out of the headers what is not known, and every beta that is not. The rest of the request then has to do without
+/// it.
+pub(super) fn keep_known(headers: &mut HeaderMap, key: &HeaderName) {
+    let known: Vec<String> = headers
+        .get_all(BETAS)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+        .filter(|beta| is_known(beta))
+        .map(str::to_owned)
+        .collect();
+    let kept = headers
+        .iter()
+        .filter(|(name, _)| HEADERS.contains(name) || *name == key);
+    *headers = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if let Some(value) = HeaderValue::from_str(&known.join(","))
+        .ok()
+        .filter(|value| !value.is_empty())
+    {
+        headers.insert(BETAS, value);
+    }
+}
+
+/// `true` for the name of a known beta with a date behind it, such as `effort-2025-11-24` or `claude-code-20250219`.
+fn is_known(beta: &str) -> bool {
+    let is_date = |text: &str| text.len() >= 8 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let mut names = KNOWN_BETAS.iter();
+    names.any(|name| {
+        let rest = beta.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
+        rest.is_some_and(is_date)
+    })
+}
+
+/// `true` if a run of these models may ask for `model`: one of them by its name, one that a word such as `opus` stands for,
+/// or a small one.
+pub(super) fn is_of_run(model: &str, models: &[String]) -> bool {
+    is_small(model) || models.iter().any(|known| is_same(plain(known), plain(model)))
+}
+
+/// `true` if a model's name says that it is of the small family.
+pub(super) fn is_small(model: &str) -> bool {
+    is_same(SMALL, model)
+}
+
+/// Returns the models that bind the requests of a run with this model and fallback; `None` if the program chooses, as with
+/// words such as `default`.
+pub fn binding(model: Option<&String>, fallback: Option<&String>) -> Option<Vec<String>> {
+    let models: Vec<String> = [model?].into_iter().chain(fallback).cloned().collect();
+    let is_word = |model: &str| model.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_chosen = |model: &String| is_word(plain(model)) && !FAMILIES.contains(&plain(model));
+    (!models.iter().any(is_chosen)).then_some(models)
+}
+
+fn is_same(known: &str, model: &str) -> bool {
+    let is_of_family =
+        || FAMILIES.contains(&known) && model.starts_with("claude-") && model.split('-').any(|part| part == known);
+    known == model || is_of_family()
+}
+
+/// Returns the model's name without the size of its window, such as `[1m]`.
+fn plain(model: &str) -> &str {
+    model.split('[').next().unwrap_or(model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{binding, is_known_form, is_of_run, keep_known};
+    use http::{HeaderMap, HeaderName};
+
+    #[test]
+    fn betas_pass_that_are_known_whatever_their_date() {
+        for (sent, passed) in [
+            (
+                &["claude-code-20250219,context-1m-2025-08-07, effort-2025-11-24"][..],
+                Some("claude-code-20250219,context-1m-2025-08-07,effort-2025-11-24"),
+            ),
+            (
+                &[
+                    "fast-mode-2026-02-01,effort-2027-01-01",
+                    "prompt-caching-scope-2026-01-05",
+                ],
+                Some("effort-2027-01-01,prompt-caching-scope-2026-01-05"),
+            ),
+            (
+                &["code-execution-2025-08-25,mcp-client-2025-11-20,effort-high", "effort"],
+                None,
+            ),
+        ] {
+            let mut headers: HeaderMap = HeaderMap::new();
+            for value in sent {
+                headers.append("anthropic-beta", value.parse().unwrap());
+            }
+            keep_known(&mut headers, &HeaderName::from_static("x-api-key"));
+            let left = headers.get("anthropic-beta").map(|value| value.to_str().unwrap());
+            assert_eq!(left, passed, "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn headers_that_choose_another_account_or_host_do_not_pass() {
+        let mut headers: HeaderMap = HeaderMap::new();
+        for name in [
+            "content-type",
+            "anthropic-version",
+            "x-api-key",
+            "helicone-target-url",
+            "anthropic-workspace",
+        ] {
+            headers.append(name, "value".parse().unwrap());
+        }
+        keep_known(&mut headers, &HeaderName::from_static("x-api-key"));
+        let left: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
+        assert_eq!(left, ["content-type", "anthropic-version", "x-api-key"]);
+    }
+
+    #[test]
+    fn a_request_is_json_and_its_query_chooses_nothing() {
+        for (query, kind, expected) in [
+            (None, "application/json", true),
+            (Some("beta=true"), "application/json; charset=utf-8", true),
+            (Some("beta=true&model=x"), "application/json", false),
+            (None, "application/x-www-form-urlencoded", false),
+        ] {
+            let headers = HeaderMap::from_iter([(http::header::CONTENT_TYPE, kind.parse().unwrap())]);
+            assert_eq!(is_known_form(query, &headers), expected, "{query:?} {kind}");
+        }
+    }
+
+    #[test]
+    fn a_run_asks_for_its_models_and_the_small_one() {
+        let models = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        for (of_run, asked, may) in [
+            (&["opus"][..], "claude-opus-4-8", true),
+            (&["opus"], "claude-sonnet-5", false),
+            (&["opus"], "claude-haiku-4-5-20251001", true),
+            (&["sonnet[1m]"], "claude-sonnet-5", true),
+            (&["claude-sonnet-5[1m]"], "claude-sonnet-5", true),
+            (&["claude-sonnet-5"], "claude-sonnet-5-fast", false),
+            (&["opus", "sonnet"], "claude-sonnet-5", true),
+            (&["gate/model"], "gate/model", true),
+            (&["gate/model"], "gate/other", false),
+            (&["claude"], "claude-opus-4-8", false),
+        ] {
+            assert_eq!(is_of_run(asked, &models(of_run)), may, "{of_run:?} {asked}");
+        }
+        let word = |word: &str| word.to_owned();
+        assert_eq!(binding(Some(&word("opus")), None), Some(models(&["opus"])));
+        assert_eq!(
+            binding(Some(&word("claude-opus-4-8")), Some(&word("sonnet"))),
+            Some(models(&["claude-opus-4-8", "sonnet"]))
+        );
+        assert_eq!(
+            binding(None, Some(&word("sonnet"))),
+            None,
+            "the program chooses the first"
+        );
+        assert_eq!(binding(Some(&word("opusplan")), None), None);
+    }
+}
