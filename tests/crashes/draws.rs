@@ -102,6 +102,9 @@ impl fmt::Display for Fault {
     }
 }
 
+/// The kinds of effects that take a while in these stories: they are struck anywhere from their beginning to their end.
+const LONG: [&str; 7] = ["pre_flight", "plan", "design", "play", "gates", "coach", "wave_gate"];
+
 /// One fault, and when it strikes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strike {
@@ -183,7 +186,7 @@ impl Draws {
 
     /// Draws what befalls the services after one move: of the pairs of an effect and a fault, those drawn least.
     fn strikes(&mut self, effects: &BTreeMap<String, usize>) -> Vec<Strike> {
-        let count = 1 + self.random.below(3);
+        let count = 1 + self.random.below(4);
         (0..count).filter_map(|_| self.strike(effects)).collect()
     }
 
@@ -198,11 +201,12 @@ impl Draws {
         let (kind, fault) = pairs[self.random.below(pairs.len())].clone();
         *self.drawn.entry((kind.clone(), fault)).or_default() += 1;
         let (shortest, longest) = fault.lasts();
+        let latest = if LONG.contains(&kind.as_str()) { 1_500 } else { 6 };
         Some(Strike {
             fault,
             nth: 1 + self.random.below(effects[&kind]),
             kind,
-            after: self.random.time(0, 6),
+            after: self.random.time(0, latest),
             lasts: self.random.time(shortest, longest),
         })
     }

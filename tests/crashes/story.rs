@@ -55,6 +55,10 @@ const FIRST_TURN: &str = r#"
         line: 1
 "#;
 
+/// What the Player of the second turn says of its files, and what it says if there was no first turn.
+const MODIFIED: &str = "files_modified: [lines.sh]\n    files_created: []";
+const CREATED: &str = "files_modified: []\n    files_created: [lines.sh]";
+
 const SECOND_TURN: &str = r#"
 - role: player
   write: { lines.sh: "awk 'END { print NR }'\n" }
@@ -71,6 +75,20 @@ const SECOND_TURN: &str = r#"
     summary: Every line counts now.
     criteria:
       - { criterion: 1, met: true, evidence: "test all" }
+"#;
+
+/// A planner that asks first, and a designer.
+const DESIGNED: &str = r#"
+- role: planner
+  answer:
+    inquiries: [{ question: Which lines count?, default: all }]
+PLANNED
+- role: designer
+  answer:
+    plan: 1. Write lines.sh.
+    pattern: none
+    architecture_review: { score: 91, findings: [] }
+    complexity: 1
 "#;
 
 /// A change that holds alone and not together with what people did meanwhile, and a first turn with more remarks than
@@ -147,6 +165,8 @@ pub enum Move {
     PushToDefault,
     /// A person changes on the default branch what the Feature changes too.
     PushConflict,
+    /// A person pushes to the branch of a pull request.
+    PushToPull(u64),
     /// A person merges a pull request.
     Merge(u64),
 }
@@ -225,8 +245,7 @@ impl Story {
             step.replacen("\n  answer:", &usage, 1)
         };
         let (player, coach) = SECOND_TURN.split_at(SECOND_TURN.rfind("- role:").unwrap_or_default());
-        let player = player.replace("files_modified: [lines.sh]", "files_modified: []");
-        let player = player.replace("files_created: []", "files_created: [lines.sh]");
+        let player = player.replace(MODIFIED, CREATED);
         Self {
             name: "paid",
             agents: [paid(PLANNED, "0.03"), paid(&player, "0.25"), paid(coach, "0.07")].concat(),
@@ -294,8 +313,28 @@ impl Story {
         }
     }
 
+    /// A Feature that is blocked before it has a plan, a design, and a look at the default branch.
+    pub fn designed() -> Self {
+        let planned = DESIGNED.replace("PLANNED", PLANNED.trim());
+        Self {
+            name: "designed",
+            agents: [&planned, SECOND_TURN].concat().replace(MODIFIED, CREATED),
+            pace: Pace::Immediate,
+            player_is_program: false,
+            settings: "pre_loop: always\nci: ignore\n",
+            tests: "",
+            moves: vec![
+                Move::Label,
+                Move::Comment(MONA, ISSUE, "/autobuild help"),
+                Move::Comment(MONA, ISSUE, "/autobuild resume 'All of them.'"),
+                Move::PushToDefault,
+                Move::Merge(3),
+            ],
+        }
+    }
+
     /// The stories in which faults are drawn: slow ones that have every kind of effect together.
-    pub fn slow() -> [Self; 3] {
+    pub fn slow() -> [Self; 4] {
         let slow = |name, story| Self {
             name,
             pace: Pace::Slow,
@@ -305,10 +344,14 @@ impl Story {
             player_is_program: true,
             ..Self::completed()
         };
+        let mut cancelled = Self::cancelled();
+        // The new head of a blocked task, which nobody judged.
+        cancelled.moves.insert(2, Move::PushToPull(2));
         [
             slow("slow_completed", completed),
-            slow("slow_cancelled", Self::cancelled()),
+            slow("slow_cancelled", cancelled),
             slow("slow_mended", Self::mended()),
+            slow("slow_designed", Self::designed()),
         ]
     }
 
@@ -387,6 +430,12 @@ impl Move {
             Self::PushConflict => {
                 let files = [("words.sh", Some("echo theirs\n"))];
                 mona.push(REPO, "main", "Count otherwise", &files).await.unwrap();
+            }
+            Self::PushToPull(number) => {
+                let pull = forge.look(REPO, &format!("pulls/{number}")).await.unwrap();
+                let branch = pull["head"]["ref"].as_str().unwrap();
+                let files = [("NOTES.md", Some("By hand.\n"))];
+                mona.push(REPO, branch, "Add notes", &files).await.unwrap();
             }
             Self::Merge(number) => {
                 mona.merge(REPO, *number, "merge").await.unwrap();
