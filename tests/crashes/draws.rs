@@ -15,6 +15,8 @@ pub enum Fault {
     Drain,
     /// No file on the machine's disk grows.
     DiskFull,
+    /// The machine works on and reaches GitHub, and nothing passes between it and the database.
+    Partition,
     /// Every connection to the database is cut, and none is accepted.
     DatabaseAway,
     /// Nothing passes between the services and the database, and nobody hears why.
@@ -25,42 +27,47 @@ pub enum Fault {
     DatabaseCrash,
     /// GitHub answers everything with 502.
     GithubAway,
+    /// GitHub does nothing and answers nothing, and later does and answers all.
+    GithubStalls,
     /// GitHub obeys, and its answer is lost.
     ReplyLost,
 }
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Kill,
         Self::MachineLost,
         Self::Freeze,
         Self::Drain,
         Self::DiskFull,
+        Self::Partition,
         Self::DatabaseAway,
         Self::DatabaseStalls,
         Self::DatabaseSlow,
         Self::DatabaseCrash,
         Self::GithubAway,
+        Self::GithubStalls,
         Self::ReplyLost,
     ];
 
     /// Whether it befalls one machine and what that holds, instead of all.
     pub fn is_of_machine(self) -> bool {
         match self {
-            Self::Kill | Self::MachineLost | Self::Freeze | Self::Drain | Self::DiskFull => true,
+            Self::Kill | Self::MachineLost | Self::Freeze | Self::Drain | Self::DiskFull | Self::Partition => true,
             Self::DatabaseAway
             | Self::DatabaseStalls
             | Self::DatabaseSlow
             | Self::DatabaseCrash
             | Self::GithubAway
+            | Self::GithubStalls
             | Self::ReplyLost => false,
         }
     }
 
     /// Whether it counts as a crash of each effect that the machine holds.
     pub fn crashes(self) -> bool {
-        matches!(self, Self::Kill | Self::MachineLost | Self::Freeze)
+        matches!(self, Self::Kill | Self::MachineLost | Self::Freeze | Self::Partition)
     }
 
     fn word(self) -> &'static str {
@@ -70,11 +77,13 @@ impl Fault {
             Self::Freeze => "freeze",
             Self::Drain => "drain",
             Self::DiskFull => "disk full",
+            Self::Partition => "partition",
             Self::DatabaseAway => "database away",
             Self::DatabaseStalls => "database stalls",
             Self::DatabaseSlow => "database slow",
             Self::DatabaseCrash => "database crash",
             Self::GithubAway => "GitHub away",
+            Self::GithubStalls => "GitHub stalls",
             Self::ReplyLost => "reply lost",
         }
     }
@@ -82,16 +91,18 @@ impl Fault {
     /// The shortest and the longest time that it lasts, in milliseconds. Some stay below a lease and some exceed it.
     fn lasts(self) -> (u64, u64) {
         match self {
-            // A frozen machine is to lose its leases.
-            Self::Freeze => (4_000, 8_000),
+            // The machine is to lose its leases.
+            Self::Freeze | Self::Partition => (4_000, 12_000),
             Self::Drain | Self::ReplyLost | Self::DatabaseCrash => (0, 0),
             Self::DatabaseAway => (0, 8_000),
+            // Longer than anybody waits for a connection.
+            Self::DatabaseStalls => (200, 20_000),
             Self::Kill
             | Self::MachineLost
             | Self::DiskFull
-            | Self::DatabaseStalls
             | Self::DatabaseSlow
-            | Self::GithubAway => (200, 8_000),
+            | Self::GithubAway
+            | Self::GithubStalls => (200, 8_000),
         }
     }
 }

@@ -62,6 +62,9 @@ struct Machine {
     program: PathBuf,
     data: PathBuf,
     disk: Option<Disk>,
+    /// Its line to the database, and the database's address over it.
+    line: Relay,
+    database_url: String,
     /// The process id of its service, while it has one.
     service: Option<(u32, Condition)>,
 }
@@ -71,7 +74,8 @@ enum Relief {
     Start(usize),
     Thaw(usize),
     Empty(usize),
-    Database,
+    /// The lines of these machines.
+    Lines(Vec<usize>),
     Github(FaultOrder),
 }
 
@@ -97,7 +101,6 @@ pub struct Fleet {
     /// Their disks go before the folder of the world does.
     machines: Vec<Machine>,
     pub world: World,
-    database: Relay,
     claims: mpsc::UnboundedReceiver<Claim>,
     ongoing: Vec<Ongoing>,
     folders: usize,
@@ -112,10 +115,8 @@ pub struct Fleet {
 
 impl Fleet {
     /// Starts one service of each program.
-    pub async fn start(mut world: World, programs: &[PathBuf]) -> Self {
-        let database = world.relay_database().await;
+    pub async fn start(world: World, programs: &[PathBuf]) -> Self {
         let mut fleet = Self {
-            database,
             claims: mpsc::unbounded_channel().1,
             machines: Vec::new(),
             ongoing: Vec::new(),
@@ -128,10 +129,13 @@ impl Fleet {
         };
         for program in programs {
             let (data, disk) = fleet.folder();
+            let (line, database_url) = fleet.world.database_line().await;
             fleet.machines.push(Machine {
                 program: program.clone(),
                 data,
                 disk,
+                line,
+                database_url,
                 service: None,
             });
             fleet.start_service(fleet.machines.len() - 1);
@@ -154,7 +158,9 @@ impl Fleet {
     fn start_service(&mut self, at: usize) {
         let machine = &mut self.machines[at];
         if machine.service.is_none() {
-            let process = self.world.start_in(&machine.data, &machine.program);
+            let process = self
+                .world
+                .start_in(&machine.data, &machine.program, Some(&machine.database_url));
             machine.service = Some((process, Condition::Runs));
         }
     }
@@ -242,7 +248,9 @@ impl Fleet {
             }
             Fault::MachineLost => {
                 self.end(at, Reach::Machine).await;
+                // Its disk and its line are gone with it.
                 self.ongoing.retain(|ongoing| ongoing.machine != Some(at));
+                self.machines[at].line.set(Line::Open);
                 (self.machines[at].data, self.machines[at].disk) = self.folder();
                 Relief::Start(at)
             }
@@ -255,14 +263,16 @@ impl Fleet {
                 self.machines[at].disk.as_ref().expect("disks are mounted").fill();
                 Relief::Empty(at)
             }
-            Fault::DatabaseAway => self.line(Line::Cut),
-            Fault::DatabaseStalls => self.line(Line::Stalled),
-            Fault::DatabaseSlow => self.line(Line::Slow),
+            Fault::Partition => self.lines(vec![at], Line::Stalled),
+            Fault::DatabaseAway => self.lines(self.all(), Line::Cut),
+            Fault::DatabaseStalls => self.lines(self.all(), Line::Stalled),
+            Fault::DatabaseSlow => self.lines(self.all(), Line::Slow),
             Fault::DatabaseCrash => {
                 self.missed_database = Some(Instant::now());
                 return crash(self.world.database_url()).await;
             }
             Fault::GithubAway => Relief::Github(self.order(Mishap::fail(502), usize::MAX)),
+            Fault::GithubStalls => Relief::Github(self.order(Mishap::Hold, usize::MAX)),
             Fault::ReplyLost => {
                 self.order(Mishap::LoseReply, 1);
                 return;
@@ -280,10 +290,14 @@ impl Fleet {
         self.world.forge.order(ForgeFault::on("*", "*", mishap).times(times))
     }
 
-    fn line(&mut self, line: Line) -> Relief {
+    fn all(&self) -> Vec<usize> {
+        (0..self.machines.len()).collect()
+    }
+
+    fn lines(&mut self, of: Vec<usize>, line: Line) -> Relief {
         self.missed_database = Some(Instant::now());
-        self.database.set(line);
-        Relief::Database
+        of.iter().for_each(|at| self.machines[*at].line.set(line));
+        Relief::Lines(of)
     }
 
     fn send(&mut self, at: usize, reach: Reach, what: Signal, condition: Condition) {
@@ -343,10 +357,7 @@ impl Fleet {
                     disk.empty();
                 }
             }
-            Relief::Database => {
-                self.database.set(Line::Open);
-                self.missed_database = Some(Instant::now());
-            }
+            Relief::Lines(of) => drop(self.lines(of, Line::Open)),
             Relief::Github(order) => order.withdraw(),
         }
     }

@@ -67,7 +67,7 @@ fn the_table_shows_what_met_and_what_did_not() {
     let row = text.lines().nth(1).unwrap();
     assert!(row.starts_with("play                 |    2 |"), "{row}");
     assert!(
-        text.contains("1 of 11 pairs met; not met: play × machine lost, "),
+        text.contains("1 of 13 pairs met; not met: play × machine lost, "),
         "{text}"
     );
 }

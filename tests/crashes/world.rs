@@ -149,6 +149,13 @@ impl World {
 
     /// From its next start on, the service reaches PostgreSQL through a line that can be cut.
     pub async fn relay_database(&mut self) -> Relay {
+        let (relay, url) = self.database_line().await;
+        self.set("AUTOBUILD_DATABASE_URL", &url);
+        relay
+    }
+
+    /// Lays a line to PostgreSQL that can be cut; returns also the address of the database over it.
+    pub async fn database_line(&self) -> (Relay, String) {
         let mut url = url::Url::parse(self.database_url()).unwrap();
         let folder = url
             .query_pairs()
@@ -163,8 +170,7 @@ impl World {
         url.set_host(Some(host)).unwrap();
         url.set_port(port.parse().ok()).unwrap();
         url.set_query(None);
-        self.set("AUTOBUILD_DATABASE_URL", url.as_str());
-        relay
+        (relay, url.to_string())
     }
 
     /// The address of PostgreSQL, past the line that can be cut.
@@ -201,16 +207,18 @@ impl World {
             Some(_) => format!("data-{}", self.starts + 1),
             None => "data".to_owned(),
         };
-        self.start_in(&self.folder.path().join(data), Path::new(crate::PRODUCT.program));
+        self.start_in(&self.folder.path().join(data), Path::new(crate::PRODUCT.program), None);
     }
 
-    /// Starts a service of this program with this data folder; returns its process id.
-    pub fn start_in(&mut self, data: &Path, program: &Path) -> u32 {
+    /// Starts a service of this program with this data folder, and with a database address of its own if it has one;
+    /// returns its process id.
+    pub fn start_in(&mut self, data: &Path, program: &Path, database_url: Option<&str>) -> u32 {
         self.starts += 1;
         let log = File::create(self.log_file(self.starts)).unwrap();
         // Programs of the stories wait on pipes in a folder that isolation would keep from them.
         let mut service = self.service_of(program, "0", log);
         service.envs(self.variables.iter().cloned());
+        service.envs(database_url.map(|url| ("AUTOBUILD_DATABASE_URL", url)));
         let mut listen = self.listen.clone();
         if self.relay.is_some() {
             let host = listen.split(':').next().unwrap_or_default();
