@@ -7,7 +7,7 @@ use crate::{
     fleet::{Claim, Fleet, Struck},
     met::Table,
     picture::Detail,
-    play::{Calm, calm, difference_in},
+    play::{Calm, calm, difference_of_lines},
     release_before,
     story::Story,
     world::{Place, World},
@@ -181,7 +181,7 @@ fn programs(round: &Round, step: usize) -> Vec<PathBuf> {
 /// Lets the machines whose time has come run the other version.
 async fn roll(fleet: &mut Fleet, round: &Round, step: usize) {
     for (machine, program) in programs(round, step).iter().enumerate() {
-        let fault = if (machine + round.number) % 2 == 0 {
+        let fault = if (machine + round.number).is_multiple_of(2) {
             Fault::Drain
         } else {
             Fault::Kill
@@ -200,7 +200,7 @@ async fn differs(fleet: &Fleet, round: &Round, calm: &Calm) -> Option<String> {
         // Versions may word things otherwise.
         Versions::Forward | Versions::Back => (Detail::Facts, &calm.facts),
     };
-    if let Some(difference) = difference_in(&fleet.world, detail, expected).await {
+    if let Some(difference) = difference_of_lines(&fleet.world, detail, expected).await {
         return Some(difference);
     }
     let lost = fleet.world.lost_runs().await;
@@ -261,19 +261,22 @@ impl<'a> Play<'a> {
         }
     }
 
+    /// Strikes with what waited for this claim. What befalls everybody may come together with what befalls its holder.
     async fn claimed(&mut self, fleet: &mut Fleet, claim: &Claim) {
         self.claims.push(claim.kind.clone());
         let times = self.claims.iter().filter(|kind| **kind == claim.kind).count();
-        let is_due = |strike: &&&Strike| strike.kind == claim.kind && strike.nth <= times;
-        let Some(strike) = self.left.iter().find(is_due).copied() else {
-            return;
-        };
-        self.left.retain(|other| !std::ptr::eq(*other, strike));
-        self.since = Instant::now();
-        let what = format!("{}: {} at {} {}", self.at, strike.fault, strike.kind, times);
-        match fleet.strike(strike, claim).await {
-            Struck::Met(kinds) => println!("{what}, for {:?}: met {}", strike.lasts, kinds.join(", ")),
-            Struck::Spared(why) => self.missed.push(format!("{what}: {why}")),
+        let is_due = |strike: &&Strike| strike.kind == claim.kind && strike.nth <= times;
+        while let Some(at) = self.left.iter().position(is_due) {
+            let strike = self.left.remove(at);
+            self.since = Instant::now();
+            let what = format!("{}: {} at {} {times}", self.at, strike.fault, strike.kind);
+            match fleet.strike(strike, claim).await {
+                Struck::Met(kinds) => println!("{what}, for {:?}: met {}", strike.lasts, kinds.join(", ")),
+                Struck::Spared(why) => self.missed.push(format!("{what}: {why}")),
+            }
+            if strike.fault.is_of_machine() {
+                return;
+            }
         }
     }
 }

@@ -123,20 +123,22 @@ pub async fn assert_looks(world: &World, expected: &str, what: &str) {
     }
 }
 
-/// What people see that is not as `expected`, and what was given up.
+/// What people see that is not as `expected`, also its order, and what was given up.
 pub async fn difference(world: &World, expected: &str) -> Option<String> {
-    let difference = difference_in(world, Detail::Texts, expected).await?;
-    Some(format!("{difference}\n{}", world.log()))
-}
-
-/// The same for a picture with this detail, without the services' log.
-pub async fn difference_in(world: &World, detail: Detail, expected: &str) -> Option<String> {
-    let found = picture::take_with(world, detail).await;
+    let found = picture::take(world).await;
     let given_up = world.given_up().await;
     (found != expected || !given_up.is_empty()).then(|| {
         let lines = differing(expected, &found);
-        format!("given up: {given_up:?}\n{lines}")
+        format!("given up: {given_up:?}\n{lines}\n{}", world.log())
     })
+}
+
+/// What there is in this detail that is not as `expected`, in whatever order, and what was given up. The living comment,
+/// say, stands outside the order of the others.
+pub async fn difference_of_lines(world: &World, detail: Detail, expected: &str) -> Option<String> {
+    let lines = differing(expected, &picture::take_with(world, detail).await);
+    let given_up = world.given_up().await;
+    (!lines.is_empty() || !given_up.is_empty()).then(|| format!("given up: {given_up:?}\n{lines}"))
 }
 
 /// The lines that only one of the two has; where these are the same, their order differs.
