@@ -13,7 +13,7 @@ use std::{
 const MORE: u64 = 1 << 20;
 
 /// How much is written at that place, in bytes.
-const PIECE: [u8; 64 << 10] = [0; 64 << 10];
+static PIECE: [u8; 64 << 10] = [0; 64 << 10];
 
 /// Writes to a file without a name, in the database's folder, as far from its start as a database reaches that has grown.
 pub(super) async fn check(database: PathBuf) -> Result<(), StoreError> {
