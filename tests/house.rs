@@ -19,7 +19,7 @@ const MAP: [(&str, &[&str]); 9] = [
     ("store", &["domain", "text"]),
     ("github", &["domain", "text", "uplink"]),
     ("config", &["domain", "text", "uplink"]),
-    ("agents", &["domain", "text", "sandbox", "config"]),
+    ("agents", &["domain", "text", "messages", "sandbox", "config"]),
     (
         "gates",
         &["domain", "text", "sandbox", "config", "git", "integrity", "runners"],

@@ -2,6 +2,7 @@
 
 use crate::{
     engine::{Engine, persist, persist::Unreadable, schedule, spans},
+    messages,
     store::{Commit, Committed, Finish, NewEvent, StoreError},
 };
 use domain::{
@@ -79,7 +80,8 @@ impl Engine {
                 return Ok(Applied::NoFeature);
             };
             let before = persist::read(&stored)?;
-            let step = step::step(before.clone(), fact.event.clone(), fact.at);
+            let mut step = step::step(before.clone(), fact.event.clone(), fact.at);
+            messages::word_added_tasks(&mut step.feature);
             tracing::debug!(feature = %key, cause = %fact.cause, state = step.feature.state.word(), "event applied to {key}");
             let commit = self.commit(Some((stored.version, &before)), &step, recorded(&fact), finish.clone())?;
             if let Some(applied) = self.stored(&commit).await? {

@@ -3,9 +3,10 @@
 
 use crate::gates::{change::is_of_tests, compare, gate_result, run::context::GateError, turn::Run};
 use domain::{
+    decision::Issue,
     evidence::{Absence, Counts, Evidence, Fact, Gate, GateResult, NamedTest, TestNames, Weight},
-    integrity::Detail,
     plan::{Check, Criterion},
+    problem::Problem,
 };
 use git::Blob;
 use runners::{
@@ -127,10 +128,11 @@ fn with_place(run: &Run<'_>, (number, wanted): (usize, &str), result: GateResult
 }
 
 fn with_item(mut result: GateResult, criterion: &Criterion, number: usize) -> GateResult {
-    if result.evidence.failure().is_some() {
+    if let Some(finding) = result.evidence.failure() {
         let text = criterion.text.clone();
-        let what = Detail::Criterion { number, text };
-        result.items.push(gate_result::must_fix("requirement", what));
+        let finding = finding.without_output();
+        let failed = Problem::CheckFailed { number, text, finding };
+        result.items.push(Issue::must_fix(failed));
     }
     result
 }
@@ -231,13 +233,13 @@ async fn command(run: &Run<'_>, number: usize, command: &str) -> Result<GateResu
 }
 
 async fn file(run: &Run<'_>, number: usize, path: &str) -> Result<GateResult, GateError> {
-    let (gate, fact) = (Gate::Check(number), Fact::NamedFile { path: path.to_owned() });
+    let gate = Gate::Check(number);
     let wanted = path.trim_start_matches("./").trim_end_matches('/');
     let is_missing = run.list(|path| path == wanted).await?.is_empty();
     Ok(if !is_missing {
-        gate_result::passed(gate, Weight::Required, fact)
+        gate_result::passed(gate, Weight::Required, Fact::FileThere(path.to_owned()))
     } else {
-        gate_result::failed(gate, Weight::Required, fact)
+        gate_result::failed(gate, Weight::Required, Fact::FileMissing(path.to_owned()))
     })
 }
 

@@ -12,9 +12,9 @@ use crate::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{
     decision::{Issue, Severity},
-    evidence::{Absence, Evidence, Fact, Gate, GateResult, Weight},
-    integrity::Detail,
+    evidence::{Absence, Evidence, Fact, Finding, Gate, GateResult, Weight},
     plan::TaskType,
+    problem::Problem,
 };
 use git::blocking;
 use runners::coverage::Measured;
@@ -38,8 +38,8 @@ pub(crate) enum Measurement {
         bytes: String,
         /// The checkout's path at the time, to which the file's paths refer.
         root: String,
-        /// The coverage command's failure in parentheses; empty if it succeeded.
-        said: String,
+        /// The coverage command's result, if it failed.
+        failure: Option<Finding>,
     },
     Nothing(Evidence),
 }
@@ -62,16 +62,16 @@ pub(crate) async fn measure(
     let settings = &settings.coverage;
     let Some(path) = &settings.file else { return Ok(None) };
     let work = ready.checkout.path();
-    let mut said = String::new();
+    let mut failure = None;
     if let Some(command) = &settings.command {
         let evidence = match files::clear(work, path) {
             Ok(()) => ready.command(command.text()).await?,
-            Err(reason) => unreadable(path, reason.to_string()),
+            Err(reason) => unreadable(path, reason.to_string(), None),
         };
         match &evidence {
             Evidence::Passed(_) => {}
             // Tools also fail if coverage is below their own threshold. If they wrote the file, it is judged here.
-            Evidence::Failed(finding) => said = format!(" ({})", finding.sentence()),
+            Evidence::Failed(finding) => failure = Some(finding.without_output()),
             Evidence::Absent(_) => return Ok(Some(Measurement::Nothing(evidence))),
         }
     }
@@ -81,9 +81,9 @@ pub(crate) async fn measure(
         Ok(bytes) => Measurement::File {
             bytes: STANDARD.encode(bytes),
             root: ready.checkout.seen().to_string_lossy().into_owned(),
-            said,
+            failure,
         },
-        Err(reason) => Measurement::Nothing(unreadable(path, format!("{reason}{said}"))),
+        Err(reason) => Measurement::Nothing(unreadable(path, reason, failure)),
     };
     Ok(Some(measurement))
 }
@@ -105,14 +105,14 @@ pub(crate) async fn judge(
     let settings = &subject.settings.coverage;
     let path = settings.file.as_deref().unwrap_or_default();
     let absent = |evidence| gate_result::result(Gate::Coverage, weight, evidence);
-    let (bytes, root, said) = match measurement {
-        Measurement::File { bytes, root, said } => (bytes.clone(), root, said),
+    let (bytes, root, failure) = match measurement {
+        Measurement::File { bytes, root, failure } => (bytes.clone(), root, failure),
         Measurement::Nothing(evidence) => return Ok(absent(evidence.clone())),
     };
     let reading = blocking(move || Measured::read(&STANDARD.decode(bytes).map_err(|error| error.to_string())?));
     let measured = match reading.await.unwrap_or_else(|error| Err(error.to_string())) {
         Ok(measured) => measured,
-        Err(reason) => return Ok(absent(unreadable(path, format!("{reason}{said}")))),
+        Err(reason) => return Ok(absent(unreadable(path, reason, failure.clone()))),
     };
     let added = subject.mirror.added_lines(subject.fork, subject.head).await?;
     let mut sum = Sum::default();
@@ -125,10 +125,11 @@ pub(crate) async fn judge(
     Ok(sum.judge(settings.threshold, weight))
 }
 
-fn unreadable(path: &str, reason: String) -> Evidence {
+fn unreadable(path: &str, reason: String, after: Option<Finding>) -> Evidence {
     Evidence::Absent(Absence::Unreadable {
         path: path.to_owned(),
         reason,
+        after,
     })
 }
 
@@ -172,7 +173,7 @@ impl Sum {
 }
 
 fn item(path: &str, lines: &[u32], weight: Weight) -> Issue {
-    let what = Detail::Uncovered(ranges(lines));
+    let uncovered = Problem::Uncovered(ranges(lines));
     let at = lines.first().map(|line| (path.to_owned(), *line));
     let severity = match weight {
         Weight::Asked | Weight::Informational => Severity::ShouldFix,
@@ -180,7 +181,7 @@ fn item(path: &str, lines: &[u32], weight: Weight) -> Issue {
     };
     Issue {
         severity,
-        ..gate_result::should_fix("coverage", what, at)
+        ..gate_result::should_fix(uncovered, at)
     }
 }
 
@@ -200,7 +201,7 @@ mod tests {
     use super::{Sum, ranges};
     use domain::{
         evidence::{Evidence, Fact, Weight},
-        integrity::Detail,
+        problem::Problem,
     };
     use runners::coverage::Measured;
 
@@ -220,7 +221,7 @@ mod tests {
         };
         assert_eq!(low.evidence.failure().unwrap().facts, [fact]);
         assert_eq!(low.items.len(), 1);
-        assert_eq!(low.items[0].what, Some(Detail::Uncovered(vec![(2, 3), (5, 5)])));
+        assert_eq!(low.items[0].problem, Problem::Uncovered(vec![(2, 3), (5, 5)]));
         assert_eq!(low.items[0].line, Some(2));
         assert!(matches!(judge(&[1, 2, 3, 4, 5, 6], 40.0).evidence, Evidence::Passed(_)));
         assert!(matches!(judge(&[4], 80.0).evidence, Evidence::Passed(_)));

@@ -5,7 +5,7 @@ use domain::{
     decision::{Issue, Severity},
     evidence::{Absence, Evidence, Fact, Finding, Gate, GateResult, Weight},
     ids::Sha,
-    integrity::Detail,
+    problem::Problem,
 };
 
 pub(crate) fn passed(gate: Gate, weight: Weight, fact: Fact) -> GateResult {
@@ -38,22 +38,14 @@ fn finding(fact: Fact) -> Finding {
     }
 }
 
-/// Creates an item that sends the work back, to be worded by its detail.
-pub(crate) fn must_fix(category: &str, what: Detail) -> Issue {
-    Issue {
-        what: Some(what),
-        ..Issue::must_fix(category, "")
-    }
-}
-
 /// Creates an informational item, which does not send the work back.
-pub(crate) fn should_fix(category: &str, what: Detail, at: Option<(String, u32)>) -> Issue {
+pub(crate) fn should_fix(problem: Problem, at: Option<(String, u32)>) -> Issue {
     let (file, line) = at.unzip();
     Issue {
         severity: Severity::ShouldFix,
         file,
         line,
-        ..must_fix(category, what)
+        ..Issue::must_fix(problem)
     }
 }
 
@@ -73,13 +65,10 @@ pub(crate) fn with_origin(evidence: Evidence, origin: Origin) -> Evidence {
     }
 }
 
-/// Notes the other commit on which set-up ran. The facts of that run are worded in its output already.
+/// Notes the other commit on which set-up ran.
 pub(crate) fn with_set_up_before(evidence: Evidence, commit: &Sha) -> Evidence {
     match evidence {
-        Evidence::Passed(finding) => Evidence::Passed(Finding {
-            facts: vec![Fact::SetUpOn(commit.clone())],
-            ..finding
-        }),
+        passed @ Evidence::Passed(_) => noting(passed, Fact::SetUpOn(commit.clone())),
         other @ (Evidence::Failed(_) | Evidence::Absent(_)) => other,
     }
 }

@@ -5,6 +5,7 @@ use domain::{
     decision::Issue,
     evidence::Baseline,
     integrity::{Author, Detail, IntegrityFinding, Rule},
+    problem::Problem,
 };
 use integrity::language::{Role, role};
 
@@ -25,7 +26,7 @@ pub(crate) fn by_setup(rewritten: &[String], baseline: &Baseline) -> (Vec<Integr
         what: Detail::Restored(path.clone()),
         by: Author::Player,
     };
-    let item = |path: &String| should_fix("integrity", Detail::Restored(path.clone()), None);
+    let item = |path: &String| should_fix(Problem::Restored(path.clone()), None);
     (
         held.into_iter().take(MOST).map(finding).collect(),
         shown.into_iter().take(MOST).map(item).collect(),

@@ -1,6 +1,6 @@
 //! Findings as annotations of a check run: on their lines and as plain text, since annotations show no Markdown.
 
-use crate::messages::{items, untrusted};
+use crate::messages::{items, problems, untrusted};
 use domain::{
     decision::{Issue, Severity},
     evidence,
@@ -62,7 +62,7 @@ fn place(item: &Issue) -> Option<(&str, u32)> {
 }
 
 fn annotation(item: &Issue, path: &str, line: u32) -> Annotation {
-    let said = untrusted::plain(&item.description, TEXT);
+    let said = untrusted::plain(&problems::problem(item), TEXT);
     let message = match item.suggestion.as_deref().filter(|text| !text.trim().is_empty()) {
         Some(text) => format!("{said}\n\nSuggestion: {}", untrusted::plain(text, TEXT)),
         None => said,
@@ -74,7 +74,7 @@ fn annotation(item: &Issue, path: &str, line: u32) -> Annotation {
         title: format!(
             "{}: {}",
             items::word(item.severity),
-            untrusted::plain(&item.category, TITLE)
+            untrusted::plain(item.problem.category(), TITLE)
         ),
         message,
     }

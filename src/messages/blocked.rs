@@ -4,7 +4,7 @@ use crate::messages::{
     findings, gates, headline, inquiry, items,
     links::Links,
     measure::{Form, Measure, bullets, fitting, folded, printed, rendered, sections, titled},
-    reasons, remedy, untrusted,
+    problems, reasons, remedy, untrusted,
     untrusted::{Medium, Room},
     waits::called,
     words,
@@ -206,14 +206,14 @@ fn facts(report: &BlockedReport, task: &Task) -> String {
 pub(super) fn recurring(groups: &[Recurring], measure: &Measure) -> String {
     let listed = bullets(groups, measure.rows.min(20), |group| {
         let turns: Vec<String> = group.turns.iter().take(20).map(TurnNumber::to_string).collect();
-        let file = group.file.as_deref();
+        let file = group.issue.file.as_deref();
         let file = file.map_or_else(String::new, |file| format!("{}: ", untrusted::code(file, 200)));
         format!(
             "{} times (turns {}) [{}] {file}{}",
             group.count,
             turns.join(", "),
-            untrusted::inline(&group.category, 60),
-            untrusted::inline(&group.description, measure.text.min(600))
+            untrusted::inline(group.issue.problem.category(), 60),
+            untrusted::inline(&problems::problem(&group.issue), measure.text.min(600))
         )
     });
     folded("Issues that came up again and again", &listed)

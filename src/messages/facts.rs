@@ -1,9 +1,8 @@
 //! The sentences about what Gates found and how their commands ran.
 
-use crate::messages::rules;
+use crate::messages::evidence;
 use domain::{
-    decision::Issue,
-    evidence::{Absence, Evidence, Experiment, Fact, Finding, GateReport, NamedTest, Touched},
+    evidence::{Absence, Experiment, Fact, NamedTest, Touched},
     integrity::{Detail, Rule},
     test_outcome::TestOutcome,
     unrun::{RunCondition, RunCure, UnrunOutcome, UnrunTests},
@@ -19,105 +18,14 @@ const LONGEST: usize = 200;
 /// The most ranges of lines in one sentence.
 const MOST_RANGES: usize = 10;
 
-pub fn word_report(report: &mut GateReport) {
-    let runs = report.setup.iter_mut().chain(std::iter::once(&mut report.tests));
-    runs.for_each(word_evidence);
-    for result in &mut report.more {
-        word_evidence(&mut result.evidence);
-        let why = result.evidence.finding().map(Finding::sentence).unwrap_or_default();
-        for item in &mut result.items {
-            if let Some(sentence) = worded(item, &why) {
-                item.description = sentence;
-            }
-        }
-    }
-}
-
-/// Words an item by its details; `None` if it has none. `why` is the sentence of its Gate.
-fn worded(item: &Issue, why: &str) -> Option<String> {
-    if let (Some(outcome), Some(what)) = (item.outcome, &item.what) {
-        let test = shown(what);
-        return Some(format!("{outcome}: {test} {}", became(outcome)));
-    }
-    let what = item.what.as_ref()?;
-    Some(match (item.rule, what) {
-        (Some(rule), _) => format!("{}: {}", rule.name(), rules::sentence(rule).replace("{}", &shown(what))),
-        (None, Detail::Criterion { number, text }) => format!("criterion {number} ({text}) does not hold: {why}"),
-        (None, Detail::Uncovered(_)) => format!("no test runs {}", shown(what)),
-        (None, Detail::InstallScript(_)) => {
-            format!(
-                "this runs when packages are installed, before the tests: {}",
-                shown(what)
-            )
-        }
-        (None, Detail::Restored(path)) => {
-            format!("set-up rewrites `{path}`; it was put back as the commit has it before the tests ran")
-        }
-        (None, _) => shown(what),
-    })
-}
-
-/// Returns the end of the sentence about a test, after its name.
-fn became(outcome: TestOutcome) -> &'static str {
-    match outcome {
-        TestOutcome::Weakened => {
-            "passes on the old code too, and as it was it fails on the new code: it was changed so that it notices less. \
-             Restore what it asserted, or have the plan name the change (`changes`)"
-        }
-        TestOutcome::ChangedOnPurpose => {
-            "fails on the new code as it was, and on the old code as it is now: behaviour changed, which a refactoring must \
-             not do"
-        }
-        TestOutcome::RemovedWithBehaviour => {
-            "passed before and is gone or does not run, and as it was it does not pass on the new code. Bring it back, or \
-             have the plan say that it goes (`removes`)"
-        }
-        TestOutcome::Lost => {
-            "passed before, and no run reports it any more, though its text is the same. Undo what keeps it from running"
-        }
-        TestOutcome::WeakenedWhileRed => "failed before, and was changed until it passes on the old code too",
-        TestOutcome::Kept
-        | TestOutcome::NoLongerNotices
-        | TestOutcome::Loosened
-        | TestOutcome::Sharpened
-        | TestOutcome::Broken
-        | TestOutcome::ChangedNotComparable
-        | TestOutcome::Adapted
-        | TestOutcome::RemovedStillHolds
-        | TestOutcome::Witness
-        | TestOutcome::WitnessByNeed
-        | TestOutcome::NoWitness
-        | TestOutcome::NeverRan
-        | TestOutcome::AsBefore
-        | TestOutcome::Repaired
-        | TestOutcome::RepairedAndChanged
-        | TestOutcome::RemovedWhileRed
-        | TestOutcome::RedBefore
-        | TestOutcome::Unnamed => "does not hold as it did before",
-    }
-}
-
-/// Words the facts of a result: below the output of its command, or as the result if it has none.
-pub fn word_evidence(evidence: &mut Evidence) {
-    let is_passed = matches!(evidence, Evidence::Passed(_));
-    let (Evidence::Passed(finding) | Evidence::Failed(finding)) = evidence else {
-        return;
-    };
-    if finding.facts.is_empty() {
-        return;
-    }
-    let sentences: Vec<String> = finding.facts.iter().map(|fact| sentence(fact, is_passed)).collect();
-    finding.output = match finding.output.trim_end() {
-        "" => sentences.join("; "),
-        output => format!("{output}\n{}", sentences.join("\n")),
-    };
-}
-
-fn sentence(fact: &Fact, is_passed: bool) -> String {
+/// Words a fact that a Gate found, or about how it ran.
+pub(super) fn fact(fact: &Fact) -> String {
     match fact {
         Fact::NamedTest { test, result } => named_test(test, result),
-        Fact::NamedFile { path } if is_passed => format!("the file `{path}` is there"),
-        Fact::NamedFile { path } => format!("there is no file `{path}`"),
+        Fact::FileThere(path) => format!("the file `{path}` is there"),
+        Fact::FileMissing(path) => format!("there is no file `{path}`"),
+        Fact::ChecksPassed(names) => format!("{} passed", list(names)),
+        Fact::ChecksFailed(names) => format!("{} failed", list(names)),
         Fact::RegressionCheck => "it passes without the change too, so it is a regression check".to_owned(),
         Fact::BaseHolds { tests, unseen } => base_holds(*tests, unseen.as_ref()),
         Fact::BaseBroken { counted, tests } => {
@@ -167,7 +75,10 @@ fn base_holds(tests: Option<usize>, unseen: Option<&Absence>) -> String {
     };
     match unseen {
         None => held,
-        Some(why) => format!("{held}; as they were, they gave no result on it: {}", why.sentence()),
+        Some(why) => format!(
+            "{held}; as they were, they gave no result on it: {}",
+            evidence::absence(why)
+        ),
     }
 }
 
@@ -226,7 +137,7 @@ fn experiment(experiment: Experiment) -> &'static str {
 }
 
 /// Says where new tests without a result are, and how they would run.
-fn unrun_tests(unrun: &UnrunTests) -> String {
+pub(super) fn unrun_tests(unrun: &UnrunTests) -> String {
     let tests: Vec<String> = unrun
         .tests
         .iter()
@@ -258,7 +169,7 @@ fn unrun_tests(unrun: &UnrunTests) -> String {
 }
 
 /// Returns the thing found, as a part of a sentence.
-fn shown(what: &Detail) -> String {
+pub(super) fn detail(what: &Detail) -> String {
     match what {
         Detail::Nothing => "this file".to_owned(),
         Detail::Code(text) => text.clone(),
@@ -268,14 +179,10 @@ fn shown(what: &Detail) -> String {
         Detail::Function(name) => format!("the function `{name}`"),
         Detail::Size { is, most } => format!("{is} bytes, and {most} are the most"),
         Detail::Restored(path) => format!("`{path}`"),
-        Detail::InstallScript(script) => format!("`{script}`"),
-        Detail::Uncovered(ranges) => lines(ranges),
-        Detail::Criterion { number, .. } => format!("criterion {number}"),
-        Detail::Unrun(unrun) => unrun_tests(unrun),
     }
 }
 
-fn lines(ranges: &[(u32, u32)]) -> String {
+pub(super) fn lines(ranges: &[(u32, u32)]) -> String {
     let one = |(first, last): &(u32, u32)| {
         if first == last {
             first.to_string()
@@ -295,7 +202,7 @@ fn lines(ranges: &[(u32, u32)]) -> String {
 }
 
 /// Joins the first names of a list.
-fn list(names: &[String]) -> String {
+pub(super) fn list(names: &[String]) -> String {
     let first = names.iter().take(NAMED);
     let first: Vec<String> = first.map(|name| shorten::middle(name, LONGEST)).collect();
     match names.len().saturating_sub(NAMED) {
@@ -306,11 +213,9 @@ fn list(names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{experimented, unrun_tests, worded};
+    use super::{experimented, unrun_tests};
     use domain::{
         evidence::Experiment,
-        integrity::{Author, Detail, IntegrityFinding, Rule},
-        plan::TaskType,
         unrun::{RunCondition, RunCure, UnrunOutcome, UnrunTests},
     };
 
@@ -353,27 +258,5 @@ mod tests {
             experimented(&ran, &left_out, 30),
             "ran: emptied functions; left out, because 30 s for all experiments were not enough: each assertion"
         );
-    }
-
-    #[test]
-    fn a_finding_is_worded_from_its_rule_and_what_is_there() {
-        let said = |rule: Rule, what: Detail| {
-            let finding = IntegrityFinding {
-                rule,
-                path: "tests/a.py".to_owned(),
-                line: Some(3),
-                what,
-                by: Author::Player,
-            };
-            worded(&finding.item(TaskType::Feature), "").unwrap()
-        };
-        let ignored = Detail::Tests {
-            first: "test_adds".to_owned(),
-            more: 2,
-        };
-        insta::assert_snapshot!(said(Rule::SwallowedFailure, ignored), @"swallowed failure: each assertion may fail, and the test still passes: the test `test_adds` and 2 more of this file");
-        let size = Detail::Size { is: 20, most: 10 };
-        insta::assert_snapshot!(said(Rule::FileTooLarge, size), @"file too large: the file has 20 bytes, and 10 are the most");
-        insta::assert_snapshot!(said(Rule::RewrittenBySetup, Detail::Restored("a".to_owned())), @"rewritten by set-up: set-up rewrites `a`, which decides what the tests say; it was put back before they ran");
     }
 }

@@ -4,7 +4,7 @@
 use crate::messages::{
     gates, items,
     measure::{Measure, bullets, folded, listed, sections, titled},
-    questions, review, untrusted,
+    problems, questions, review, untrusted,
     untrusted::Medium,
     words::count,
 };
@@ -61,7 +61,7 @@ fn brief(listed: &[&Issue], measure: &Measure) -> String {
         ..*measure
     };
     let is_long = |text: &str| text.chars().count() > OPEN_TEXT;
-    let cut = |item: &&Issue| is_long(&item.description) || item.suggestion.as_deref().is_some_and(is_long);
+    let cut = |item: &&Issue| is_long(&problems::problem(item)) || item.suggestion.as_deref().is_some_and(is_long);
     let open = items::by_severity(shown.iter().copied(), &short);
     if listed.len() > shown.len() || listed.iter().any(cut) {
         sections(vec![
@@ -118,7 +118,7 @@ fn is_open(number: usize, task: &Task, turn: &Turn, verdict: &Verdict) -> bool {
     let failed = gates.and_then(|gates| gates.result(Gate::Check(number)));
     let told_by_check = failed.is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
     // An approval that was lowered has an item for each criterion that the Coach calls not met.
-    let honest = verdict.broken_contracts.is_empty() && verdict.outcome == Outcome::Feedback;
+    let honest = verdict.breaches.is_empty() && verdict.outcome == Outcome::Feedback;
     let not_met = verdict.decision.as_ref().is_some_and(|decision| {
         let found = decision.criteria.iter();
         found
@@ -158,10 +158,10 @@ pub(super) fn coach_words(verdict: &Verdict, measure: &Measure) -> String {
 pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
     let mut names: Vec<&str> = Vec::new();
     let mut untold: Vec<String> = Vec::new();
-    for broken in &verdict.broken_contracts {
-        let name = lacking(broken.contract);
-        if !has_items(broken.contract) {
-            untold.push(broken.to_string());
+    for broken in &verdict.breaches {
+        let name = lacking(broken.contract());
+        if !has_items(broken.contract()) {
+            untold.push(problems::breach(broken));
         } else if !names.contains(&name) {
             names.push(name);
         }
@@ -261,8 +261,8 @@ pub(super) fn record(task: &Task, turn: &Turn, measure: &Measure) -> String {
 }
 
 fn broken(verdict: &Verdict, measure: &Measure) -> String {
-    let sentences = bullets(&verdict.broken_contracts, measure.rows.min(60), |broken| {
-        untrusted::inline(&broken.to_string(), measure.text)
+    let sentences = bullets(&verdict.breaches, measure.rows.min(60), |broken| {
+        untrusted::inline(&problems::breach(broken), measure.text)
     });
     let title = match verdict.decision {
         Some(_) => "Why the Coach's approval does not stand",
@@ -276,8 +276,8 @@ fn discrepancies(turn: &Turn, measure: &Measure) -> String {
     let listed = bullets(&turn.discrepancies, measure.rows.min(60), |found| {
         format!(
             "The Player claims: {} In fact: {}",
-            untrusted::sentence(&found.claim, measure.text),
-            untrusted::sentence(&found.fact, measure.text)
+            untrusted::sentence(&problems::claim(found), measure.text),
+            untrusted::sentence(&problems::contradiction(found), measure.text)
         )
     });
     let title = match turn.discrepancies.len() {

@@ -1,7 +1,7 @@
 //! The Gates' results for people: one row each with its weight, and below it the details of those that did not pass.
 
 use crate::messages::{
-    items,
+    evidence, items,
     measure::{Measure, after, codes, first, folded, sections, table, titled},
     untrusted, words,
     words::count,
@@ -87,7 +87,7 @@ fn row(name: &str, weight: &str, evidence: &Evidence, tests: Tests) -> String {
             let (code, says) = ran(finding);
             let counts = match (finding.counts, tests) {
                 (_, Tests::None) | (Counts::Unknown, Tests::Uncounted) => "–".to_owned(),
-                (Counts::Known { .. }, _) | (Counts::Unknown, Tests::Counted) => finding.counts.sentence(),
+                (Counts::Known { .. }, _) | (Counts::Unknown, Tests::Counted) => evidence::counts(finding.counts),
             };
             format!(
                 "| {name} | {weight} | {} | {code} | {counts} | {says} |",
@@ -96,7 +96,7 @@ fn row(name: &str, weight: &str, evidence: &Evidence, tests: Tests) -> String {
         }
         Evidence::Absent(reason) => format!(
             "| {name} | {weight} | without result | – | – | {} |",
-            untrusted::cell(&reason.sentence(), 400)
+            untrusted::cell(&evidence::absence(reason), 400)
         ),
     }
 }
@@ -104,7 +104,7 @@ fn row(name: &str, weight: &str, evidence: &Evidence, tests: Tests) -> String {
 /// Returns the exit code and the command; for a Gate without a command, its sentence.
 fn ran(finding: &Finding) -> (String, String) {
     if finding.command.is_empty() {
-        return ("–".to_owned(), untrusted::cell(&finding.output, 400));
+        return ("–".to_owned(), untrusted::cell(&evidence::output(finding), 400));
     }
     let code = finding.exit_code.map_or_else(
         || "none: ended by a signal or a deadline".to_owned(),
@@ -147,7 +147,7 @@ pub fn every(gates: &GateReport) -> impl Iterator<Item = (String, &Evidence)> {
 pub(super) fn line(gates: &GateReport) -> String {
     let tests = match &gates.tests {
         Evidence::Passed(finding) | Evidence::Failed(finding) => {
-            format!("tests {} ({})", result(&gates.tests), finding.counts.sentence())
+            format!("tests {} ({})", result(&gates.tests), evidence::counts(finding.counts))
         }
         Evidence::Absent(_) => "tests without result".to_owned(),
     };
@@ -280,9 +280,9 @@ fn output(name: &str, evidence: &Evidence, measure: &Measure) -> Option<String> 
 
 /// Returns the output in a fold; the table already shows it for a Gate without a command.
 fn block(name: &str, finding: &Finding, measure: &Measure) -> Option<String> {
-    let says = !finding.command.is_empty() && !finding.output.trim().is_empty();
+    let says = !finding.command.is_empty() && !evidence::output(finding).trim().is_empty();
     says.then(|| {
-        let text = untrusted::fence(&finding.output, "text", measure.output);
+        let text = untrusted::fence(&evidence::output(finding), "text", measure.output);
         folded(&format!("Output of {name}"), &text)
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::messages::{
     measure::{Measure, first, sections},
+    problems,
     suggestion::replacement,
     untrusted,
 };
@@ -54,7 +55,7 @@ fn entry(item: &Issue, measure: &Measure) -> String {
     let place = place(item).map_or_else(String::new, |place| format!("{place}: "));
     let (wrong, advice) = match item.suggestion.as_deref().filter(|text| !text.trim().is_empty()) {
         None => (
-            untrusted::inline(&item.description, measure.room(usize::MAX)),
+            untrusted::inline(&problems::problem(item), measure.room(usize::MAX)),
             String::new(),
         ),
         Some(text) => {
@@ -63,14 +64,14 @@ fn entry(item: &Issue, measure: &Measure) -> String {
                 None => untrusted::inline(text, measure.room(usize::MAX)),
             };
             (
-                untrusted::sentence(&item.description, measure.room(usize::MAX)),
+                untrusted::sentence(&problems::problem(item), measure.room(usize::MAX)),
                 format!(" Suggestion: {advice}"),
             )
         }
     };
     format!(
         "- [{}] {place}{wrong}{advice}",
-        untrusted::inline(&item.category, measure.room(60))
+        untrusted::inline(item.problem.category(), measure.room(60))
     )
 }
 

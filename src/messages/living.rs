@@ -1,7 +1,7 @@
 //! The comment on the issue that shows the plan and then the progress. Every edit writes the whole comment.
 
 use crate::messages::{
-    exposure, gates, graph, headline, inquiry,
+    evidence, exposure, gates, graph, headline, inquiry,
     links::Links,
     measure::{Measure, Yaml, bullets, codes, fitting, folded, listed, sections, titled},
     plan_file::{plan_file, plan_file_path},
@@ -223,7 +223,7 @@ fn untested(feature: &Feature, measure: &Measure) -> String {
         Some(Before::Red { tests, failing, .. }) if failing.is_empty() => format!(
             "{} If the issue is not about that, fix it first: {}.",
             measure.strong("The tests fail before any work, and do not say which."),
-            untrusted::inline(tests, measure.room(1_000))
+            untrusted::inline(&evidence::evidence_of_tests(tests), measure.room(1_000))
         ),
         Some(Before::NoTests { .. } | Before::Green { .. } | Before::Red { .. }) | None => String::new(),
     }
@@ -544,7 +544,12 @@ pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> 
     let text = measure.text.min(1_000);
     let on = links.commit(&found.commit);
     let setup = found.setup.iter();
-    let setup = setup.map(|setup| format!("Set-up on {on}: {}.", untrusted::inline(setup, text)));
+    let setup = setup.map(|setup| {
+        format!(
+            "Set-up on {on}: {}.",
+            untrusted::inline(&evidence::evidence(setup), text)
+        )
+    });
     let notes = found.notes.iter().map(|note| untrusted::inline(note, text));
     let mut lines: Vec<String> = setup.chain([before(&found.before, &on, text)]).chain(notes).collect();
     lines.extend(found.doubts.iter().map(doubt));
@@ -611,9 +616,10 @@ fn doubt(doubt: &Doubt) -> String {
 }
 
 fn before(before: &Before, on: &str, text: usize) -> String {
+    let ran = |tests| untrusted::inline(&evidence::evidence_of_tests(tests), text);
     match before {
-        Before::NoTests { why } => format!("AutoBuild found no tests on {on}: {}.", untrusted::inline(why, text)),
-        Before::Green { tests } => format!("The tests on {on} pass: {}.", untrusted::inline(tests, text)),
+        Before::NoTests { tests } => format!("AutoBuild found no tests on {on}: {}.", ran(tests)),
+        Before::Green { tests } => format!("The tests on {on} pass: {}.", ran(tests)),
         Before::Red {
             tests, failing, more, ..
         } => {
@@ -624,7 +630,7 @@ fn before(before: &Before, on: &str, text: usize) -> String {
             };
             format!(
                 "Tests that fail on {on} already do not count against a task, and excuse no new failure: {names}. {}.",
-                untrusted::inline(tests, text)
+                ran(tests)
             )
         }
     }

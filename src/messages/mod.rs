@@ -7,11 +7,13 @@
 
 pub mod untrusted;
 
+mod added_task;
 mod annotation;
 mod blocked;
 mod check;
 mod commit;
 mod defuse;
+mod evidence;
 mod exposure;
 mod facts;
 mod feature_pull;
@@ -29,6 +31,7 @@ mod measure;
 mod obeyed;
 mod onboarding;
 mod plan_file;
+mod problems;
 mod progress;
 mod questions;
 mod reasons;
@@ -50,6 +53,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use added_task::word_added_tasks;
 pub use annotation::{Annotation, annotated_files, annotations};
 pub use blocked::{
     bad_settings_in_terminal, blocked_in_short, blocked_report, feature_blocked, stopped_feature, stopped_task,
@@ -58,8 +62,8 @@ pub use check::{CheckRun, Conclusion, blocked_check, check_in_words, check_run, 
 pub use commit::{
     CommitKind, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash, turn_commit,
 };
+pub use evidence::{absence, evidence, finding, output, unmet};
 pub use exposure::gets as workflow_gets;
-pub use facts::{word_evidence, word_report};
 pub use feature_pull::{closed_feature_pull, feature_pull};
 pub use findings::verdict_in_terminal;
 pub use gates::every as every_gate;
@@ -76,6 +80,7 @@ pub use onboarding::{Detected as DetectedSettings, ISSUE_FORM, LABELS, onboardin
 pub use plan_file::{
     final_plan_file, is_record, plan_file, plan_file_path, plan_files, task_file, task_file_path, whole_plan_file,
 };
+pub use problems::{breach, claim, contradiction, criterion_of_decision, placed, problem, question_of_decision};
 pub use reasons::{machine_note, settings_mistake, step};
 pub use refusal::lacks_criteria;
 pub use refused_host::refused_host;

@@ -1,7 +1,7 @@
 //! Words the reasons why something stopped, waits or ended, for people. Details for operators are in the log.
 
 use crate::messages::{
-    inquiry,
+    evidence, inquiry,
     measure::{Form, Measure, bullets, codes, listed, printed, sections},
     untrusted::{Room, code, fence, inline},
     words::{count, person, size, tasks},
@@ -382,21 +382,17 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
 
 /// Says, within a sentence, what stopped pre-flight.
 pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
-    let ended = |evidence: &Evidence| match evidence {
-        Evidence::Passed(finding) | Evidence::Failed(finding) => finding.sentence(),
-        Evidence::Absent(reason) => reason.sentence(),
-    };
     match what {
-        PreFlightCause::SetUp(evidence) | PreFlightCause::Tests(evidence) => ended(evidence),
+        PreFlightCause::SetUp(result) | PreFlightCause::Tests(result) => evidence::evidence(result),
         PreFlightCause::NoNames {
             task,
             test,
             tests: tests @ Evidence::Failed(_),
-        } => format!("{}. {task} asks for the test `{test}`", ended(tests)),
+        } => format!("{}. {task} asks for the test `{test}`", evidence::evidence(tests)),
         PreFlightCause::NoNames { task, test, tests } => {
             format!(
                 "{task} asks for the test `{test}`. {}, and its output names no test",
-                ended(tests)
+                evidence::evidence(tests)
             )
         }
         PreFlightCause::NoCommand { task, tests } => {
@@ -603,7 +599,7 @@ fn trimmed(text: &str, max: Room) -> String {
 }
 
 fn unmet(all: &[Unmet]) -> Vec<String> {
-    all.iter().map(Unmet::sentence).collect()
+    all.iter().map(evidence::unmet).collect()
 }
 
 fn with_list(sentence: &str, entries: &[String], measure: &Measure) -> String {

@@ -2,9 +2,10 @@
 //! lines.
 
 use crate::messages::{
-    blocked, findings, gates, headline, ignored, items,
+    blocked, evidence, findings, gates, headline, ignored, items,
     links::Links,
     measure::{Form, MAX_CHARS, Measure, after, bullets, codes, first, fitting, folded, sections, table, titled},
+    problems,
     suggestion::replacement,
     untrusted, words,
     words::count,
@@ -225,7 +226,7 @@ fn result(number: usize, gates: Option<&GateReport>) -> String {
     };
     match &result.evidence {
         Evidence::Passed(_) | Evidence::Failed(_) => result.evidence.word().to_owned(),
-        Evidence::Absent(reason) => format!("without result: {}", untrusted::cell(&reason.sentence(), 200)),
+        Evidence::Absent(reason) => format!("without result: {}", untrusted::cell(&evidence::absence(reason), 200)),
     }
 }
 
@@ -289,8 +290,8 @@ fn body(item: &Issue) -> String {
     let head = format!(
         "**{}** [{}] {}",
         items::word(item.severity),
-        untrusted::inline(&item.category, 60),
-        untrusted::inline(&item.description, TEXT)
+        untrusted::inline(item.problem.category(), 60),
+        untrusted::inline(&problems::problem(item), TEXT)
     );
     match item.suggestion.as_deref().filter(|text| !text.trim().is_empty()) {
         None => head,
@@ -362,7 +363,10 @@ fn compared(before: &Turn, turn: &Turn, measure: &Measure) -> String {
     let list = |title: &str, items: &[&Issue]| {
         let lines = bullets(items, measure.rows.min(60), |item| {
             let place = items::place(item).map_or_else(String::new, |place| format!("{place}: "));
-            format!("{place}{}", untrusted::inline(&item.description, measure.text.min(600)))
+            format!(
+                "{place}{}",
+                untrusted::inline(&problems::problem(item), measure.text.min(600))
+            )
         });
         titled(title, &lines)
     };

@@ -1,12 +1,13 @@
 //! What people waived: the same words in titles of check runs, pull requests and the living comment.
 
 use crate::messages::{
-    Conclusion,
+    Conclusion, evidence,
     measure::{Measure, after, codes, listed, sections},
-    words,
+    problems, words,
     words::count,
 };
 use domain::{
+    decision::Issue,
     evidence::Excuse,
     feature::{Feature, WaivedConclusion, WaveGate},
     ids::User,
@@ -100,16 +101,19 @@ fn counted(facts: &[WaivedFact]) -> Vec<String> {
     };
     let some = |number: usize, thing: &str| (number > 0).then(|| count(number, thing));
     let requests = number(|fact| matches!(fact, WaivedFact::Request { .. }));
-    let objections = number(|fact| matches!(fact, WaivedFact::Objection(_)));
+    let objections = number(|fact| matches!(fact, WaivedFact::Objection(_) | WaivedFact::Breach(_)));
     [
         some(number(|fact| matches!(fact, WaivedFact::Test(_))), "test"),
         plural(
-            number(|fact| matches!(fact, WaivedFact::Criterion { .. })),
+            number(|fact| matches!(fact, WaivedFact::Criterion(_))),
             "criterion",
             "criteria",
         ),
         some(number(|fact| matches!(fact, WaivedFact::Question(_))), "question"),
-        some(number(|fact| matches!(fact, WaivedFact::Finding(_))), "finding"),
+        some(
+            number(|fact| matches!(fact, WaivedFact::Gate(_) | WaivedFact::Finding(_))),
+            "finding",
+        ),
         plural(objections, "objection of the Coach", "objections of the Coach"),
         plural(requests, "request for changes", "requests for changes"),
         facts.contains(&WaivedFact::Gates).then(|| "the Gates".to_owned()),
@@ -152,9 +156,10 @@ pub(super) fn waived(waiver: &Waiver, measure: &Measure) -> String {
 fn fact(fact: &WaivedFact) -> Option<String> {
     Some(match fact {
         WaivedFact::Test(_) => return None,
-        WaivedFact::Criterion { why: text, .. } | WaivedFact::Finding(text) | WaivedFact::Objection(text) => {
-            text.clone()
-        }
+        WaivedFact::Criterion(unmet) | WaivedFact::Gate(unmet) => evidence::unmet(unmet),
+        WaivedFact::Finding(item) => problems::placed(item),
+        WaivedFact::Objection(problem) => problems::problem(&Issue::must_fix(problem.clone())),
+        WaivedFact::Breach(breach) => problems::breach(breach),
         WaivedFact::Question(title) => format!("the question {title}"),
         WaivedFact::Request { by } => format!("the request for changes of {by} is open"),
         WaivedFact::Gates => "no Gate ran on this commit".to_owned(),
@@ -184,7 +189,7 @@ mod tests {
     #[test]
     fn a_title_counts_each_fact_once_and_names_who_waived_it() {
         let test = |name: &str| WaivedFact::Test(name.to_owned());
-        let finding = |text: &str| WaivedFact::Finding(text.to_owned());
+        let finding = |text: &str| WaivedFact::Finding(Issue::remark("design", text));
         let table = [
             (vec![], None),
             (vec![test("a")], Some("Holds, but for 1 test that @x waived")),

@@ -4,10 +4,11 @@ use crate::{
     cases::{Case, Step},
     expectation::Expectation,
 };
+use autobuild::messages;
 use domain::{
     contract::Judgement,
     decision::{Outcome, Severity},
-    evidence::{Evidence, Gate, GateReport, GateResult, Unmet, Weight},
+    evidence::{Evidence, Gate, GateReport, GateResult, Weight},
     integrity::IntegrityFinding,
     question::Question,
 };
@@ -69,8 +70,8 @@ impl Judged {
     /// one that leaves them open.
     pub fn new(case: &Case, report: &GateReport, [judgement, unanswered]: [&Judgement; 2], took: Duration) -> Self {
         let mut details: Vec<String> = match judgement {
-            Judgement::EvidenceAbsent { reasons } => reasons.iter().map(Unmet::sentence).collect(),
-            Judgement::Verdict(verdict) => verdict.broken_contracts.iter().map(ToString::to_string).collect(),
+            Judgement::EvidenceAbsent { reasons } => reasons.iter().map(messages::unmet).collect(),
+            Judgement::Verdict(verdict) => verdict.breaches.iter().map(messages::breach).collect(),
         };
         details.extend(report.more.iter().map(detail));
         details.extend(report.questions.iter().map(|question| format!("asked: {question:?}")));
@@ -205,7 +206,7 @@ fn detail(result: &GateResult) -> String {
     let items: Vec<String> = result
         .items
         .iter()
-        .map(|item| format!("{} {}", place(&item.file, item.line), item.description))
+        .map(|item| format!("{} {}", place(&item.file, item.line), messages::problem(item)))
         .collect();
     format!(
         "{} [{:?}] {}: {}",
@@ -218,16 +219,14 @@ fn detail(result: &GateResult) -> String {
 
 fn brief(evidence: &Evidence) -> String {
     match evidence {
-        Evidence::Passed(finding) => format!("passed: {}", finding.sentence()),
+        Evidence::Passed(finding) => format!("passed: {}", messages::finding(finding)),
         Evidence::Failed(finding) => {
-            let from = finding.output.len().saturating_sub(400);
-            let end = finding
-                .output
-                .get(finding.output.ceil_char_boundary(from)..)
-                .unwrap_or_default();
-            format!("failed: {} … {end}", finding.sentence())
+            let output = messages::output(finding);
+            let from = output.ceil_char_boundary(output.len().saturating_sub(400));
+            let end = output.get(from..).unwrap_or_default();
+            format!("failed: {} … {end}", messages::finding(finding))
         }
-        Evidence::Absent(reason) => format!("absent: {}", reason.sentence()),
+        Evidence::Absent(reason) => format!("absent: {}", messages::absence(reason)),
     }
 }
 
@@ -252,7 +251,7 @@ fn required(report: &GateReport) -> BTreeSet<String> {
         .filter(|result| result.gate == Gate::Integrity)
         .flat_map(|result| &result.items);
     let items = items.filter(|item| item.severity == Severity::MustFix);
-    required.extend(items.map(|item| item.rule.map_or("integrity".to_owned(), |rule| word(&rule))));
+    required.extend(items.map(|item| item.rule().map_or("integrity".to_owned(), |rule| word(&rule))));
     required
 }
 

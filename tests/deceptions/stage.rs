@@ -10,7 +10,6 @@ use autobuild::{
     config::{Offer, RepositorySettings},
     gates,
     gates::{CheckoutLocks, Deadlines, GateContext, Subject},
-    messages::word_report,
 };
 use domain::{
     contract::{CheckoutState, TurnFacts, judge},
@@ -222,9 +221,8 @@ impl Stage {
             people: &people,
         };
         let begun = Instant::now();
-        let mut report = gates::verify(&context, &subject, &cancel).await.unwrap();
+        let report = gates::verify(&context, &subject, &cancel).await.unwrap();
         let took = begun.elapsed();
-        word_report(&mut report);
         let lines_of = |path: &str| change.tree.contains_key(path).then_some(u32::MAX);
         let without_questions = GateReport {
             questions: Vec::new(),

@@ -1,10 +1,12 @@
 //! What holds of a task's commit: by name, against what was so before.
 
 use crate::stage::{Case, File, Stage, finding};
+use autobuild::messages;
 use domain::{
     evidence::{Absence, Evidence, Excuse, Gate, GateReport, Profile, Unmet, Weight, profile},
     feature::Mode,
     plan::{Check, TaskType},
+    problem::Problem,
     question::Topic,
     test_outcome::TestOutcome,
 };
@@ -19,7 +21,7 @@ const HALF_TEST: &str = "import unittest\nfrom calc import half\n\n\nclass Half(
                          self.assertEqual(half(4), 2)\n";
 
 fn sentences(all: &[Unmet]) -> String {
-    all.iter().map(Unmet::sentence).collect::<Vec<_>>().join("; ")
+    all.iter().map(messages::unmet).collect::<Vec<_>>().join("; ")
 }
 
 fn word(report: &GateReport) -> String {
@@ -81,10 +83,10 @@ async fn checks_that_do_not_hold_name_their_criterion() {
         assert_eq!(gate(&report, Gate::Check(number)), ("failed", Weight::Required));
         let item = &report.result(Gate::Check(number)).unwrap().items[0];
         assert!(
-            item.description.starts_with(&format!("criterion {number} (it holds)")),
+            matches!(&item.problem, Problem::CheckFailed { number: of, .. } if *of == number),
             "{item:?}"
         );
-        assert_eq!(item.category, "requirement");
+        assert_eq!(item.problem.category(), "requirement");
     }
     assert_eq!(gate(&report, Gate::Check(4)), ("absent", Weight::Required));
 }
@@ -400,7 +402,7 @@ async fn coverage_is_of_changed_lines_and_never_of_a_file_that_was_committed() {
     assert_eq!(gate(&report, Gate::Coverage), ("failed", Weight::Required));
     let result = report.result(Gate::Coverage).unwrap();
     assert_eq!(
-        finding(&result.evidence).output,
+        messages::output(finding(&result.evidence)),
         "50.0 % of the changed lines are covered (1 of 2), 80 % are asked for"
     );
     assert_eq!(result.items[0].line, Some(3));
@@ -480,7 +482,7 @@ async fn a_test_that_does_not_end_on_the_base_is_red_there() {
     ];
     let red = red_before_green_of(&files).await;
     assert_eq!(
-        finding(&red).output,
+        messages::output(finding(&red)),
         "1 new or changed tests fail without the change, among them test_half.Half.test_halves"
     );
 }

@@ -1,7 +1,10 @@
 //! A turn sets up once, each of its runs starts from there, and each finds everything at the same place.
 
 use crate::stage::{Case, Stage, finding};
-use autobuild::gates::{WaveSubject, verify_wave};
+use autobuild::{
+    gates::{WaveSubject, verify_wave},
+    messages,
+};
 use domain::{
     evidence::{Baseline, Evidence, Fact, Gate, GateReport},
     ids::Sha,
@@ -210,7 +213,7 @@ async fn every_run_finds_everything_at_the_same_place() {
         let baseline = stage.baseline(&fork, &case.settings).await;
         let head = stage.commit(Some(&fork), &[("README.md", Some("words"))]);
         let report = stage.verified_on(&baseline, &fork, &head, &case).await;
-        let said = |evidence: &Evidence| finding(evidence).output.clone();
+        let said = |evidence: &Evidence| messages::output(finding(evidence)).into_owned();
         assert_eq!(said(&baseline.tests), said(&report.tests));
         let (before, now) = (
             said(baseline.setup.as_ref().unwrap()),
@@ -319,7 +322,7 @@ async fn a_virtual_environment_that_set_up_makes_serves_every_run() {
         "new\nIt ran on {}: the change touches nothing that set-up reads.",
         fork.short()
     );
-    assert_eq!(finding(report.setup.as_ref().unwrap()).output, ran_before);
+    assert_eq!(messages::output(finding(report.setup.as_ref().unwrap())), ran_before);
     assert_eq!(report.tests.word(), "passed", "{:?}", report.tests);
     let red = report.result(Gate::RedBeforeGreen).unwrap();
     assert_eq!(red.evidence.word(), "passed", "{red:?}");
@@ -363,5 +366,8 @@ async fn what_a_run_leaves_is_gone_in_the_next() {
     assert_eq!(base.evidence.word(), "passed", "{base:?}");
     let red = report.result(Gate::RedBeforeGreen).unwrap();
     assert_eq!(red.evidence.word(), "passed", "{red:?}");
-    assert!(finding(&red.evidence).output.contains("test_sub"), "{red:?}");
+    assert!(
+        messages::finding(finding(&red.evidence)).contains("test_sub"),
+        "{red:?}"
+    );
 }

@@ -1,6 +1,7 @@
 //! A set-up that rewrites what judges the work: everything is put back before the tests, and told.
 
 use crate::stage::{Case, Stage, finding};
+use autobuild::messages;
 use domain::{
     evidence::{Evidence, Gate, GateReport},
     plan::TaskType,
@@ -15,7 +16,7 @@ const FAKE: &str = "echo 1..2; echo ok 1 - works; echo ok 2 - old";
 
 fn integrity(report: &GateReport) -> (&'static str, Vec<String>) {
     let result = report.result(Gate::Integrity).unwrap();
-    let items = result.items.iter().map(|item| item.description.clone()).collect();
+    let items = result.items.iter().map(messages::problem).collect();
     (result.evidence.word(), items)
 }
 

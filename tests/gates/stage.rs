@@ -3,7 +3,6 @@
 use autobuild::{
     config::{Offer, RepositorySettings},
     gates::{CheckoutLocks, Deadlines, GateContext, Subject, before, preflight, verify},
-    messages::word_report,
 };
 use domain::{
     evidence::{Baseline, Evidence, Finding, GateReport},
@@ -149,9 +148,7 @@ impl Stage {
             people: &[],
         };
         let cancel = CancellationToken::new();
-        let mut report = verify(&self.context, &subject, &cancel).await.unwrap();
-        word_report(&mut report);
-        report
+        verify(&self.context, &subject, &cancel).await.unwrap()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The repository's own CI as evidence.
 
 use crate::world::{Plan, REPO, Setup, WRITER, World};
+use autobuild::messages;
 use domain::{
     ci::CiTimes,
     evidence::{Absence, Evidence, Gate, GateResult, Weight},
@@ -113,7 +114,7 @@ async fn a_red_check_goes_back_to_the_player_with_its_output_whatever_the_coach_
     assert!(
         items
             .iter()
-            .any(|item| item.description.contains("lint: line 3 is too long")),
+            .any(|item| messages::problem(item).contains("lint: line 3 is too long")),
         "{items:#?}"
     );
     world.forge.set_ci(REPO, &[BUILD]).unwrap();

@@ -1,7 +1,7 @@
 //! Credentials in every place that an agent can write to, and none of them anywhere that anybody reads.
 
 use crate::world::{Plan, REPO, Setup, Task, World};
-use autobuild::config::Role;
+use autobuild::{config::Role, messages};
 use forge::{NewApp, NewCiJob};
 use serde_json::json;
 use std::{path::Path, process::Command};
@@ -123,7 +123,7 @@ async fn planted_credentials_get_out_nowhere() {
     let feature = world.feature().await;
     let turns = &feature.tasks[0].turns;
     let items = &turns[0].verdict.as_ref().unwrap().items;
-    let told: Vec<String> = items.iter().map(|item| item.description.clone()).collect();
+    let told: Vec<String> = items.iter().map(messages::problem).collect();
     for place in [
         "hello/1.txt:2 holds a GitHub token",
         "hello/own.txt:1 holds a secret of this service",

@@ -5,9 +5,10 @@
 
 use crate::{
     decision::Issue,
-    evidence::{Absence, Evidence, Finding, Gate, GateResult, Weight},
+    evidence::{Absence, Evidence, Fact, Finding, Gate, GateResult, Weight},
     exposure::Exposure,
     ids::{Millis, User},
+    problem::Problem,
 };
 use serde::{Deserialize, Serialize};
 
@@ -178,7 +179,8 @@ pub enum CiSays {
 }
 
 /// Why a failed check judges the pull request and not the code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PullCheck {
     /// Its job never has the code.
     WithoutCode,
@@ -188,6 +190,27 @@ pub enum PullCheck {
     OnlyOnPulls,
     /// It reports the same without the change.
     SameBefore,
+}
+
+/// A check that has no usable result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenCheck {
+    /// Its name.
+    pub name: String,
+    /// Its state.
+    pub state: CheckState,
+}
+
+/// The state of a check without a usable result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckState {
+    /// It had not ended when its time was over. Holds the forge's word for its state.
+    Running(String),
+    /// It judges the pull request.
+    FailedOnPull(PullCheck),
+    /// It ended without a result. Holds the forge's word for that.
+    NoAnswer(String),
 }
 
 /// The origin of a failed check.
@@ -246,9 +269,6 @@ pub enum CiReading {
     Ended(Box<GateResult>),
 }
 
-/// The most checks that one sentence names.
-const NAMED: usize = 10;
-
 /// The most failing checks that become items for the Player.
 const MOST_ITEMS: usize = 20;
 
@@ -285,15 +305,15 @@ pub fn unreadable(why: &str, since: Millis, now: Millis, times: &CiTimes) -> CiR
     if now < deadline {
         return CiReading::Again(now.plus(times.every).min(deadline));
     }
-    let what = format!("its checks could not be read: {why}");
-    CiReading::Ended(Box::new(unfinished(what)))
+    let reason = why.to_owned();
+    CiReading::Ended(Box::new(result(Evidence::Absent(Absence::CiUnreadable { reason }))))
 }
 
 /// The result for a commit on which no CI ran. It is informational and no part of the profile.
 pub fn none_ran() -> GateResult {
     GateResult {
         weight: Weight::Informational,
-        ..unfinished("no CI ran".to_owned())
+        ..result(Evidence::Absent(Absence::NoCi))
     }
 }
 
@@ -322,10 +342,6 @@ fn result(evidence: Evidence) -> GateResult {
     }
 }
 
-fn unfinished(what: String) -> GateResult {
-    result(Evidence::Absent(Absence::Unfinished { what }))
-}
-
 fn ended(checks: &[CiCheck]) -> GateResult {
     let named = |wanted: fn(&CiSays) -> bool| -> Vec<String> {
         let found = checks.iter().filter(|check| wanted(&check.says));
@@ -333,85 +349,52 @@ fn ended(checks: &[CiCheck]) -> GateResult {
     };
     let failed = named(|says| matches!(says, CiSays::Failed(_)));
     if !failed.is_empty() {
-        let sentence = format!("{} failed", list(&failed));
         let items = checks.iter().filter_map(item).take(MOST_ITEMS).collect();
+        let finding = Finding {
+            failing: failed.clone(),
+            ..finding(Fact::ChecksFailed(failed))
+        };
         return GateResult {
             items,
-            ..result(Evidence::Failed(finding(sentence, failed)))
+            ..result(Evidence::Failed(finding))
         };
     }
-    let lacking: Vec<String> = checks.iter().filter_map(lack).collect();
-    if !lacking.is_empty() {
-        let what = list(&lacking);
+    let open: Vec<OpenCheck> = checks.iter().filter_map(open).collect();
+    if !open.is_empty() {
         let on_pull = |check: &CiCheck| matches!(check.says, CiSays::FailedOnPull(_) | CiSays::Passed);
-        return if checks.iter().all(on_pull) {
-            result(Evidence::Absent(Absence::JudgesPull { what }))
+        return result(Evidence::Absent(if checks.iter().all(on_pull) {
+            Absence::JudgesPull { checks: open }
         } else {
-            unfinished(what)
-        };
+            Absence::Unfinished { checks: open }
+        }));
     }
     let passed = named(|says| matches!(says, CiSays::Passed));
-    let sentence = format!("{} passed", list(&passed));
-    result(Evidence::Passed(finding(sentence, Vec::new())))
+    result(Evidence::Passed(finding(Fact::ChecksPassed(passed))))
 }
 
-fn lack(check: &CiCheck) -> Option<String> {
-    match &check.says {
-        CiSays::Running(word) => Some(format!("`{}` was still {word} when its time was over", check.name)),
-        CiSays::FailedOnPull(why) => Some(format!("`{}` failed. {}", check.name, reason(*why))),
-        CiSays::NoAnswer(word) => Some(format!("`{}` ended as {word}", check.name)),
-        CiSays::Passed | CiSays::Failed(_) => None,
-    }
-}
-
-/// Returns a sentence that says why a Player cannot mend a check.
-fn reason(why: PullCheck) -> &'static str {
-    match why {
-        PullCheck::WithoutCode => {
-            "Its workflow does not check out the code, so it judges the pull request (its title, labels, size or \
-             approvals), which a person can change"
-        }
-        PullCheck::StartsWithoutPush => {
-            "Its workflow also starts when only the pull request changes, and its job runs no command on the code, so it \
-             judges the pull request (its title, labels, size or approvals), which a person can change"
-        }
-        PullCheck::OnlyOnPulls => {
-            "It names no file of the change and reports on no commit outside a pull request, so it judges the pull request \
-             (its title, labels, size, approvals or authors), which a person can change"
-        }
-        PullCheck::SameBefore => {
-            "It names no file of the change, and it failed in the same words on the commit that the change stands on, so \
-             the change did not cause it"
-        }
-    }
+fn open(check: &CiCheck) -> Option<OpenCheck> {
+    let state = match &check.says {
+        CiSays::Running(word) => CheckState::Running(word.clone()),
+        CiSays::FailedOnPull(why) => CheckState::FailedOnPull(*why),
+        CiSays::NoAnswer(word) => CheckState::NoAnswer(word.clone()),
+        CiSays::Passed | CiSays::Failed(_) => return None,
+    };
+    let name = check.name.clone();
+    Some(OpenCheck { name, state })
 }
 
 fn item(check: &CiCheck) -> Option<Issue> {
     let CiSays::Failed(output) = &check.says else {
         return None;
     };
-    let name = &check.name;
-    let text = if output.is_empty() {
-        format!("CI check `{name}` failed and says nothing more")
-    } else {
-        format!("CI check `{name}` failed:\n{output}")
-    };
-    Some(Issue::must_fix("ci", &text))
+    let (check, output) = (check.name.clone(), output.clone());
+    Some(Issue::must_fix(Problem::Ci { check, output }))
 }
 
-fn finding(sentence: String, failing: Vec<String>) -> Finding {
+fn finding(fact: Fact) -> Finding {
     Finding {
-        failing,
-        output: sentence,
+        facts: vec![fact],
         ..Finding::default()
-    }
-}
-
-fn list(names: &[String]) -> String {
-    let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
-    match names.len().saturating_sub(NAMED) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 
@@ -521,7 +504,7 @@ mod tests {
         let (weight, said) = evidence(look(&[title(), passed("build")], 600));
         assert_eq!(weight, Weight::Required);
         assert!(
-            said.starts_with("Absent") && said.contains("`PR title` failed"),
+            said.starts_with("Absent(JudgesPull") && said.contains("PR title"),
             "{said}"
         );
         let (_, said) = evidence(look(&[title(), failed("build", "x")], 600));
@@ -560,7 +543,7 @@ mod tests {
         let (weight, said) = evidence(look(&[passed("cla"), passed("build")], 121));
         assert_eq!(weight, Weight::Required);
         assert!(
-            said.starts_with("Passed") && said.contains("cla, build passed"),
+            said.starts_with("Passed") && said.contains(r#"ChecksPassed(["cla", "build"])"#),
             "{said}"
         );
     }
@@ -597,15 +580,14 @@ mod tests {
         let Evidence::Failed(finding) = &result.evidence else {
             panic!("it failed: {result:?}");
         };
-        assert_eq!(finding.sentence(), "lint, test failed");
-        let told: Vec<&str> = result.items.iter().map(|item| item.description.as_str()).collect();
-        assert_eq!(
-            told,
-            [
-                "CI check `lint` failed:\nline 3",
-                "CI check `test` failed and says nothing more"
-            ]
-        );
+        let names = ["lint", "test"].map(str::to_owned);
+        assert_eq!(finding.facts, [Fact::ChecksFailed(names.to_vec())]);
+        let told = result.items.iter().map(|item| item.problem.clone()).collect::<Vec<_>>();
+        let problem = |check: &str, output: &str| Problem::Ci {
+            check: check.to_owned(),
+            output: output.to_owned(),
+        };
+        assert_eq!(told, [problem("lint", "line 3"), problem("test", "")]);
     }
 
     #[test]

@@ -10,10 +10,10 @@ use crate::{
     decision::{Issue, Severity},
     evidence::{Gate, GateReport},
     plan::{Check, Criterion},
-    report::{ChangedPaths, Discrepancy, LeftOut, PlayerReport},
+    problem::Problem,
+    report::{ChangedPaths, Discrepancy, InsteadOfCreating, LeftOut, PlayerReport, TestClaim},
 };
 use std::collections::BTreeSet;
-use text::mistake::quoted;
 
 /// The most discrepancies that are kept of one report.
 const MOST_DISCREPANCIES: usize = 50;
@@ -52,44 +52,13 @@ pub fn discrepancies(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Disc
     found
 }
 
-/// Returns the new files that ignore rules kept out of a commit, as contradictions of the claim that the work is
-/// complete.
-pub fn left_out(all: &[LeftOut]) -> Vec<Discrepancy> {
-    let discrepancy = |left: &LeftOut| Discrepancy {
-        claim: "the work is complete".to_owned(),
-        fact: left_out_fact(left),
-    };
-    all.iter().map(discrepancy).collect()
-}
-
-/// Returns the same as comments for the Player.
+/// Returns the new files that ignore rules kept out of a commit, as comments for the Player.
 pub fn left_out_items(all: &[LeftOut]) -> impl Iterator<Item = Issue> {
     let item = |left: &LeftOut| Issue {
         severity: Severity::ShouldFix,
-        ..Issue::must_fix("ignored_file", &left_out_fact(left))
+        ..Issue::must_fix(Problem::LeftOut(left.clone()))
     };
     all.iter().map(item)
-}
-
-fn left_out_fact(left: &LeftOut) -> String {
-    let files: Vec<String> = left.files.iter().map(|file| quoted(file)).collect();
-    let more = match left.count.saturating_sub(files.len()) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let were = if left.count == 1 { "was" } else { "were" };
-    let (files, rule, pattern) = (files.join(", "), &left.rule, quoted(&left.pattern));
-    format!(
-        "{files}{more} {were} left out of the commit because of {rule}: {pattern}; a file that files_created or the \
-         plan names is taken all the same"
-    )
-}
-
-fn contradiction(key: &str, what: &str, fact: &str) -> Discrepancy {
-    Discrepancy {
-        claim: format!("{key} names {}", quoted(what)),
-        fact: fact.to_owned(),
-    }
 }
 
 /// Paths in lower case, together with all their parent folders.
@@ -125,21 +94,22 @@ fn files(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Discrepancy> {
     for path in report.files_modified.iter().take(MOST_CLAIMS) {
         let spelled = spellings(path);
         if !changed.has(&spelled) && !ignored(&spelled, known) {
-            found.push(contradiction("files_modified", path, "this turn did not change it"));
+            found.push(Discrepancy::NotModified(path.clone()));
         }
     }
     for path in report.files_created.iter().take(MOST_CLAIMS) {
         let spelled = spellings(path);
-        let fact = if deleted.has(&spelled) && !created.has(&spelled) {
-            "this turn deleted it"
+        let instead = if deleted.has(&spelled) && !created.has(&spelled) {
+            InsteadOfCreating::Deleted
         } else if created.has(&spelled) || ignored(&spelled, known) {
             continue;
         } else if changed.has(&spelled) {
-            "it was there before, and this turn changed it"
+            InsteadOfCreating::Changed
         } else {
-            "this turn did not create it"
+            InsteadOfCreating::Nothing
         };
-        found.push(contradiction("files_created", path, fact));
+        let path = path.clone();
+        found.push(Discrepancy::NotCreated { path, instead });
     }
     found
 }
@@ -153,24 +123,19 @@ fn ignored(spelled: &[String], known: &CommitFacts<'_>) -> bool {
 
 fn test_run(report: &PlayerReport, gates: &GateReport) -> Option<Discrepancy> {
     let finding = gates.tests.finding()?;
-    let fact = if finding.ran_nothing() {
-        format!("no test ran: {}", finding.sentence_of_tests())
-    } else if gates.tests.failure().is_some() && !gates.all_excused(finding) {
-        gates.held(finding).sentence_of_tests()
-    } else {
+    let is_red = gates.tests.failure().is_some() && !gates.all_excused(finding);
+    if !finding.ran_nothing() && !is_red {
         return None;
-    };
+    }
     let claim = if report.tests_passed {
-        "tests_passed is true"
+        TestClaim::Passed
     } else if report.tests_run && finding.ran_nothing() {
-        "tests_run is true"
+        TestClaim::Ran
     } else {
         return None;
     };
-    Some(Discrepancy {
-        claim: claim.to_owned(),
-        fact,
-    })
+    let finding = gates.held(finding).without_output();
+    Some(Discrepancy::Tests { claim, finding })
 }
 
 fn requirements(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Discrepancy> {
@@ -180,10 +145,10 @@ fn requirements(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Discrepan
     let failed = |number: usize| {
         let criterion = known.criteria.get(number.checked_sub(1)?)?;
         let finding = known.gates.result(Gate::Check(number))?.evidence.failure()?;
-        let text = quoted(&criterion.text);
-        Some(Discrepancy {
-            claim: format!("requirements_addressed names criterion {number}, {text}"),
-            fact: format!("its check failed: {}", finding.sentence()),
+        Some(Discrepancy::CheckFailed {
+            number,
+            text: criterion.text.clone(),
+            finding: finding.without_output(),
         })
     };
     numbers.into_iter().filter_map(failed).collect()
@@ -242,15 +207,10 @@ fn readiness(report: &PlayerReport, criteria: &[Criterion]) -> Option<Discrepanc
         !nothing && named.is_none_or(|criterion| criterion.check != Check::Human)
     };
     let open: Vec<&String> = report.requirements_remaining.iter().filter(is_open).collect();
-    let first = open.first()?;
-    let more = match open.len() {
-        1 => String::new(),
-        many => format!(" and {} more", many - 1),
-    };
-    let first = quoted(first);
-    Some(Discrepancy {
-        claim: "ready_for_validation is true".to_owned(),
-        fact: format!("requirements_remaining of the same report names {first}{more}"),
+    let (first, others) = open.split_first()?;
+    Some(Discrepancy::NotReady {
+        first: (*first).clone(),
+        more: others.len(),
     })
 }
 

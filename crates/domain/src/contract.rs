@@ -6,12 +6,14 @@ use crate::{
     evidence,
     evidence::{GateReport, Profile, Unmet},
     grounds,
+    grounds::OpenCriterion,
     plan::{Criterion, TaskType},
+    problem::Problem,
     question,
-    question::{OpenQuestion, OpenReason, Question, QuoteFacts, QuoteSource},
+    question::{OpenQuestion, QuoteFacts, Unsettled},
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, fmt};
+use std::collections::BTreeSet;
 use text::words;
 
 words! {
@@ -42,18 +44,40 @@ words! {
     }
 }
 
-/// A contract that a decision or a change broke.
+/// Why a decision or a change broke a contract.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BrokenContract {
-    /// The contract.
-    pub contract: Contract,
-    /// The reason why it is broken.
-    pub why: String,
+#[serde(rename_all = "snake_case")]
+pub enum Breach {
+    /// A part of the profile is not met.
+    Gate(Unmet),
+    /// The decision is about a criterion that does not exist, by its number.
+    NoSuchCriterion(usize),
+    /// A criterion is not shown to hold.
+    Criterion(OpenCriterion),
+    /// No answer settles a question.
+    Question(Unsettled),
+    /// The approval has this many `must_fix` issues.
+    MustFixLeft(usize),
+    /// The Coach changed these paths of its checkout.
+    CheckoutChanged(Vec<String>),
+    /// The Coach asked for commands instead of deciding.
+    NotDecided,
+    /// The change touches these paths, which no change may touch.
+    ForbiddenPaths(Vec<String>),
 }
 
-impl fmt::Display for BrokenContract {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.contract, self.why)
+impl Breach {
+    /// Returns the contract that is broken.
+    pub fn contract(&self) -> Contract {
+        match self {
+            Self::Gate(_) => Contract::GatesPassed,
+            Self::NoSuchCriterion(_) | Self::NotDecided => Contract::DecisionValid,
+            Self::Criterion(_) => Contract::CriteriaEvidenced,
+            Self::Question(unsettled) if unsettled.open.lacks_answer() => Contract::QuestionsAnswered,
+            Self::Question(_) | Self::MustFixLeft(_) => Contract::NoMustFix,
+            Self::CheckoutChanged(_) => Contract::CheckoutUnchanged,
+            Self::ForbiddenPaths(_) => Contract::PathsAllowed,
+        }
     }
 }
 
@@ -81,8 +105,8 @@ impl CheckoutState {
     }
 }
 
-/// Categories of items about a path that no change may touch.
-const FORBIDDEN: [&str; 3] = ["protected_path", "escaping_link", "submodule"];
+/// The most paths that a broken contract names.
+const MOST_PATHS: usize = 10;
 
 /// The facts about the turn that a decision judges.
 #[derive(Clone, Copy)]
@@ -125,37 +149,33 @@ pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
         Profile::Passed => Vec::new(),
     };
     let mut verdict = match decision.decision {
-        DecisionKind::Approve => approved_or_lowered(decision, facts, &gate_failures),
+        DecisionKind::Approve => approved_or_lowered(decision, facts, gate_failures),
         DecisionKind::Feedback => {
             let mut items = evidence::items(facts.kind, facts.gates);
-            let open = open_questions(decision, facts).into_iter();
-            items.extend(
-                open.filter(|(open, _)| !open.lacks_answer())
-                    .map(|(open, question)| open_item(&open, question)),
-            );
+            let denied = unsettled(decision, facts)
+                .into_iter()
+                .filter(|one| !one.open.lacks_answer());
+            items.extend(denied.map(question_item));
             feedback(decision, Vec::new(), items)
         }
         // It may ask for commands once per turn, and has asked.
-        DecisionKind::Probe => {
-            let why = "the Coach asked for commands to be run instead of deciding";
-            let broken = broken(Contract::DecisionValid, why);
-            feedback(decision, vec![broken], evidence::items(facts.kind, facts.gates))
-        }
+        DecisionKind::Probe => feedback(
+            decision,
+            vec![Breach::NotDecided],
+            evidence::items(facts.kind, facts.gates),
+        ),
     };
-    verdict.open_questions = open_questions(decision, facts)
-        .into_iter()
-        .map(|(open, _)| open)
-        .collect();
+    verdict.open_questions = unsettled(decision, facts).into_iter().map(|one| one.open).collect();
     Judgement::Verdict(Box::new(verdict))
 }
 
-/// The evidence and the answers that an approval lacks, each with its number and the reason.
+/// The evidence and the answers that an approval lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
     /// Criteria that nothing shows.
-    pub criteria: Vec<(usize, String)>,
+    pub criteria: Vec<OpenCriterion>,
     /// Questions without an answer that holds.
-    pub answers: Vec<(usize, String)>,
+    pub answers: Vec<Unsettled>,
 }
 
 impl Missing {
@@ -171,49 +191,35 @@ pub fn missing(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Missing {
     if decision.decision != DecisionKind::Approve {
         return Missing::default();
     }
-    let open = open_questions(decision, facts).into_iter();
-    let missing = Missing {
-        criteria: grounds::unproven(decision, facts),
-        answers: open
-            .filter(|(open, _)| open.lacks_answer())
-            .map(|(open, question)| (open.number, open.sentence(question)))
-            .collect(),
+    let mut missing = Missing {
+        criteria: grounds::open_criteria(decision, facts),
+        answers: unsettled(decision, facts),
     };
+    missing.criteria.retain(|open| open.doubt.is_of_review());
+    missing.answers.retain(|one| one.open.lacks_answer());
     let number = missing.criteria.len() + missing.answers.len();
     match judge(decision, facts) {
-        Judgement::Verdict(verdict) if verdict.broken_contracts.len() == number => missing,
+        Judgement::Verdict(verdict) if verdict.breaches.len() == number => missing,
         Judgement::Verdict(_) | Judgement::EvidenceAbsent { .. } => Missing::default(),
     }
 }
 
-fn open_questions<'a>(decision: &CoachDecision, facts: &TurnFacts<'a>) -> Vec<(OpenQuestion, &'a Question)> {
+fn unsettled(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<Unsettled> {
     let questions = &facts.gates.questions;
     let open = question::open_questions(questions, &decision.answers, facts.quotes).into_iter();
     let with_question = |open: OpenQuestion| {
-        let question = questions.get(open.number.checked_sub(1)?)?;
-        Some((open, question))
+        let question = questions.get(open.number.checked_sub(1)?)?.without_material();
+        Some(Unsettled { open, question })
     };
     open.filter_map(with_question).collect()
 }
 
-fn open_item(open: &OpenQuestion, question: &Question) -> Issue {
-    let title = question.title();
-    let words = match (&open.why, question.topic.quote_source()) {
-        (OpenReason::NotFine { because }, _) => format!("{title}: {}", question::short(because)),
-        (_, QuoteSource::Words) => format!(
-            "{title}: nobody showed words of the issue, the task or a person that want this. Undo it, or quote such \
-             words in `answers` of the report."
-        ),
-        (_, QuoteSource::WordsOrPlace) => format!(
-            "{title}: nobody showed that this is right. Mend it, or name in `answers` of the report the words or the \
-             line that show it."
-        ),
-    };
-    let place = question.place.as_ref();
+fn question_item(unsettled: Unsettled) -> Issue {
+    let (file, line) = unsettled.question.place.clone().unzip();
     Issue {
-        file: place.map(|(path, _)| path.clone()),
-        line: place.map(|(_, line)| *line),
-        ..Issue::must_fix("question", &words)
+        file,
+        line,
+        ..Issue::must_fix(Problem::Question(unsettled))
     }
 }
 
@@ -222,7 +228,7 @@ pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
     Verdict {
         outcome: Outcome::Feedback,
         decision: None,
-        broken_contracts: Vec::new(),
+        breaches: Vec::new(),
         open_questions: Vec::new(),
         items: must_fix_first(items),
     }
@@ -230,52 +236,46 @@ pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
 
 /// The verdict on work that may not be pushed.
 pub fn held(items: Vec<Issue>) -> Verdict {
-    let forbidden = items.iter().filter(|item| FORBIDDEN.contains(&item.category.as_str()));
-    let paths: BTreeSet<&str> = forbidden.filter_map(|item| item.file.as_deref()).collect();
-    let named: Vec<&str> = paths.into_iter().take(10).collect();
-    let broken = (!named.is_empty()).then(|| broken(Contract::PathsAllowed, &named.join(", ")));
+    let is_forbidden = |item: &&Issue| matches!(&item.problem, Problem::Forbidden(why) if why.is_of_path());
+    let forbidden = items.iter().filter(is_forbidden);
+    let paths: BTreeSet<String> = forbidden.filter_map(|item| item.file.clone()).collect();
+    let named: Vec<String> = paths.into_iter().take(MOST_PATHS).collect();
     Verdict {
-        broken_contracts: broken.into_iter().collect(),
+        breaches: (!named.is_empty())
+            .then_some(Breach::ForbiddenPaths(named))
+            .into_iter()
+            .collect(),
         ..feedback_without_coach(items)
     }
 }
 
 /// The verdict on a turn that changed no file.
 pub fn no_change() -> Verdict {
-    let words = "no change: the turn ended without a change to any file";
-    feedback_without_coach(vec![Issue::must_fix("requirement", words)])
+    feedback_without_coach(vec![Issue::must_fix(Problem::NoChange)])
 }
 
-fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_failures: &[Unmet]) -> Verdict {
-    let failed = gate_failures
-        .iter()
-        .map(|unmet| broken(Contract::GatesPassed, &unmet.sentence()));
-    let mut found: Vec<BrokenContract> = failed.collect();
+fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_failures: Vec<Unmet>) -> Verdict {
+    let mut found: Vec<Breach> = gate_failures.into_iter().map(Breach::Gate).collect();
     let mut items = evidence::items(facts.kind, facts.gates);
     let wrong = grounds::wrong_numbers(decision, facts.criteria);
-    found.extend(wrong.iter().map(|why| broken(Contract::DecisionValid, why)));
+    found.extend(wrong.into_iter().map(Breach::NoSuchCriterion));
     for open in grounds::open_criteria(decision, facts) {
-        found.push(broken(Contract::CriteriaEvidenced, &open.why));
-        items.extend(open.item);
+        items.extend(open.item(facts.gates));
+        found.push(Breach::Criterion(open));
     }
-    for (open, question) in open_questions(decision, facts) {
-        let contract = if open.lacks_answer() {
-            Contract::QuestionsAnswered
-        } else {
-            Contract::NoMustFix
-        };
-        found.push(broken(contract, &open.sentence(question)));
-        items.push(open_item(&open, question));
+    for unsettled in unsettled(decision, facts) {
+        items.push(question_item(unsettled.clone()));
+        found.push(Breach::Question(unsettled));
     }
     let is_must_fix = |issue: &&Issue| issue.severity == Severity::MustFix;
     let left = decision.issues.iter().filter(is_must_fix).count();
     if left > 0 {
-        found.push(broken(Contract::NoMustFix, &format!("{left} must_fix left")));
+        found.push(Breach::MustFixLeft(left));
     }
     if let CheckoutState::Changed(paths) = facts.checkout {
-        let named: Vec<&str> = paths.iter().take(10).map(String::as_str).collect();
-        let why = format!("the Coach's checkout changed: {}", named.join(", "));
-        found.push(broken(Contract::CheckoutUnchanged, &why));
+        found.push(Breach::CheckoutChanged(
+            paths.iter().take(MOST_PATHS).cloned().collect(),
+        ));
     }
     if !found.is_empty() {
         return feedback(decision, found, items);
@@ -284,7 +284,7 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
     Verdict {
         outcome: Outcome::Approve,
         decision: Some(decision.clone()),
-        broken_contracts: found,
+        breaches: found,
         open_questions: Vec::new(),
         items: must_fix_first(items),
     }
@@ -292,18 +292,18 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
 
 /// Returns feedback with everything to fix: what the code found, then what the Coach found. If neither found a problem
 /// in the work, the only item is the broken contract, or the Coach's own text if no contract is broken.
-fn feedback(decision: &CoachDecision, broken_contracts: Vec<BrokenContract>, mut items: Vec<Issue>) -> Verdict {
+fn feedback(decision: &CoachDecision, breaches: Vec<Breach>, mut items: Vec<Issue>) -> Verdict {
     items.extend(decision.issues.iter().cloned());
     if items.is_empty() {
-        items.push(match broken_contracts.first() {
-            Some(broken) => without_a_finding(broken),
+        items.push(match breaches.first() {
+            Some(breach) => Issue::must_fix(Problem::Review(Box::new(breach.clone()))),
             None => in_words(decision),
         });
     }
     Verdict {
         outcome: Outcome::Feedback,
         decision: Some(decision.clone()),
-        broken_contracts,
+        breaches,
         open_questions: Vec::new(),
         items: must_fix_first(items),
     }
@@ -312,22 +312,9 @@ fn feedback(decision: &CoachDecision, broken_contracts: Vec<BrokenContract>, mut
 fn in_words(decision: &CoachDecision) -> Issue {
     let words = [&decision.feedback, &decision.summary].into_iter();
     let first = words.map(|text| text.trim()).find(|text| !text.is_empty());
-    Issue::must_fix("requirement", first.unwrap_or("the Coach gave no reason"))
-}
-
-/// The item for the Player if only the review itself was at fault.
-fn without_a_finding(broken: &BrokenContract) -> Issue {
-    let words = format!(
-        "The review does not count: {broken}. That is no finding about the work. Look once more whether every criterion \
-         is met and easy to verify, add the test that would show it best, and name in the report what shows each."
-    );
-    Issue::must_fix("review", &words)
-}
-
-fn broken(contract: Contract, why: &str) -> BrokenContract {
-    BrokenContract {
-        contract,
-        why: why.to_owned(),
+    match first {
+        Some(text) => Issue::remark("requirement", text),
+        None => Issue::must_fix(Problem::NoReason),
     }
 }
 
@@ -342,8 +329,10 @@ mod tests {
     use crate::{
         decision::{CriterionFinding, CriterionMet},
         evidence::{Absence, Cause, Counts, Evidence, Finding, Part},
+        grounds::Doubt,
         plan::Check,
-        question::{AnswerVerdict, QuestionAnswer, Topic},
+        problem::Forbidden,
+        question::{AnswerVerdict, OpenReason, Question, QuestionAnswer, Topic},
         test_outcome::TestOutcome,
     };
     use proptest::prelude::*;
@@ -413,7 +402,7 @@ mod tests {
     fn issue(severity: Severity, description: &str) -> Issue {
         Issue {
             severity,
-            ..Issue::must_fix("design", description)
+            ..Issue::remark("design", description)
         }
     }
 
@@ -452,7 +441,7 @@ mod tests {
         ];
         let verdict = verdict(&decision, &tests(0, 3, 0));
         assert_eq!(verdict.outcome, Outcome::Approve);
-        assert_eq!(verdict.broken_contracts, []);
+        assert_eq!(verdict.breaches, []);
         assert_eq!(
             verdict.items,
             [
@@ -462,25 +451,26 @@ mod tests {
         );
     }
 
-    fn assert_lowered(decision: &CoachDecision, gates: &GateReport, broken: &str) {
+    fn assert_lowered(decision: &CoachDecision, gates: &GateReport, expected: &[Breach]) {
         let verdict = verdict(decision, gates);
-        assert_eq!(verdict.outcome, Outcome::Feedback, "{broken}");
-        let sentences: Vec<String> = verdict.broken_contracts.iter().map(ToString::to_string).collect();
-        assert!(
-            sentences.iter().any(|sentence| sentence.contains(broken)),
-            "{broken}: {sentences:?}"
-        );
-        assert!(!verdict.items.is_empty(), "{broken}");
+        assert_eq!(verdict.outcome, Outcome::Feedback, "{expected:?}");
+        assert_eq!(verdict.breaches, expected);
+        assert!(!verdict.items.is_empty(), "{expected:?}");
     }
 
     #[test]
     fn red_or_missing_tests_lower_an_approval() {
-        for (gates, broken) in [
-            (tests(101, 2, 1), "gates_passed: tests failed"),
-            (tests(0, 0, 0), "gates_passed: no tests ran"),
-            (tests(0, 2, 1), "gates_passed: tests failed"),
-        ] {
-            assert_lowered(&approval(), &gates, broken);
+        let causes: [(GateReport, fn(Finding) -> Cause); 3] = [
+            (tests(101, 2, 1), Cause::Failed),
+            (tests(0, 0, 0), Cause::NothingRan),
+            (tests(0, 2, 1), Cause::Failed),
+        ];
+        for (gates, cause) in causes {
+            let unmet = Unmet {
+                part: Part::Tests,
+                cause: cause(gates.tests.finding().unwrap().clone()),
+            };
+            assert_lowered(&approval(), &gates, &[Breach::Gate(unmet)]);
         }
     }
 
@@ -490,6 +480,7 @@ mod tests {
             about: vec!["test_total".to_owned()],
             place: Some(("tests/cart.py".to_owned(), 7)),
             material: String::new(),
+            absence: None,
         };
         GateReport {
             questions: vec![
@@ -523,23 +514,26 @@ mod tests {
         let silent = verdict(&approval(), &asked());
         assert_eq!(silent.outcome, Outcome::Feedback);
         assert_eq!(silent.open_questions.len(), 2);
-        let contracts: Vec<Contract> = silent.broken_contracts.iter().map(|broken| broken.contract).collect();
+        let contracts: Vec<Contract> = silent.breaches.iter().map(Breach::contract).collect();
         assert_eq!(contracts, [Contract::QuestionsAnswered; 2]);
         assert!(silent.items.iter().all(|item| item.severity == Severity::MustFix));
         let invented = answering(vec![good(1), answer(2, Fine, "because I say so")]);
         let invented = verdict(&invented, &asked());
         assert_eq!(invented.outcome, Outcome::Feedback);
-        assert_eq!(
-            invented.broken_contracts[0].to_string(),
-            "questions_answered: question 2 (unnoticed code: `test_total`) is answered with the quote “because I say \
-             so”, which does not stand in the issue, the task or a comment of a person who may decide, and is no line of \
-             the change"
-        );
+        let quote = "because I say so".to_owned();
+        let open = |number, why| Unsettled {
+            open: OpenQuestion { number, why },
+            question: asked().questions[number - 1].clone(),
+        };
+        let no_quote = open(2, OpenReason::NoSuchQuote { quote });
+        assert_eq!(invented.breaches, [Breach::Question(no_quote)]);
         let refused = answering(vec![good(1), answer(2, NotFine, "")]);
         let refused_verdict = verdict(&refused, &asked());
-        assert_eq!(refused_verdict.broken_contracts[0].contract, Contract::NoMustFix);
+        assert_eq!(refused_verdict.breaches[0].contract(), Contract::NoMustFix);
         let item = &refused_verdict.items[0];
-        assert_eq!(item.description, "unnoticed code: `test_total`: the issue wants it");
+        let because = "the issue wants it".to_owned();
+        let denied = open(2, OpenReason::NotFine { because });
+        assert_eq!(item.problem, Problem::Question(denied));
         assert_eq!((item.file.as_deref(), item.line), (Some("tests/cart.py"), Some(7)));
         let feedback = CoachDecision {
             decision: DecisionKind::Feedback,
@@ -558,7 +552,7 @@ mod tests {
         let numbers: Vec<usize> = missing(&decision, &facts)
             .answers
             .iter()
-            .map(|(number, _)| *number)
+            .map(|unsettled| unsettled.open.number)
             .collect();
         assert_eq!(numbers, [2]);
         let other = answer(1, AnswerVerdict::NotFine, "");
@@ -586,20 +580,32 @@ mod tests {
     fn criteria_that_are_not_shown_to_hold_lower_an_approval() {
         use CriterionMet::{Met, NotMet};
         let good = || finding(1, Met, "src/lib.rs");
-        for (findings, broken) in [
-            (vec![], "criteria_evidenced: criterion 1 (it parses) was not looked at"),
-            (vec![finding(1, NotMet, "src/lib.rs")], "is not met"),
-            (vec![finding(1, Met, " ")], "without evidence"),
-            (vec![finding(1, Met, "trust me")], "names no file"),
-            (vec![good(), finding(1, NotMet, "")], "is not met"),
-            (vec![good(), finding(3, Met, "x")], "decision_valid: criterion 3"),
-            (vec![good(), finding(0, Met, "x")], "decision_valid: criterion 0"),
+        let open = |doubt| {
+            Breach::Criterion(OpenCriterion {
+                number: 1,
+                text: "it parses".to_owned(),
+                doubt,
+            })
+        };
+        let denied = |words: &str| {
+            open(Doubt::NotMet {
+                words: words.to_owned(),
+            })
+        };
+        for (findings, breach) in [
+            (vec![], open(Doubt::NotLookedAt)),
+            (vec![finding(1, NotMet, "src/lib.rs")], denied("src/lib.rs")),
+            (vec![finding(1, Met, " ")], open(Doubt::WithoutEvidence)),
+            (vec![finding(1, Met, "trust me")], open(Doubt::NothingReal)),
+            (vec![good(), finding(1, NotMet, "")], denied("")),
+            (vec![good(), finding(3, Met, "x")], Breach::NoSuchCriterion(3)),
+            (vec![good(), finding(0, Met, "x")], Breach::NoSuchCriterion(0)),
         ] {
             let decision = CoachDecision {
                 criteria: findings,
                 ..approval()
             };
-            assert_lowered(&decision, &tests(0, 3, 0), broken);
+            assert_lowered(&decision, &tests(0, 3, 0), &[breach]);
         }
     }
 
@@ -616,7 +622,7 @@ mod tests {
             ..approval()
         };
         let (green, red) = (tests(0, 3, 0), tests(101, 2, 1));
-        let numbers = |missing: Vec<(usize, String)>| missing.iter().map(|(number, _)| *number).collect::<Vec<_>>();
+        let numbers = |missing: Vec<OpenCriterion>| missing.iter().map(|open| open.number).collect::<Vec<_>>();
         assert_eq!(numbers(missing(&vague, &green)), [1]);
         assert_eq!(missing(&approval(), &green), []);
         assert_eq!(missing(&vague, &red), []);
@@ -641,7 +647,7 @@ mod tests {
             issues: vec![issue(Severity::MustFix, "bug")],
             ..approval()
         };
-        assert_lowered(&decision, &tests(0, 3, 0), "no_must_fix: 1 must_fix left");
+        assert_lowered(&decision, &tests(0, 3, 0), &[Breach::MustFixLeft(1)]);
     }
 
     #[test]
@@ -650,15 +656,9 @@ mod tests {
         match judged(&approval(), &tests(0, 3, 0), &changed) {
             Judgement::Verdict(verdict) => {
                 assert_eq!(verdict.outcome, Outcome::Feedback);
-                assert_eq!(
-                    verdict.broken_contracts,
-                    [broken(
-                        Contract::CheckoutUnchanged,
-                        "the Coach's checkout changed: src/lib.rs"
-                    )]
-                );
-                let said = &verdict.items[0].description;
-                assert!(said.contains("That is no finding about the work"), "{said}");
+                let breach = Breach::CheckoutChanged(vec!["src/lib.rs".to_owned()]);
+                assert_eq!(verdict.breaches, [breach.clone()]);
+                assert_eq!(verdict.items[0].problem, Problem::Review(Box::new(breach)));
             }
             other @ Judgement::EvidenceAbsent { .. } => panic!("{other:?}"),
         }
@@ -689,35 +689,33 @@ mod tests {
         decision.decision = DecisionKind::Feedback;
         decision.issues = vec![issue(Severity::ShouldFix, "later"), issue(Severity::MustFix, "now")];
         let red = verdict(&decision, &tests(101, 2, 1));
-        let words: Vec<&str> = red.items.iter().map(|item| item.description.as_str()).collect();
+        let failed = Problem::Unmet(Unmet {
+            part: Part::Tests,
+            cause: Cause::Failed(tests(101, 2, 1).tests.finding().unwrap().clone()),
+        });
+        let later = issue(Severity::ShouldFix, "later");
         assert_eq!(
-            words,
-            [
-                "tests failed: `cargo test` exited with 101, 2 passed, 1 failed",
-                "now",
-                "later"
-            ]
+            red.items,
+            [Issue::must_fix(failed), issue(Severity::MustFix, "now"), later]
         );
         decision.issues.clear();
         decision.feedback = "handle the empty case".to_owned();
         let words = verdict(&decision, &tests(0, 3, 0)).items;
-        assert_eq!(words, [Issue::must_fix("requirement", "handle the empty case")]);
+        assert_eq!(words, [Issue::remark("requirement", "handle the empty case")]);
     }
 
     #[test]
     fn held_work_names_the_contract_where_a_path_is_why() {
         let protected = Issue {
             file: Some(".github/workflows/ci.yml".to_owned()),
-            ..Issue::must_fix("protected_path", "no")
+            ..Issue::must_fix(Problem::Forbidden(Forbidden::Protected("**/ci.yml".to_owned())))
         };
-        let verdict = held(vec![protected.clone(), Issue::must_fix("secret", "no")]);
-        assert_eq!(
-            verdict.broken_contracts,
-            [broken(Contract::PathsAllowed, ".github/workflows/ci.yml")]
-        );
+        let secret = || Issue::must_fix(Problem::Forbidden(Forbidden::Secret("a private key".to_owned())));
+        let verdict = held(vec![protected, secret()]);
+        let paths = vec![".github/workflows/ci.yml".to_owned()];
+        assert_eq!(verdict.breaches, [Breach::ForbiddenPaths(paths)]);
         assert_eq!(verdict.items.len(), 2);
-        let secret = held(vec![Issue::must_fix("secret", "no")]);
-        assert_eq!(secret.broken_contracts, []);
+        assert_eq!(held(vec![secret()]).breaches, []);
     }
 
     #[test]
@@ -727,7 +725,7 @@ mod tests {
         decision.commands = vec!["ls".to_owned()];
         let verdict = verdict(&decision, &tests(0, 3, 0));
         assert_eq!(verdict.outcome, Outcome::Feedback);
-        assert_eq!(verdict.broken_contracts[0].contract, Contract::DecisionValid);
+        assert_eq!(verdict.breaches[0].contract(), Contract::DecisionValid);
     }
 
     fn any_decision() -> impl Strategy<Value = CoachDecision> {
@@ -769,7 +767,7 @@ mod tests {
                     prop_assert!(exit == 0 && passed > 0 && failed == 0);
                     prop_assert!(decision.issues.iter().all(|issue| issue.severity != Severity::MustFix));
                     prop_assert!(decision.criteria.iter().any(|f| f.criterion == 1 && f.met == CriterionMet::Met));
-                    prop_assert!(verdict.broken_contracts.is_empty());
+                    prop_assert!(verdict.breaches.is_empty());
                 }
             }
         }

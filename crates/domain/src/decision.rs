@@ -3,11 +3,11 @@
 pub use crate::decision_parse::{parse_decision, schema};
 
 use crate::{
-    contract::BrokenContract,
-    integrity::{Detail, IntegrityFinding, Rule, Weight},
+    contract::Breach,
+    integrity::{IntegrityFinding, Rule, Weight},
     plan::TaskType,
+    problem::Problem,
     question::{OpenQuestion, QuestionAnswer},
-    test_outcome::TestOutcome,
 };
 use serde::{Deserialize, Serialize};
 use text::words;
@@ -122,26 +122,15 @@ pub struct CoachTests {
 pub struct Issue {
     /// Whether it sends work back.
     pub severity: Severity,
-    /// A category, for example correctness, requirement, test, design or security.
-    pub category: String,
     /// The problem.
-    pub description: String,
+    pub problem: Problem,
     /// The file it is about.
     pub file: Option<String>,
     /// The line it is about, from 1, in the new version of the file.
     pub line: Option<u32>,
     /// The fix. If it replaces the line, it is shown as a suggestion block.
     pub suggestion: Option<String>,
-    /// The rule of integrity that is broken.
-    pub rule: Option<Rule>,
-    /// The row of the table of the four runs, if the item is about what became of a test.
-    pub outcome: Option<TestOutcome>,
-    /// The names, code or numbers from which the description is worded.
-    pub what: Option<Detail>,
 }
-
-/// The category of items about integrity.
-const INTEGRITY: &str = "integrity";
 
 words! {
     /// The severity of an issue.
@@ -164,8 +153,8 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// The Coach's decision; `None` if no Coach ran, because nothing changed or the commit may not be pushed.
     pub decision: Option<CoachDecision>,
-    /// The contracts that the decision or the change broke.
-    pub broken_contracts: Vec<BrokenContract>,
+    /// The contracts that the decision or the change broke, each with the reason.
+    pub breaches: Vec<Breach>,
     /// The questions that the decision's answers leave open.
     pub open_questions: Vec<OpenQuestion>,
     /// Everything that the Player must or may fix, `must_fix` first.
@@ -184,44 +173,51 @@ pub enum Outcome {
 
 impl Issue {
     /// An issue that sends work back and names no file.
-    pub fn must_fix(category: &str, description: &str) -> Self {
+    pub fn must_fix(problem: Problem) -> Self {
         Self {
             severity: Severity::MustFix,
-            category: category.to_owned(),
-            description: description.to_owned(),
+            problem,
             file: None,
             line: None,
             suggestion: None,
-            rule: None,
-            outcome: None,
-            what: None,
         }
+    }
+
+    /// The same in the words of the Coach or a person.
+    pub fn remark(category: &str, text: &str) -> Self {
+        let (category, text) = (category.to_owned(), text.to_owned());
+        Self::must_fix(Problem::Remark { category, text })
     }
 
     /// `true` if no person may waive it.
     pub fn is_never_waived(&self) -> bool {
-        self.rule.is_some_and(|rule| !rule.can_be_waived())
+        self.rule().is_some_and(|rule| !rule.can_be_waived())
+    }
+
+    /// Returns the rule of integrity that is broken.
+    pub fn rule(&self) -> Option<Rule> {
+        if let Problem::Rule { rule, .. } = self.problem {
+            Some(rule)
+        } else {
+            None
+        }
     }
 }
 
 impl IntegrityFinding {
-    /// Returns the finding as an issue for the Player and for people. Its description is the rule's name; the full
-    /// sentence is worded where the issue is shown.
+    /// Returns the finding as an issue for the Player and for people.
     pub fn item(&self, kind: TaskType) -> Issue {
         let severity = match self.weight(kind) {
             Weight::Required => Severity::MustFix,
             Weight::Asked | Weight::Informational => Severity::ShouldFix,
         };
+        let (rule, what) = (self.rule, self.what.clone());
         Issue {
             severity,
-            category: INTEGRITY.to_owned(),
-            description: self.rule.name().to_owned(),
+            problem: Problem::Rule { rule, what },
             file: Some(self.path.clone()),
             line: self.line,
             suggestion: None,
-            rule: Some(self.rule),
-            outcome: None,
-            what: Some(self.what.clone()),
         }
     }
 }

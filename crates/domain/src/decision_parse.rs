@@ -4,6 +4,7 @@
 use crate::{
     decision::{CoachDecision, CoachTests, CriterionFinding, CriterionMet, DecisionKind, Issue, Probing, Severity},
     plan::{Criterion, schema::of_answer},
+    problem::Problem,
     question::{AnswerVerdict, QuestionAnswer},
 };
 use serde_json::json;
@@ -231,16 +232,13 @@ fn issue(item: &Field<'_>) -> Option<Issue> {
     let line = fields.optional("line").and_then(|field| field.whole());
     let suggestion = fields.optional("suggestion").and_then(|field| field.text());
     fields.end();
+    let text = description?;
     Some(Issue {
         severity: severity?,
-        category,
-        description: description?,
+        problem: Problem::Remark { category, text },
         file,
         line: line.and_then(|line| u32::try_from(line).ok()).filter(|line| *line > 0),
         suggestion,
-        rule: None,
-        outcome: None,
-        what: None,
     })
 }
 
@@ -391,10 +389,13 @@ fn issues(all: Vec<Issue>) -> Vec<Issue> {
         }
     }
     if total > MOST_ISSUES && kept.len() >= MOST_ISSUES {
-        let words = format!("The Coach named {total} issues; the first {MOST_ISSUES} are kept.");
+        let more = Problem::MoreIssues {
+            named: total,
+            kept: MOST_ISSUES,
+        };
         kept.push(Issue {
             severity: Severity::NiceToHave,
-            ..Issue::must_fix("review", &words)
+            ..Issue::must_fix(more)
         });
     }
     kept
@@ -402,8 +403,10 @@ fn issues(all: Vec<Issue>) -> Vec<Issue> {
 
 fn short(issue: &Issue) -> Issue {
     let mut issue = issue.clone();
-    shorten_to(&mut issue.category, MOST_NAME);
-    shorten_to(&mut issue.description, MOST_TEXT);
+    if let Problem::Remark { category, text } = &mut issue.problem {
+        shorten_to(category, MOST_NAME);
+        shorten_to(text, MOST_TEXT);
+    }
     for text in [&mut issue.file, &mut issue.suggestion].into_iter().flatten() {
         shorten_to(text, MOST_TEXT);
     }
@@ -532,8 +535,7 @@ mod tests {
         assert_eq!(decision.tests.unwrap().coverage, Some(80.0));
         let issue = |severity, category: &str, description: &str| Issue {
             severity,
-            category: category.to_owned(),
-            ..Issue::must_fix("", description)
+            ..Issue::remark(category, description)
         };
         let first = Issue {
             file: Some("./a".to_owned()),
@@ -678,24 +680,28 @@ mod tests {
             let mut hostile = decision();
             let nice = |number: usize| Issue {
                 severity: Severity::NiceToHave,
-                ..Issue::must_fix("design", &format!("taste {number}"))
+                ..Issue::remark("design", &format!("taste {number}"))
             };
             hostile.issues = (0..10_000).map(nice).collect();
             hostile
                 .issues
-                .push(Issue::must_fix("correctness", &"wrong ".repeat(10_000)));
+                .push(Issue::remark("correctness", &"wrong ".repeat(10_000)));
             let kept = bounded(hostile);
             assert_eq!(kept.issues.len(), 101);
             assert_eq!(kept.issues[0].severity, Severity::MustFix);
-            assert!(kept.issues[0].description.chars().count() <= MOST_TEXT);
-            assert!(kept.issues[100].description.contains("10001 issues"));
+            assert!(kept.issues[0].problem.words().unwrap().chars().count() <= MOST_TEXT);
+            let more = Problem::MoreIssues {
+                named: 10_001,
+                kept: MOST_ISSUES,
+            };
+            assert_eq!(kept.issues[100].problem, more);
             assert!(kept.summary.chars().count() <= MOST_SUMMARY);
         }
 
         #[test]
         fn repetitions_are_kept_once_and_a_criterion_that_is_not_met_is_never_cut() {
             let mut hostile = decision();
-            hostile.issues = vec![Issue::must_fix("test", "the same"); 50];
+            hostile.issues = vec![Issue::remark("test", "the same"); 50];
             let finding = |met, criterion| CriterionFinding {
                 criterion,
                 met,

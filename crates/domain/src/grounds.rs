@@ -6,33 +6,78 @@ use crate::{
     citation::{FileReference, Word, is_marked, mentions, words},
     contract::TurnFacts,
     decision::{CoachDecision, CriterionFinding, CriterionMet, Issue},
-    evidence::{Absence, Evidence, Finding, Gate, GateResult, Weight},
+    evidence::{Absence, Evidence, Fact, Finding, Gate, GateReport, NamedTest, Weight},
     plan::{Check, Criterion},
+    problem::Problem,
 };
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use text::shorten;
 
 /// The most wrong numbers that are reported; a decision may have any number of them.
 const MOST_WRONG: usize = 10;
 
-/// The most characters of a criterion or of the Coach's text in one sentence.
-const MOST_WORDS: usize = 600;
-
 /// A criterion that is not shown to hold.
-pub struct Open {
-    /// The reason, as a sentence about the decision.
-    pub why: String,
-    /// The item for the Player; `None` if the Gates report the same already.
-    pub item: Option<Issue>,
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenCriterion {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Its text.
+    pub text: String,
+    /// The reason.
+    pub doubt: Doubt,
 }
 
-/// Returns a sentence for each criterion number in the decision that does not exist.
-pub fn wrong_numbers(decision: &CoachDecision, criteria: &[Criterion]) -> Vec<String> {
+/// Why a criterion is not shown to hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// The Coach denies it, with these words.
+    NotMet {
+        /// The words, which may be empty.
+        words: String,
+    },
+    /// Its own check failed on this commit.
+    CheckFailed(Finding),
+    /// Its own check did not run, because something before it failed, which is reported by itself.
+    NotReached,
+    /// The Coach says nothing about it.
+    NotLookedAt,
+    /// The Coach calls it met without evidence.
+    WithoutEvidence,
+    /// The Coach calls it met, and its evidence names nothing that exists on this commit.
+    NothingReal,
+}
+
+impl Doubt {
+    /// `true` if only the review is at fault, so that its author is asked for what is missing.
+    pub fn is_of_review(&self) -> bool {
+        match self {
+            Self::NotMet { .. } | Self::CheckFailed(_) | Self::NotReached => false,
+            Self::NotLookedAt | Self::WithoutEvidence | Self::NothingReal => true,
+        }
+    }
+}
+
+impl OpenCriterion {
+    /// Returns the item for the Player; `None` if the Gates report the same already.
+    pub(crate) fn item(&self, gates: &GateReport) -> Option<Issue> {
+        let is_told = match &self.doubt {
+            Doubt::NotReached => true,
+            Doubt::CheckFailed(_) => gates
+                .result(Gate::Check(self.number))
+                .is_some_and(|check| check.weight != Weight::Informational),
+            Doubt::NotMet { .. } | Doubt::NotLookedAt | Doubt::WithoutEvidence | Doubt::NothingReal => false,
+        };
+        (!is_told).then(|| Issue::must_fix(Problem::Criterion(self.clone())))
+    }
+}
+
+/// Returns the first criterion numbers of the decision that do not exist.
+pub fn wrong_numbers(decision: &CoachDecision, criteria: &[Criterion]) -> Vec<usize> {
     let wrong = |number: &usize| *number == 0 || *number > criteria.len();
     let all = decision.criteria.iter().map(|finding| finding.criterion);
     let numbers: BTreeSet<usize> = all.filter(wrong).collect();
-    let sentence = |number: &usize| format!("criterion {number} does not exist");
-    numbers.iter().take(MOST_WRONG).map(sentence).collect()
+    numbers.into_iter().take(MOST_WRONG).collect()
 }
 
 /// Returns the paths that a decision's evidence may name together with a line. Judging it needs the line counts of
@@ -46,108 +91,41 @@ pub fn cited_with_lines(decision: &CoachDecision) -> BTreeSet<String> {
 }
 
 /// Returns the criteria that are not shown to hold. Criteria for a person are never among them.
-pub fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<Open> {
-    let open = demanded(facts).filter_map(|(number, criterion)| open(decision, facts, number, criterion));
+pub fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<OpenCriterion> {
+    let demanded = (1..)
+        .zip(facts.criteria)
+        .filter(|(_, criterion)| criterion.check != Check::Human);
+    let open = demanded.filter_map(|(number, criterion)| {
+        Some(OpenCriterion {
+            number,
+            text: criterion.text.clone(),
+            doubt: doubt(decision, facts, number)?,
+        })
+    });
     open.collect()
 }
 
-/// Returns the criteria that the decision calls met and that nothing on this commit shows to hold, each with its number
-/// and the reason. Only the review is at fault, so its author is asked for what is missing.
-pub fn unproven(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<(usize, String)> {
-    let reasons = demanded(facts).filter_map(|(number, criterion)| match doubt(decision, facts, number)? {
-        Doubt::Unproven(why) => Some((number, format!("{} {why}", name(number, criterion)))),
-        Doubt::NotMet { .. } | Doubt::CheckFailed { .. } | Doubt::NotReached => None,
-    });
-    reasons.collect()
-}
-
-fn demanded<'a>(facts: &TurnFacts<'a>) -> impl Iterator<Item = (usize, &'a Criterion)> {
-    (1..)
-        .zip(facts.criteria)
-        .filter(|(_, criterion)| criterion.check != Check::Human)
-}
-
-/// Why a criterion is not shown to hold.
-enum Doubt<'a> {
-    /// The Coach denies it, with these words.
-    NotMet { words: &'a str },
-    /// Its own check failed on this commit.
-    CheckFailed {
-        check: &'a GateResult,
-        finding: &'a Finding,
-    },
-    /// Its own check did not run, because something before it failed, which is reported by itself.
-    NotReached,
-    /// The Coach calls it met without anything that shows it.
-    Unproven(&'static str),
-}
-
-fn open(decision: &CoachDecision, facts: &TurnFacts<'_>, number: usize, criterion: &Criterion) -> Option<Open> {
-    let name = name(number, criterion);
-    Some(match doubt(decision, facts, number)? {
-        Doubt::NotMet { words } => {
-            let said = match words.trim() {
-                "" => String::new(),
-                words => format!(": {}", shorten::middle(words, MOST_WORDS)),
-            };
-            Open {
-                why: format!("{name} is not met"),
-                item: Some(Issue::must_fix("requirement", &format!("{name} is not met{said}"))),
-            }
-        }
-        Doubt::CheckFailed { check, finding } => {
-            let why = format!("{name} is said to be met, and its check failed: {}", finding.sentence());
-            let is_shown = check.weight == Weight::Informational;
-            let item = is_shown.then(|| Issue::must_fix("requirement", &why));
-            Open { why, item }
-        }
-        Doubt::NotReached => Open {
-            why: format!("{name} has a check that did not run"),
-            item: None,
-        },
-        Doubt::Unproven(why) => {
-            // The Coach was asked once more. The Player is asked for a proof that the next review cannot miss.
-            let plain = format!(
-                "{name} was not shown to hold: the Coach named nothing on this commit that proves it. Prove it with a \
-                 test, or make the proof that is there easy to find, and name it in the report."
-            );
-            Open {
-                why: format!("{name} {why}"),
-                item: Some(Issue::must_fix("requirement", &plain)),
-            }
-        }
-    })
-}
-
-fn name(number: usize, criterion: &Criterion) -> String {
-    format!("criterion {number} ({})", shorten::middle(&criterion.text, MOST_WORDS))
-}
-
 /// A criterion whose own check passed needs no other evidence: the check shows it, whatever the Coach's words name.
-fn doubt<'a>(decision: &'a CoachDecision, facts: &TurnFacts<'a>, number: usize) -> Option<Doubt<'a>> {
+fn doubt(decision: &CoachDecision, facts: &TurnFacts<'_>, number: usize) -> Option<Doubt> {
     let about = decision.criteria.iter().filter(|finding| finding.criterion == number);
     let about: Vec<&CriterionFinding> = about.collect();
     if let Some(not_met) = about.iter().find(|finding| finding.met == CriterionMet::NotMet) {
-        return Some(Doubt::NotMet {
-            words: &not_met.evidence,
-        });
+        let words = not_met.evidence.trim().to_owned();
+        return Some(Doubt::NotMet { words });
     }
-    let check = facts.gates.result(Gate::Check(number));
-    if let Some((check, finding)) = check.and_then(|check| Some((check, check.evidence.failure()?))) {
-        return Some(Doubt::CheckFailed { check, finding });
-    }
-    match check.map(|check| &check.evidence) {
+    let check = facts.gates.result(Gate::Check(number)).map(|check| &check.evidence);
+    match check {
+        Some(Evidence::Failed(finding)) => return Some(Doubt::CheckFailed(finding.without_output())),
         Some(Evidence::Absent(Absence::NotReached)) => return Some(Doubt::NotReached),
-        _ if about.is_empty() => return Some(Doubt::Unproven("was not looked at")),
+        _ if about.is_empty() => return Some(Doubt::NotLookedAt),
         Some(Evidence::Passed(_)) => return None,
-        Some(Evidence::Absent(_) | Evidence::Failed(_)) | None => {}
+        Some(Evidence::Absent(_)) | None => {}
     }
     if about.iter().all(|finding| finding.evidence.trim().is_empty()) {
-        return Some(Doubt::Unproven("is said to be met without evidence"));
+        return Some(Doubt::WithoutEvidence);
     }
-    let invented = "is said to be met, and its evidence names no file, test or command that exists on this commit";
     let is_proven = about.iter().any(|finding| is_real(&finding.evidence, facts));
-    (!is_proven).then_some(Doubt::Unproven(invented))
+    (!is_proven).then_some(Doubt::NothingReal)
 }
 
 /// `true` if `evidence` names a file of the commit, a test that passed on it, or a command that ran.
@@ -188,7 +166,14 @@ fn names_command(evidence: &str, facts: &TurnFacts<'_>) -> bool {
 /// `true` if a test that passed is named; a skipped test did not pass. If the runner gives no results by name, its
 /// output must contain the name and not list it as failing.
 fn names_test(evidence: &str, found: &[Word<'_>], facts: &TurnFacts<'_>) -> bool {
+    let is_passed = |fact: &Fact| {
+        let Fact::NamedTest { test, result } = fact else {
+            return false;
+        };
+        *result == NamedTest::Passed && names_this_test(evidence, found, test)
+    };
     ran(facts).any(|finding| match &finding.names {
+        _ if finding.facts.iter().any(is_passed) => true,
         Some(names) => names.passed.iter().any(|test| names_this_test(evidence, found, test)),
         None => found.iter().any(|word| {
             let name = word.bare();

@@ -3,7 +3,7 @@
 //!
 //! The Gates find the violations; this module says what follows from them.
 
-use crate::{plan::TaskType, unrun::UnrunTests};
+use crate::plan::TaskType;
 use serde::{Deserialize, Serialize};
 
 /// Whether an approval rests on the result of a rule or a Gate.
@@ -173,19 +173,6 @@ pub enum Detail {
     },
     /// A file that set-up rewrote and that was restored before the tests ran.
     Restored(String),
-    /// A script that runs when packages are installed.
-    InstallScript(String),
-    /// Lines that no test runs: the first and the last of each range, from 1.
-    Uncovered(Vec<(u32, u32)>),
-    /// A criterion that does not hold, by its number from 1 and its text.
-    Criterion {
-        /// Its number.
-        number: usize,
-        /// Its text.
-        text: String,
-    },
-    /// New tests that did not run.
-    Unrun(Box<UnrunTests>),
 }
 
 /// The author of the lines of a finding.

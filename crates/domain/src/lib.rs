@@ -32,6 +32,7 @@ pub mod network;
 pub mod obeyed;
 pub mod plan;
 pub mod plan_block;
+pub mod problem;
 pub mod question;
 pub mod quote;
 pub mod recurring;

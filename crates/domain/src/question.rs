@@ -3,10 +3,10 @@
 
 mod answers;
 
-pub(crate) use answers::short;
-pub use answers::{AnswerClaim, OpenQuestion, OpenReason, QuestionAnswer, QuoteFacts, open_questions};
+pub use answers::{AnswerClaim, OpenQuestion, OpenReason, QuestionAnswer, QuoteFacts, Unsettled, open_questions};
 
 use crate::{
+    evidence::Absence,
     integrity::{Detail, IntegrityFinding, Rule},
     test_outcome::TestOutcome,
 };
@@ -34,6 +34,8 @@ pub struct Question {
     pub place: Option<(String, u32)>,
     /// The old and the new form, the diff of the setting, or the failing output; at most [`MOST_LINES`] lines.
     pub material: String,
+    /// The reason why the tests, as they were, gave no result.
+    pub absence: Option<Absence>,
 }
 
 impl Question {
@@ -44,20 +46,14 @@ impl Question {
             | Detail::Tests { first: name, .. }
             | Detail::InTest { test: name, .. }
             | Detail::Function(name) => name,
-            Detail::Nothing
-            | Detail::Code(_)
-            | Detail::Size { .. }
-            | Detail::Restored(_)
-            | Detail::InstallScript(_)
-            | Detail::Uncovered(_)
-            | Detail::Criterion { .. }
-            | Detail::Unrun(_) => &finding.path,
+            Detail::Nothing | Detail::Code(_) | Detail::Size { .. } | Detail::Restored(_) => &finding.path,
         };
         Self {
             topic: Topic::Rule(finding.rule),
             about: vec![about.clone()],
             place: Some((finding.path.clone(), finding.line.unwrap_or(1))),
             material,
+            absence: None,
         }
     }
 }
@@ -119,6 +115,17 @@ impl Topic {
 }
 
 impl Question {
+    /// Returns it without its material, which is long.
+    pub(crate) fn without_material(&self) -> Self {
+        Self {
+            topic: self.topic,
+            about: self.about.clone(),
+            place: self.place.clone(),
+            material: String::new(),
+            absence: None,
+        }
+    }
+
     /// Returns its topic and what it is about, in a few words.
     pub fn title(&self) -> String {
         const MOST: usize = 3;
@@ -154,10 +161,12 @@ fn joined(parts: Vec<Question>) -> Option<Question> {
         _ => list(&parts),
     };
     let about = parts.iter().flat_map(|part| part.about.clone()).collect();
+    let absence = parts.iter().find_map(|part| part.absence.clone());
     let first = parts.into_iter().next()?;
     Some(Question {
         about,
         material,
+        absence,
         ..first
     })
 }
@@ -242,6 +251,7 @@ mod tests {
             about: vec![about.to_owned()],
             place: None,
             material: vec![about; lines].join("\n"),
+            absence: None,
         }
     }
 

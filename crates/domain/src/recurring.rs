@@ -1,11 +1,12 @@
-//! Finds issues that come up again turn after turn, the sign that a task is stuck. It compares words and does not
-//! understand them.
+//! Finds issues that come up again turn after turn, the sign that a task is stuck. It compares facts
+//! by value, and words without understanding them.
 
 use crate::{
     decision::{Issue, Severity},
     ids::TurnNumber,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of turns in a row with the same issues after which a task is stuck.
@@ -14,12 +15,8 @@ const SAME_ISSUES_TURNS: usize = 3;
 /// An issue that came up in more than one turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recurring {
-    /// The issue in the words of the last turn that named it.
-    pub description: String,
-    /// The issue's category.
-    pub category: String,
-    /// The file that it is about.
-    pub file: Option<String>,
+    /// The issue, as the last turn named it.
+    pub issue: Issue,
     /// The number of turns in which it came up.
     pub count: usize,
     /// The turns in which it came up.
@@ -40,9 +37,7 @@ pub fn recurring(turns: &[(TurnNumber, &[Issue])]) -> Vec<Recurring> {
     }
     let several = groups.into_values().filter(|(_, turns)| turns.len() > 1);
     let group = |(issue, turns): (&Issue, BTreeSet<TurnNumber>)| Recurring {
-        description: issue.description.clone(),
-        category: issue.category.clone(),
-        file: issue.file.clone(),
+        issue: issue.clone(),
         count: turns.len(),
         turns: turns.into_iter().collect(),
     };
@@ -66,7 +61,8 @@ fn must_fix_keys(items: &[Issue]) -> BTreeSet<Key> {
     must_fix.map(|issue| key(issue, Digits::Compared)).collect()
 }
 
-type Key = (String, Option<String>, String);
+/// The file, and the problem without what differs from turn to turn.
+type Key = (Option<String>, String);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Digits {
@@ -77,18 +73,29 @@ enum Digits {
 fn key(issue: &Issue, digits: Digits) -> Key {
     let file = issue.file.as_deref();
     let file = file.map(|file| file.strip_prefix("./").unwrap_or(file));
-    let category = issue.category.trim().to_lowercase();
-    (
-        category,
-        file.map(str::to_owned),
-        normalised(&issue.description, digits),
-    )
+    // A problem can always be serialized.
+    let problem = serde_json::to_value(&issue.problem).unwrap_or_default();
+    (file.map(str::to_owned), plain(problem, digits).to_string())
+}
+
+/// Returns the value with its texts normalised, and without its numbers if they do not count.
+fn plain(value: Value, digits: Digits) -> Value {
+    match value {
+        Value::String(text) => normalised(&text, digits).into(),
+        Value::Number(_) if digits == Digits::Ignored => Value::Null,
+        Value::Array(items) => items.into_iter().map(|item| plain(item, digits)).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter().map(|(name, field)| (name, plain(field, digits)));
+            Value::Object(fields.collect())
+        }
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
+    }
 }
 
 /// Removes what differs from turn to turn: case, spacing, closing punctuation and line numbers, or all numbers.
-fn normalised(description: &str, digits: Digits) -> String {
+fn normalised(text: &str, digits: Digits) -> String {
     let mut words: Vec<String> = Vec::new();
-    for word in description.to_lowercase().split_whitespace() {
+    for word in text.to_lowercase().split_whitespace() {
         let word = word.trim_end_matches(['.', ',', ';', '!', '?']);
         let after_line = words.last().is_some_and(|before| before == "line" || before == "lines");
         let plain = match digits {
@@ -132,7 +139,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn issue(description: &str) -> Issue {
-        Issue::must_fix("test", description)
+        Issue::remark("test", description)
     }
 
     fn turns(items: &[Vec<Issue>]) -> Vec<(TurnNumber, &[Issue])> {
@@ -162,7 +169,7 @@ mod tests {
             .into_iter()
             .map(|group| {
                 (
-                    group.description,
+                    group.issue.problem.words().cloned().unwrap_or_default(),
                     group.count,
                     group.turns.into_iter().map(|turn| turn.0).collect(),
                 )

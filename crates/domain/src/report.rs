@@ -1,6 +1,6 @@
 //! The Player's report on its turn. It is a claim, never a fact.
 
-use crate::{inquiry, inquiry::Inquiries, plan::schema::of_answer, question::AnswerClaim};
+use crate::{evidence::Finding, inquiry, inquiry::Inquiries, plan::schema::of_answer, question::AnswerClaim};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use text::{
@@ -58,11 +58,66 @@ pub struct PlayerReport {
 
 /// A claim that the tree or the Gates contradict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Discrepancy {
-    /// The claim.
-    pub claim: String,
-    /// The fact that contradicts it.
-    pub fact: String,
+#[serde(rename_all = "snake_case")]
+pub enum Discrepancy {
+    /// `files_modified` names a file that the turn did not change.
+    NotModified(String),
+    /// `files_created` names a file that the turn did not create.
+    NotCreated {
+        /// The path.
+        path: String,
+        /// What the turn did instead.
+        instead: InsteadOfCreating,
+    },
+    /// `tests_written` names a test that the commit does not have.
+    NoSuchTest(String),
+    /// The report claims that tests ran or passed, and they did not.
+    Tests {
+        /// The claim.
+        claim: TestClaim,
+        /// The result of the test run.
+        finding: Finding,
+    },
+    /// `requirements_addressed` names a criterion whose check failed.
+    CheckFailed {
+        /// The criterion's number, from 1.
+        number: usize,
+        /// The criterion's text.
+        text: String,
+        /// The result of the check.
+        finding: Finding,
+    },
+    /// `ready_for_validation` is true, and `requirements_remaining` names these.
+    NotReady {
+        /// The first.
+        first: String,
+        /// The number of further ones.
+        more: usize,
+    },
+    /// The work is called complete, and ignore rules left new files out of the commit.
+    LeftOut(LeftOut),
+}
+
+/// What a turn did with a file instead of creating it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InsteadOfCreating {
+    /// It deleted the file.
+    Deleted,
+    /// It changed the file, which was there before.
+    Changed,
+    /// It did nothing with it.
+    Nothing,
+}
+
+/// A claim about a test run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestClaim {
+    /// `tests_passed` is true.
+    Passed,
+    /// `tests_run` is true.
+    Ran,
 }
 
 /// Parses a Player's answer. One that asks a person needs no report.

@@ -1,9 +1,12 @@
 //! The Coach's prompt.
 
-use crate::agents::{
-    definition::Definition,
-    fence::fenced,
-    prompt::{InstructionFile, Prompt, Snapshot, evidence, parts::listed, questions},
+use crate::{
+    agents::{
+        definition::Definition,
+        fence::fenced,
+        prompt::{InstructionFile, Prompt, Snapshot, evidence, parts::listed, questions},
+    },
+    messages,
 };
 use domain::{
     decision::{Issue, Probing},
@@ -93,7 +96,10 @@ impl CoachInput<'_> {
         if self.discrepancies.is_empty() {
             return;
         }
-        let shown = |found: &Discrepancy| format!("claimed: {}; in fact: {}", found.claim, found.fact);
+        let shown = |found: &Discrepancy| {
+            let (claim, fact) = (messages::claim(found), messages::contradiction(found));
+            format!("claimed: {claim}; in fact: {fact}")
+        };
         let found: Vec<String> = self.discrepancies.iter().map(shown).collect();
         let found = fenced("discrepancies", &listed(&found, MAX_DISCREPANCIES), MAX_CLAIMS);
         let body = "These claims are contradicted by the files or by the test run:";

@@ -1,11 +1,14 @@
 //! Shows the Gates' results to the Coach: as facts, with the output of tools in fences.
 
-use crate::agents::{
-    fence::fenced,
-    prompt::{
-        MAX_LIST, Prompt,
-        parts::{item_lines, listed, one_line},
+use crate::{
+    agents::{
+        fence::fenced,
+        prompt::{
+            MAX_LIST, Prompt,
+            parts::{item_lines, listed, one_line},
+        },
     },
+    messages,
 };
 use domain::{
     decision::{Issue, Probing},
@@ -145,24 +148,32 @@ fn shown(what: &str, uncounted: &str, evidence: &Evidence, max: usize) -> String
             Absence::CouldNotStart { .. }
             | Absence::HostRefused { .. }
             | Absence::Unreadable { .. }
+            | Absence::CiUnreadable { .. }
             | Absence::Unfinished { .. }
             | Absence::JudgesPull { .. } => {
-                format!("\n{what}: absent.\n\n{}\n", fenced("reason", &absence.sentence(), max))
+                format!(
+                    "\n{what}: absent.\n\n{}\n",
+                    fenced("reason", &messages::absence(absence), max)
+                )
             }
             Absence::NoCommand
+            | Absence::NoCi
             | Absence::TimedOut { .. }
             | Absence::NotReached
             | Absence::CiHeld
             | Absence::NotInThisVersion
             | Absence::Inline
             | Absence::Unnamed
-            | Absence::NoResultByName { .. } => format!("\n{what}: absent, {}.\n", one_line(&absence.sentence())),
+            | Absence::NoResultByName { .. } => {
+                format!("\n{what}: absent, {}.\n", one_line(&messages::absence(absence)))
+            }
         },
     }
 }
 
 fn ran(what: &str, word: &str, uncounted: &str, finding: &Finding, max: usize) -> String {
-    let output = finding.output.trim();
+    let output = messages::output(finding);
+    let output = output.trim();
     if finding.command.is_empty() {
         let said = if output.is_empty() {
             String::new()

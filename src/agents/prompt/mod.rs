@@ -17,7 +17,10 @@ pub use parts::Tests;
 pub use planner::PlannerInput;
 pub use player::{Delivered, Demands, PlayerInput};
 
-use crate::agents::fence::{fenced, marked, notice};
+use crate::{
+    agents::fence::{fenced, marked, notice},
+    messages,
+};
 use domain::{blocked::StopCause, contract::Missing, feature::EarlierComment, question::Question};
 use serde_json::Value;
 use std::fmt::Write;
@@ -171,7 +174,7 @@ impl Prompt {
              review the rest again."
         );
         if !missing.criteria.is_empty() {
-            let lacking: Vec<&str> = missing.criteria.iter().map(|(_, why)| why.as_str()).collect();
+            let lacking: Vec<String> = missing.criteria.iter().map(messages::criterion_of_decision).collect();
             let lacking = fenced("criteria", &lacking.join("\n"), MAX_OUTPUT);
             // Writing to a String cannot fail.
             let _ = write!(

@@ -1,8 +1,11 @@
 //! The parts that the prompts of several roles share: the issue, the task, findings, instruction files, lists.
 
-use crate::agents::{
-    fence::{fenced, visible},
-    prompt::{InstructionFile, MAX_ISSUE, Prompt, Snapshot},
+use crate::{
+    agents::{
+        fence::{fenced, visible},
+        prompt::{InstructionFile, MAX_ISSUE, Prompt, Snapshot},
+    },
+    messages,
 };
 use chrono::DateTime;
 use domain::{
@@ -189,7 +192,8 @@ fn item_line(item: &Issue) -> String {
     };
     let line = format!(
         "- [{severity}, {}]{place}: {}{suggestion}",
-        item.category, item.description
+        item.problem.category(),
+        messages::problem(item)
     );
     shorten::middle(&line, MAX_ITEM)
 }

@@ -1,14 +1,17 @@
 //! Shows questions about a change, to the Coach that answers them and to the Player that may answer first.
 
-use crate::agents::{
-    fence::fenced,
-    prompt::{
-        MAX_LIST, Prompt,
-        parts::{listed, one_line},
+use crate::{
+    agents::{
+        fence::fenced,
+        prompt::{
+            MAX_LIST, Prompt,
+            parts::{listed, one_line},
+        },
     },
+    messages,
 };
 use domain::{
-    question::{AnswerClaim, OpenQuestion, Question, QuoteSource, Topic},
+    question::{AnswerClaim, OpenQuestion, Question, QuoteSource, Topic, Unsettled},
     test_outcome::TestOutcome,
 };
 use std::fmt::Write;
@@ -53,13 +56,15 @@ pub(super) fn to_coach(prompt: &mut Prompt, questions: &[Question], claims: &[(&
 }
 
 /// Returns the questions whose answers are missing, each with the reason.
-pub(super) fn open<'a>(questions: &'a [Question], missing: &[(usize, String)]) -> String {
-    let shown = missing.iter().filter_map(|(number, why)| {
-        let question: &'a Question = questions.get(number.checked_sub(1)?)?;
+pub(super) fn open(questions: &[Question], missing: &[Unsettled]) -> String {
+    let shown = missing.iter().filter_map(|unsettled| {
+        let number = unsettled.open.number;
+        let question = questions.get(number.checked_sub(1)?)?;
+        let why = messages::question_of_decision(unsettled);
         Some(format!(
             "{}\n\n{}",
-            shown(*number, question),
-            fenced("reason", why, MAX_CLAIM)
+            shown(number, question),
+            fenced("reason", &why, MAX_CLAIM)
         ))
     });
     shown.collect::<Vec<_>>().join("\n\n")
@@ -99,6 +104,9 @@ fn shown(number: usize, question: &Question) -> String {
         let _ = writeln!(material, "at: {}:{line}", one_line(path));
     }
     let _ = write!(material, "\n{}", question.material);
+    if let Some(absence) = &question.absence {
+        material.push_str(&messages::absence(absence));
+    }
     let label = format!("question {number}");
     format!(
         "**Question {number}.** {}{place}\n\n{}",

@@ -15,11 +15,12 @@ use domain::{
     design::{Design, DesignRequest, schema as design_schema},
     evidence::{Absence, Counts, Evidence, Excuse, Excused, Finding, Gate, GateReport, GateResult, Weight},
     feature::EarlierComment,
+    grounds::{Doubt, OpenCriterion},
     ids::{Millis, TaskId, TurnNumber, User, UserId},
     integrity::Rule,
     plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort, schema::schema as plan_schema},
-    question::{AnswerClaim, OpenQuestion, OpenReason, Question, Topic, both_forms},
-    report::{Discrepancy, PlayerReport, schema as report_schema},
+    question::{AnswerClaim, OpenQuestion, OpenReason, Question, Topic, Unsettled, both_forms},
+    report::{Discrepancy, PlayerReport, TestClaim, schema as report_schema},
     test_outcome::TestOutcome,
 };
 use serde_json::json;
@@ -77,26 +78,14 @@ fn task() -> PlannedTask {
 fn items() -> Vec<Issue> {
     vec![
         Issue {
-            severity: Severity::MustFix,
-            category: "correctness".to_owned(),
-            description: "Tabs are not counted as spaces".to_owned(),
             file: Some("src/count.rs".to_owned()),
             line: Some(12),
             suggestion: Some("text.split_whitespace()".to_owned()),
-            rule: None,
-            outcome: None,
-            what: None,
+            ..Issue::remark("correctness", "Tabs are not counted as spaces")
         },
         Issue {
             severity: Severity::NiceToHave,
-            category: "design".to_owned(),
-            description: "The name could be shorter".to_owned(),
-            file: None,
-            line: None,
-            suggestion: None,
-            rule: None,
-            outcome: None,
-            what: None,
+            ..Issue::remark("design", "The name could be shorter")
         },
     ]
 }
@@ -174,7 +163,11 @@ fn everything() -> GateReport {
         weight,
         items: Vec::new(),
     };
-    let absent = |what: &str| Evidence::Absent(Absence::Unfinished { what: what.to_owned() });
+    let absent = |reason: &str| {
+        Evidence::Absent(Absence::CiUnreadable {
+            reason: reason.to_owned(),
+        })
+    };
     let mut report = red("test count::tabs ... FAILED");
     report.excused = vec![Excused {
         test: "net::slow".to_owned(),
@@ -518,9 +511,13 @@ fn a_player_is_told_the_design_the_demands_and_what_was_delivered() {
 #[test]
 fn a_coach_is_told_facts_apart_from_claims() {
     let (task, gates, report) = (task(), everything(), report());
-    let discrepancies = [Discrepancy {
-        claim: "the tests passed".to_owned(),
-        fact: "`cargo test` exited with 101".to_owned(),
+    let discrepancies = [Discrepancy::Tests {
+        claim: TestClaim::Passed,
+        finding: Finding {
+            command: "cargo test".to_owned(),
+            exit_code: Some(101),
+            ..Finding::default()
+        },
     }];
     let first = CoachInput {
         report: Some(&report),
@@ -541,7 +538,11 @@ fn a_coach_is_told_facts_apart_from_claims() {
     };
     insta::assert_snapshot!("coach_probe_answers", shown(&probed.prompt(&coach())));
     let missing = Missing {
-        criteria: vec![(1, "criterion 1 (it prints) was not looked at".to_owned())],
+        criteria: vec![OpenCriterion {
+            number: 1,
+            text: "it prints".to_owned(),
+            doubt: Doubt::NotLookedAt,
+        }],
         answers: Vec::new(),
     };
     let evidence = first.prompt(&coach()).supplement_alone("{}", &missing, &[]);
@@ -556,6 +557,7 @@ fn questions() -> Vec<Question> {
         about: about.iter().map(|name| (*name).to_owned()).collect(),
         place: Some(("src/count.rs".to_owned(), 12)),
         material: material.to_owned(),
+        absence: None,
     };
     let forms = both_forms(
         Some("assert_eq!(count(\"a b\"), 2);"),
@@ -600,7 +602,13 @@ fn questions_come_with_both_forms_and_the_authors_answers_are_claims() {
     insta::assert_snapshot!("coach_questions", shown(&prompt));
     let missing = Missing {
         criteria: Vec::new(),
-        answers: vec![(1, "question 1 has no answer".to_owned())],
+        answers: vec![Unsettled {
+            open: OpenQuestion {
+                number: 1,
+                why: OpenReason::Unanswered,
+            },
+            question: gates.questions[0].clone(),
+        }],
     };
     let alone = prompt.supplement_alone("{}", &missing, &gates.questions);
     insta::assert_snapshot!("coach_answers_alone", shown(&alone));
@@ -760,8 +768,8 @@ fn prompts_stay_bounded_whatever_the_input() {
     let mut found = items();
     found.extend(vec![
         Issue {
-            description: huge.clone(),
-            ..items().remove(0)
+            suggestion: Some(huge.clone()),
+            ..Issue::remark("correctness", &huge)
         };
         60
     ]);

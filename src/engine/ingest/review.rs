@@ -28,6 +28,7 @@ use domain::{
         event::{Event, Target},
     },
     ids::{TaskId, User},
+    problem::Problem,
     task::{HumanReview, PersonDid},
 };
 use text::shorten;
@@ -204,25 +205,27 @@ impl<'a> About<'a> {
     async fn content(&self, severity: Severity, said: &Parsed) -> Result<HumanReview, EffectError> {
         let (repo, pull) = (self.context.repo(), self.pull.number);
         let comments = repo.review_comments(pull, self.review.id).await?;
-        let item = |description: String| Issue {
+        let item = |problem| Issue {
             severity,
-            ..Issue::must_fix("review", &description)
+            ..Issue::must_fix(problem)
         };
         let body = self.review.body.trim();
         let mut items = Vec::new();
         if !body.is_empty() && *said == Parsed::None {
-            items.push(item(shorten::middle(body, MAX_BODY)));
+            let text = shorten::middle(body, MAX_BODY);
+            items.push(Issue {
+                severity,
+                ..Issue::remark("review", &text)
+            });
         }
         let shown = comments.iter().take(MOST_COMMENTS);
         items.extend(shown.map(|comment| on_line(comment, severity)));
         let more = comments.len().saturating_sub(MOST_COMMENTS);
         if more > 0 {
-            items.push(item(format!(
-                "{more} more comments of this review stand on the pull request"
-            )));
+            items.push(item(Problem::MoreRemarks(more)));
         }
         if items.is_empty() && severity == Severity::MustFix {
-            items.push(item("changes are requested, without a word of which".to_owned()));
+            items.push(item(Problem::NothingNamed));
         }
         Ok(HumanReview {
             id: self.review.id,
@@ -258,6 +261,6 @@ fn on_line(comment: &LineComment, severity: Severity) -> Issue {
         severity,
         file: Some(comment.path.clone()).filter(|path| !path.is_empty()),
         line: comment.line.or(comment.original_line),
-        ..Issue::must_fix("review", &shorten::middle(comment.body.trim(), MAX_COMMENT))
+        ..Issue::remark("review", &shorten::middle(comment.body.trim(), MAX_COMMENT))
     }
 }

@@ -9,7 +9,6 @@ use crate::{
     },
     gates,
     gates::Chosen,
-    messages,
 };
 use domain::{
     blocked::Defect,
@@ -32,9 +31,7 @@ pub(super) async fn baseline(
     if let Some(known) = kept(context, commit, &named).await? {
         return Ok(known);
     }
-    let mut found = gates::preflight(&context.gate_context(), mirror, commit, settings, &context.job.cancel).await?;
-    found.setup.iter_mut().for_each(messages::word_evidence);
-    messages::word_evidence(&mut found.tests);
+    let found = gates::preflight(&context.gate_context(), mirror, commit, settings, &context.job.cancel).await?;
     keep(context, &found, &named).await?;
     Ok(found)
 }

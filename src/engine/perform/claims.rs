@@ -8,7 +8,7 @@ use crate::{
     gates,
 };
 use domain::{
-    claims::{CommitFacts, discrepancies, left_out},
+    claims::{CommitFacts, discrepancies},
     evidence::GateReport,
     ids::Sha,
     report::{ChangedPaths, Discrepancy},
@@ -54,7 +54,8 @@ pub(super) async fn contradicted(
         gates,
         criteria: &task.plan.acceptance_criteria,
     };
-    Ok([left_out(&turn.left_out), discrepancies(report, &known)].concat())
+    let left_out = turn.left_out.iter().cloned().map(Discrepancy::LeftOut);
+    Ok(left_out.chain(discrepancies(report, &known)).collect())
 }
 
 async fn changed(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<ChangedPaths, EffectError> {

@@ -70,10 +70,11 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
     let lacking = context.patiently(facts).await?;
     if !lacking.is_empty() {
         let (supplement, last) = look.ask_for_missing(&gates, &decision, &lacking).await?;
-        let numbers = |missing: &[(usize, String)]| missing.iter().map(|(number, _)| *number).collect::<Vec<_>>();
+        let criteria: Vec<usize> = lacking.criteria.iter().map(|open| open.number).collect();
+        let questions: Vec<usize> = lacking.answers.iter().map(|one| one.open.number).collect();
         decision = decision
-            .with_findings(&numbers(&lacking.criteria), supplement.criteria)
-            .with_answers(&numbers(&lacking.answers), supplement.answers);
+            .with_findings(&criteria, supplement.criteria)
+            .with_answers(&questions, supplement.answers);
         checkout = checkout.and(last);
     }
     let facts = || look.with_facts(&decision, &gates, &checkout, judge);
@@ -151,10 +152,7 @@ impl Look<'_> {
     async fn probe(&self, commands: &[String]) -> Result<Vec<GateResult>, EffectError> {
         let context = self.context.gate_context();
         let cancel = &self.context.job.cancel;
-        let mut results = gates::probe(&context, self.mirror, self.head, self.settings, commands, cancel).await?;
-        for result in &mut results {
-            messages::word_evidence(&mut result.evidence);
-        }
+        let results = gates::probe(&context, self.mirror, self.head, self.settings, commands, cancel).await?;
         Ok(results)
     }
 
@@ -317,10 +315,11 @@ fn remarks(turn: &Turn) -> Vec<String> {
 }
 
 fn remark(login: &str, item: &Issue) -> String {
+    let words = messages::problem(item);
     match (&item.file, item.line) {
-        (Some(file), Some(line)) => format!("{login} on {file}:{line}: {}", item.description),
-        (Some(file), None) => format!("{login} on {file}: {}", item.description),
-        (None, _) => format!("{login}: {}", item.description),
+        (Some(file), Some(line)) => format!("{login} on {file}:{line}: {words}"),
+        (Some(file), None) => format!("{login} on {file}: {words}"),
+        (None, _) => format!("{login}: {words}"),
     }
 }
 

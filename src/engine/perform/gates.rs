@@ -11,7 +11,6 @@ use crate::{
     },
     gates,
     gates::{Deadlines, GateContext, GateError, Subject},
-    messages,
 };
 use domain::{
     blocked::RepositoryFault,
@@ -54,8 +53,7 @@ pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Em
     };
     let from = context.engine.now();
     let shown = context.on_board(Worker::Gates, Some((task.id, turn.number)));
-    let mut report = gates::verify(&context.gate_context(), &subject, &context.job.cancel).await?;
-    messages::word_report(&mut report);
+    let report = gates::verify(&context.gate_context(), &subject, &context.job.cancel).await?;
     drop(shown);
     let time = (from, context.engine.now());
     let span = spans::gates(&context.key(), task.id, turn.number, time, &report);

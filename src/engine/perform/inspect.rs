@@ -7,8 +7,11 @@ use crate::{
         perform::{context::EffectContext, ground::Ground},
     },
 };
-use domain::decision::Issue;
-use git::{NotEncoded, PolicyFinding, Prepared, RepoPath, TreeFinding};
+use domain::{
+    decision::Issue,
+    problem::{Forbidden, Problem, Uncommitted},
+};
+use git::{AttributeRule, NotEncoded, PolicyFinding, Prepared, RepoPath, TreeFinding};
 use std::collections::BTreeSet;
 use text::secret::Secrets;
 
@@ -53,36 +56,65 @@ fn place(finding: &PolicyFinding) -> Option<&RepoPath> {
 }
 
 fn item(finding: &PolicyFinding) -> Issue {
-    let (category, line) = match finding {
-        PolicyFinding::Protected { .. } => ("protected_path", None),
-        PolicyFinding::EscapingLink { .. } => ("escaping_link", None),
-        PolicyFinding::Submodule { .. } => ("submodule", None),
-        PolicyFinding::Filtered { .. } => ("filtered_file", None),
-        PolicyFinding::Secret { line, .. } => ("secret", u32::try_from(*line).ok()),
-        PolicyFinding::SecretName { .. } => ("secret", None),
+    let (why, line) = match finding {
+        PolicyFinding::Protected { pattern, .. } => (Forbidden::Protected(pattern.clone()), None),
+        PolicyFinding::EscapingLink { .. } => (Forbidden::EscapingLink, None),
+        PolicyFinding::Submodule { .. } => (Forbidden::Submodule, None),
+        PolicyFinding::Filtered { filter, rule, .. } => {
+            let (filter, rule) = (filter.clone(), attributes(rule.as_ref()));
+            (Forbidden::Filtered { filter, rule }, None)
+        }
+        PolicyFinding::Secret { line, kind, .. } => (Forbidden::Secret(kind.to_string()), u32::try_from(*line).ok()),
+        PolicyFinding::SecretName { masked, kind } => {
+            let (masked, kind) = (masked.clone(), kind.to_string());
+            (Forbidden::SecretName { masked, kind }, None)
+        }
     };
-    let text = format!("The commit was not pushed: {finding}. Take this out of your change.");
     Issue {
         file: place(finding).map(ToString::to_string),
         line,
-        ..Issue::must_fix(category, &text)
+        ..Issue::must_fix(Problem::Forbidden(why))
     }
+}
+
+fn attributes(rule: Option<&AttributeRule>) -> String {
+    rule.map_or_else(|| ".gitattributes".to_owned(), ToString::to_string)
 }
 
 /// Returns the findings in the working copy that make it impossible to commit. Files that are only skipped do not
 /// count.
 pub(super) fn refused(findings: &[TreeFinding], secrets: &Secrets) -> Vec<Issue> {
-    let rejected = findings.iter().filter(|finding| finding.rejects());
-    let said = rejected.map(|finding| secrets.mask(&format!("The work was not taken: {finding}.")));
-    said.map(|said| Issue::must_fix("unusable_file", &said)).collect()
+    let rejected = findings.iter().filter_map(|finding| uncommitted(finding, secrets));
+    rejected.map(|why| Issue::must_fix(Problem::Uncommitted(why))).collect()
+}
+
+fn uncommitted(finding: &TreeFinding, secrets: &Secrets) -> Option<Uncommitted> {
+    let masked = |path: &RepoPath| secrets.mask(&path.to_string());
+    Some(match finding {
+        TreeFinding::Special { .. } => return None,
+        TreeFinding::Unreadable { path } => Uncommitted::Unreadable(masked(path)),
+        TreeFinding::RefusedName { path } => Uncommitted::RefusedName(masked(path)),
+        TreeFinding::TooDeep { path } => Uncommitted::TooDeep(masked(path)),
+        TreeFinding::FileTooLarge { path, size, limit } => Uncommitted::FileTooLarge {
+            path: masked(path),
+            size: *size,
+            limit: *limit,
+        },
+        TreeFinding::TotalTooLarge { size, limit } => Uncommitted::TotalTooLarge {
+            size: *size,
+            limit: *limit,
+        },
+        TreeFinding::TooManyFiles { limit } => Uncommitted::TooManyFiles(*limit),
+        TreeFinding::CheckoutGone => Uncommitted::CheckoutGone,
+    })
 }
 
 /// Returns the item for a file that git could not store.
 pub(super) fn not_encoded(file: &NotEncoded) -> Issue {
-    let text = format!("The work was not taken: {file}. Write the file in this encoding.");
+    let (encoding, rule) = (file.encoding.clone(), attributes(file.rule.as_ref()));
     Issue {
         file: Some(file.path.to_string()),
-        ..Issue::must_fix("encoding", &text)
+        ..Issue::must_fix(Problem::Uncommitted(Uncommitted::NotEncoded { encoding, rule }))
     }
 }
 
@@ -98,10 +130,9 @@ async fn open_conflicts(prepared: &Prepared, ground: &Ground) -> Result<Vec<Issu
                 .any(|line| line.starts_with(b"<<<<<<< "))
         });
         if marked {
-            let text = "The conflict markers are still in the file: resolve the merge.";
             items.push(Issue {
                 file: Some(path.clone()),
-                ..Issue::must_fix("merge_conflict", text)
+                ..Issue::must_fix(Problem::ConflictMarkers)
             });
         }
     }

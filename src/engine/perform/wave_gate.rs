@@ -9,7 +9,6 @@ use crate::{
     },
     gates,
     gates::{WaveSubject, WholeFeature},
-    messages,
 };
 use domain::{
     evidence::{Evidence, Gate, GateReport, Profile, profile},
@@ -43,8 +42,7 @@ pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -
         settings: &settings,
         waived: &context.waived(),
     };
-    let mut report = gates::verify_wave(&context.gate_context(), &subject, &context.job.cancel).await?;
-    messages::word_report(&mut report);
+    let report = gates::verify_wave(&context.gate_context(), &subject, &context.job.cancel).await?;
     let broke = match profile(kind, &report) {
         Profile::Failed(_) => broke(context, &subject, &report).await?,
         Profile::Passed | Profile::Absent(_) => None,

@@ -210,6 +210,7 @@ fn question(trial: &Trial<'_>, ignored: &BTreeMap<(String, u32), String>) -> Opt
         about: about.into_iter().cloned().collect(),
         place: Some((path.clone(), *line)),
         material: lines.collect::<Vec<_>>().join("\n"),
+        absence: None,
     })
 }
 

@@ -320,6 +320,7 @@ impl Experimenting<'_> {
             about: vec![test.row.name().to_owned()],
             place: test.row.site.clone(),
             material: material.join("\n"),
+            absence: None,
         }
     }
 }

@@ -245,6 +245,7 @@ fn question(unnoticed: &[Function]) -> Option<Question> {
         about: unnoticed.iter().map(|function| function.body.name.clone()).collect(),
         place: Some((first.path.clone(), first.body.line)),
         material: places.join("\n"),
+        absence: None,
     })
 }
 

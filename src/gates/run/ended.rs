@@ -236,6 +236,7 @@ pub(super) fn unreadable(path: &str, reason: String) -> Evidence {
     Evidence::Absent(Absence::Unreadable {
         path: path.to_owned(),
         reason,
+        after: None,
     })
 }
 

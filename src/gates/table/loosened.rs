@@ -89,6 +89,7 @@ fn asked(name: &str, place: (String, u32), lines: &[String]) -> Question {
         about: vec![name.to_owned()],
         place: Some(place),
         material: lines.join("\n"),
+        absence: None,
     }
 }
 

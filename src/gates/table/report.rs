@@ -13,7 +13,7 @@ use crate::gates::{
 use domain::{
     decision::Issue,
     evidence::{Fact, Gate, GateResult, Weight},
-    integrity::Detail,
+    problem::Problem,
     question,
     question::{Question, Topic},
     test_outcome::{IntendedChange, TestOutcome, TestResult},
@@ -76,9 +76,10 @@ fn result(change: &Change, table: &Table<'_>, weight: Weight, required: &[&Row])
         Issue {
             file,
             line: line.flatten(),
-            outcome: Some(row.outcome()),
-            what: Some(Detail::Test(row.name().to_owned())),
-            ..Issue::must_fix("test", row.outcome().word())
+            ..Issue::must_fix(Problem::Outcome {
+                outcome: row.outcome(),
+                test: row.name().to_owned(),
+            })
         }
     };
     GateResult {
@@ -94,6 +95,7 @@ fn question(change: &Change, table: &Table<'_>, row: &Row) -> Question {
         about: vec![row.name().to_owned()],
         place: row.site.clone(),
         material: both_forms(change, row),
+        absence: None,
     };
     let shared = table.side.shared();
     match shared.first().filter(|_| !row.is_changed()) {
@@ -134,10 +136,8 @@ fn not_comparable(table: &Table<'_>) -> Option<Question> {
         topic: Topic::Outcome(TestOutcome::Adapted),
         place: paths.first().map(|path| (path.clone(), 1)),
         about: paths,
-        material: old
-            .absence()
-            .map(domain::evidence::Absence::sentence)
-            .unwrap_or_default(),
+        material: String::new(),
+        absence: old.absence().cloned(),
     })
 }
 

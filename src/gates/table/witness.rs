@@ -15,8 +15,8 @@ use crate::gates::{
 use domain::{
     evidence::{Absence, Evidence, Fact, Gate, GateResult, Touched, Weight},
     feature::Mode,
-    integrity::Detail,
     plan::{Check, TaskType},
+    problem::Problem,
     task::Origin,
     test_outcome::{MixedResult, TestResult, Witness},
     unrun::UnrunTests,
@@ -119,7 +119,7 @@ pub(crate) fn judge(
         result.items.extend(
             unrun
                 .clone()
-                .map(|unrun| gate_result::should_fix("test", Detail::Unrun(Box::new(unrun)), None)),
+                .map(|unrun| gate_result::should_fix(Problem::Unrun(unrun), None)),
         );
         result
     };

@@ -11,7 +11,8 @@ use domain::{
     decision::Issue,
     evidence::{Fact, Gate, GateResult, Weight},
     ids::Sha,
-    integrity::{Author, Detail, IntegrityFinding, Rule},
+    integrity::{Author, IntegrityFinding, Rule},
+    problem::Problem,
     question::Question,
 };
 use git::{TakeOutLimits, blocking};
@@ -102,9 +103,8 @@ fn install_hooks(files: &[FileChange]) -> Vec<Issue> {
     let new = manifests.filter_map(|file| {
         let of = |version: &Version| version.bytes().map(|bytes| hooks_of(&String::from_utf8_lossy(bytes)));
         let now = of(&file.after).filter(|now| !now.is_empty())?;
-        let what = Detail::InstallScript(now.replace('\n', "; "));
-        (of(&file.before).as_ref() != Some(&now))
-            .then(|| gate_result::should_fix("integrity", what, Some((file.path.clone(), 1))))
+        let script = Problem::InstallScript(now.replace('\n', "; "));
+        (of(&file.before).as_ref() != Some(&now)).then(|| gate_result::should_fix(script, Some((file.path.clone(), 1))))
     });
     new.collect()
 }

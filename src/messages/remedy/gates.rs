@@ -1,6 +1,7 @@
 //! The actions for a Gate that failed or could not run: one rule per Gate and reason.
 
 use crate::messages::{
+    evidence, problems,
     refused_host::refused_host,
     remedy::{LONGER_TESTS, code, plain},
 };
@@ -129,7 +130,7 @@ fn other(result: &GateResult, finding: &Finding) -> Vec<String> {
                 .to_owned(),
         ],
         Gate::Coverage => vec![
-            format!("Resume and ask for tests of the changed lines that none runs: {}", plain(&finding.output)),
+            format!("Resume and ask for tests of the changed lines that none runs: {}", plain(&evidence::output(finding))),
             "If the bound is too high for this repository, lower `coverage.threshold` in `.github/autobuild.yml` on the \
              default branch, then resume"
                 .to_owned(),
@@ -147,7 +148,7 @@ fn other(result: &GateResult, finding: &Finding) -> Vec<String> {
         )],
         Gate::Experiments | Gate::Probe(_) => Vec::new(),
         Gate::Ci => vec![
-            format!("Open the failing run of the repository's CI: {}", plain(&finding.sentence())),
+            format!("Open the failing run of the repository's CI: {}", plain(&evidence::finding(finding))),
             "If that run fails on the default branch too, fix it there, or set `ci: ignore`, then resume".to_owned(),
         ],
     }
@@ -155,7 +156,7 @@ fn other(result: &GateResult, finding: &Finding) -> Vec<String> {
 
 fn what_ran(finding: &Finding) -> String {
     if finding.command.is_empty() {
-        plain(&finding.output)
+        plain(&evidence::output(finding))
     } else {
         code(&finding.command)
     }
@@ -166,7 +167,7 @@ fn integrity(items: &[Issue]) -> Vec<String> {
     let Some(first) = found.next() else {
         return vec!["Read what integrity found, and resume with guidance on it".to_owned()];
     };
-    let rule = |rule: Rule| first.rule == Some(rule);
+    let rule = |rule: Rule| first.rule() == Some(rule);
     let place = place(first);
     if rule(Rule::Secret) {
         return vec![
@@ -184,7 +185,7 @@ fn integrity(items: &[Issue]) -> Vec<String> {
         more => format!(" and at {more} more"),
     };
     vec![
-        format!("Look at {place}{more}: {}", plain(&first.description)),
+        format!("Look at {place}{more}: {}", plain(&problems::problem(first))),
         "Resume and say what the code should do instead".to_owned(),
     ]
 }
@@ -264,7 +265,7 @@ fn absence(source: Source, reason: &Absence) -> Option<String> {
             let hosts: Vec<String> = hosts.iter().take(3).map(refused_host).collect();
             format!("{}. Then resume", hosts.join(". "))
         }
-        Absence::Unreadable { path, reason } => format!(
+        Absence::Unreadable { path, reason, .. } => format!(
             "Make the command write {}, or correct its name in `.github/autobuild.yml`, then resume: {}",
             code(path),
             plain(reason)
@@ -276,9 +277,9 @@ fn absence(source: Source, reason: &Absence) -> Option<String> {
             "Name a JUnit file as `test_report` in `.github/autobuild.yml`, so that {} has a result by name, or approve by hand",
             code(test)
         ),
-        Absence::Unfinished { what } => format!(
+        Absence::NoCi | Absence::CiUnreadable { .. } | Absence::Unfinished { .. } => format!(
             "Find out why the repository's CI gave no answer, start it again and resume, or set `ci: ignore`: {}",
-            plain(what)
+            plain(&evidence::absence(reason))
         ),
         Absence::JudgesPull { .. } => {
             "Do what the check asks on the pull request, or on GitHub: change its title, labels or size, approve it, or sign. \

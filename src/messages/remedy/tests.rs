@@ -2,11 +2,13 @@ use super::*;
 use domain::{
     blocked::{Cost, Defect, Failure, PreFlightCause, PreFlightFault, RepositoryFault, SpentScript, WorkStep},
     budget::{Measure, Month, Purse, Spent},
+    ci::{CheckState, OpenCheck, PullCheck},
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
     ids::{Millis, TaskId, TurnNumber, User, UserId},
     inquiry::Inquiries,
-    integrity::Rule,
+    integrity::{Detail, Rule},
+    problem::Problem,
 };
 use std::collections::BTreeSet;
 use text::mistake::SettingsMistake;
@@ -44,13 +46,18 @@ fn with(gate: Gate, evidence: Evidence, items: Vec<Issue>) -> GateReport {
     report
 }
 
-fn item(rule: Rule, description: &str) -> Issue {
+fn item(rule: Rule, code: &str) -> Issue {
+    let what = Detail::Code(code.to_owned());
     Issue {
-        rule: Some(rule),
         file: Some("src/a.rs".to_owned()),
         line: Some(7),
-        ..Issue::must_fix("integrity", description)
+        ..Issue::must_fix(Problem::Rule { rule, what })
     }
+}
+
+fn open_check(name: &str, state: CheckState) -> OpenCheck {
+    let name = name.to_owned();
+    OpenCheck { name, state }
 }
 
 fn red(gate: Gate, command: &str, output: &str) -> GateReport {
@@ -180,19 +187,20 @@ fn every_absence_has_an_action_of_its_own() {
             Absence::Unreadable {
                 path: "lcov.info".to_owned(),
                 reason: "it is not there".to_owned(),
+                after: None,
             },
             "write `lcov.info`",
         ),
         (Absence::Unnamed, "`test_report`"),
         (
             Absence::Unfinished {
-                what: "`build` is still running".to_owned(),
+                checks: vec![open_check("build", CheckState::Running("in_progress".to_owned()))],
             },
             "CI gave no answer",
         ),
         (
             Absence::JudgesPull {
-                what: "`PR title` failed".to_owned(),
+                checks: vec![open_check("PR title", CheckState::FailedOnPull(PullCheck::WithoutCode))],
             },
             "change its title, labels or size",
         ),

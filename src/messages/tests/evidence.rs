@@ -7,6 +7,7 @@ use super::{
 use crate::{messages, messages::MAX_CHARS};
 use domain::{
     blocked::BlockReason,
+    ci::{CheckState, OpenCheck},
     cost::{Cost, Spending},
     decision::{Issue, Severity},
     evidence::{
@@ -110,7 +111,10 @@ pub(super) fn held(say: Words<'_>) -> Vec<GateResult> {
             Gate::Ci,
             Informational,
             Evidence::Absent(Absence::Unfinished {
-                what: say("no CI ran on this commit"),
+                checks: vec![OpenCheck {
+                    name: say("build"),
+                    state: CheckState::NoAnswer(say("cancelled")),
+                }],
             }),
         ),
     ]
@@ -132,7 +136,7 @@ pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
     let skipped = Issue {
         file: Some(say("src/auth.rs")),
         line: Some(40),
-        ..Issue::must_fix("integrity", &say("test skipped: `#[ignore]` on `auth::expired`"))
+        ..Issue::remark("integrity", &say("test skipped: `#[ignore]` on `auth::expired`"))
     };
     let differs = Issue {
         severity: Severity::ShouldFix,
@@ -261,7 +265,7 @@ fn the_review_of_a_turn_says_what_changed_since_the_one_before() {
     task.turns[second].gates = Some(world::gates(&decent, 0));
     let mut items = world::items(&decent);
     items.remove(0);
-    items.push(Issue::must_fix("test", "The new test proves nothing"));
+    items.push(Issue::remark("test", "The new test proves nothing"));
     if let Some(verdict) = &mut task.turns[second].verdict {
         verdict.items = items;
     }
@@ -310,11 +314,10 @@ fn annotations_stay_under_the_limits_whatever_was_found() {
     let issue = |line: u32| {
         let words = "@ada fixes #1 \u{202e}".repeat(if line == 1 { 20_000 } else { 200 });
         Issue {
-            category: words.clone(),
             suggestion: Some(words.clone()),
             line: Some(line),
             file: Some("./src/auth.rs".to_owned()),
-            ..Issue::must_fix("test", &words)
+            ..Issue::remark(&words, &words)
         }
     };
     if let Some(verdict) = &mut task.turns[0].verdict {
@@ -400,7 +403,7 @@ fn the_living_comment_says_what_was_so_before() {
         let mut feature = world::busy(&decent);
         feature.preflight = Some(PreFlight {
             commit: world::sha('c'),
-            setup: Some("`npm ci` exited with 0".to_owned()),
+            setup: Some(Evidence::Passed(ran(&decent, "npm ci", 0, Counts::Unknown))),
             before,
             notes: vec!["Submodules are not supported: `vendor/lib` is left out.".to_owned()],
             doubts: vec![],
@@ -410,10 +413,10 @@ fn the_living_comment_says_what_was_so_before() {
         let (_, rest) = said.split_once("### Before the work began").unwrap();
         rest.split_once("### ").unwrap().0.trim().to_owned()
     };
-    let tests = || "`npm test` exited with 1, 7 passed, 2 failed".to_owned();
+    let tests = || Evidence::Failed(ran(&decent, "npm test", 1, known(7, 2, 0)));
     let all = [
         said(Before::NoTests {
-            why: "no command is set and none could be detected".to_owned(),
+            tests: Evidence::Absent(Absence::NoCommand),
         }),
         said(Before::Green { tests: tests() }),
         said(Before::Red {

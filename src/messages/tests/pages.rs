@@ -8,10 +8,10 @@ use crate::{
 use domain::{
     at_work::{AgentState, AtWork, RunActivity},
     blocked::{BlockReason, Failure, WorkStep as Step},
-    contract::{BrokenContract, Contract},
+    contract::Breach,
     cost::{Cost, Spending, Waiting, WaitsOn},
-    decision::{Outcome, Severity},
-    evidence::{Absence, Additions, Cause, Evidence, GateReport, Part, Unmet},
+    decision::{Issue, Outcome, Severity},
+    evidence::{Absence, Additions, Cause, Evidence, Finding, GateReport, Part, Unmet},
     feature::{ApprovalWhy, Before, CancelledWhy, Continuation, Feature, Phase, PreFlight, State, Suspension},
     ids::{Emission, Millis, PullNumber, TaskId, TurnNumber},
     plan::{
@@ -248,12 +248,11 @@ fn of_many_items_only_the_heaviest_stand_in_the_open() {
     let turn = &mut feature.tasks[1].turns[1];
     turn.gates = None;
     let verdict = turn.verdict.as_mut().unwrap();
-    let item = |severity, number: usize| domain::decision::Issue {
+    let item = |severity, number: usize| Issue {
         severity,
         file: None,
         line: None,
-        description: format!("{severity:?} {number}"),
-        ..world::items(&decent).remove(3)
+        ..Issue::remark("design", &format!("{severity:?} {number}"))
     };
     let severities = [Severity::NiceToHave, Severity::ShouldFix, Severity::MustFix];
     verdict.items = severities
@@ -305,10 +304,7 @@ fn an_approval_that_a_contract_lowered_says_which() {
     let turn = &mut feature.tasks[1].turns[0];
     let mut verdict = world::verdict(&decent, Outcome::Approve);
     verdict.outcome = Outcome::Feedback;
-    verdict.broken_contracts = vec![BrokenContract {
-        contract: Contract::GatesPassed,
-        why: "tests failed: `cargo test` exited with 101".to_owned(),
-    }];
+    verdict.breaches = vec![Breach::Gate(world::red_tests("cargo test"))];
     turn.verdict = Some(verdict);
     let task = &feature.tasks[1];
     let review = messages::review(&feature, task, &task.turns[0], None, &world::links(), CHANGE).unwrap();
@@ -523,7 +519,11 @@ fn what_red_tests_without_names_printed_is_part_of_the_block() {
     let mut feature = world::busy(&decent);
     let links = world::links();
     let before = Before::Red {
-        tests: "`npm tset` exited with 1, count unknown".to_owned(),
+        tests: Evidence::Failed(Finding {
+            command: "npm tset".to_owned(),
+            exit_code: Some(1),
+            ..Finding::default()
+        }),
         failing: Vec::new(),
         more: 0,
         output: "npm error Unknown command: \"tset\"".to_owned(),

@@ -6,13 +6,13 @@ use super::{
 };
 use crate::messages;
 use domain::{
-    contract::{BrokenContract, Contract},
+    contract::Breach,
     cost::Spending,
     decision::Outcome,
     feature::Feature,
     integrity::Rule,
     plan::Intent,
-    question::{AnswerVerdict, OpenQuestion, OpenReason, Question, QuestionAnswer, Topic},
+    question::{AnswerVerdict, OpenQuestion, OpenReason, Question, QuestionAnswer, Topic, Unsettled},
     task,
     task::{Approval, MergeState, WaivedFact, Waiver},
     test_outcome::{IntendedChange, TestOutcome},
@@ -24,6 +24,7 @@ fn question(say: Words<'_>, topic: Topic, about: &str) -> Question {
         about: vec![say(about)],
         place: Some((say("tests/auth.rs"), 12)),
         material: say("before:\nassert 1\nafter:\nassert 2"),
+        absence: None,
     }
 }
 
@@ -61,10 +62,10 @@ pub(super) fn asked(say: Words<'_>) -> Feature {
         open(2, OpenReason::NoSuchQuote { quote: say("no words") }),
         open(3, OpenReason::NotFine { because: say("no") }),
     ];
-    verdict.broken_contracts = vec![BrokenContract {
-        contract: Contract::QuestionsAnswered,
-        why: "question 2 (removed, still holds: `auth::old`) has no answer".to_owned(),
-    }];
+    verdict.breaches = vec![Breach::Question(Unsettled {
+        open: open(2, OpenReason::Unanswered),
+        question: question(say, Topic::Outcome(TestOutcome::RemovedStillHolds), "auth::old"),
+    })];
     if let Some(decision) = &mut verdict.decision {
         decision.answers = vec![
             answer(say, 1, AnswerVerdict::Fine, "A token is used once"),

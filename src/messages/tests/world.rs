@@ -142,14 +142,9 @@ pub(super) fn gates(say: Words<'_>, exit_code: i32) -> GateReport {
 pub(super) fn items(say: Words<'_>) -> Vec<Issue> {
     let item = |severity, category: &str, description: &str| Issue {
         severity,
-        category: say(category),
-        description: say(description),
         file: Some(say("src/auth.rs")),
         line: Some(12),
-        suggestion: None,
-        rule: None,
-        outcome: None,
-        what: None,
+        ..Issue::remark(&say(category), &say(description))
     };
     vec![
         Issue {
@@ -194,7 +189,7 @@ pub(super) fn verdict(say: Words<'_>, outcome: Outcome) -> Verdict {
             commands: Vec::new(),
             ignored: Vec::new(),
         }),
-        broken_contracts: Vec::new(),
+        breaches: Vec::new(),
         open_questions: Vec::new(),
         items,
     }
@@ -219,9 +214,15 @@ pub(super) fn turn(say: Words<'_>, number: u32, outcome: Outcome) -> Turn {
             ..PlayerReport::default()
         }),
         left_out: Vec::new(),
-        discrepancies: vec![Discrepancy {
-            claim: say("tests passed"),
-            fact: say("1 test failed"),
+        discrepancies: vec![Discrepancy::CheckFailed {
+            number: 2,
+            text: say("A token is used once"),
+            finding: Finding {
+                command: say("cargo test"),
+                exit_code: Some(1),
+                failing: vec![say("auth::once")],
+                ..Finding::default()
+            },
         }],
         gates: Some(gates(say, if outcome == Outcome::Approve { 0 } else { 101 })),
         verdict: Some(verdict(say, outcome)),
@@ -395,7 +396,7 @@ pub(super) fn busy(say: Words<'_>) -> Feature {
     third.waived = vec![Waiver {
         by: user("ida"),
         facts: vec![
-            task::WaivedFact::Finding(say("the clock is read")),
+            task::WaivedFact::Finding(Issue::remark("design", &say("the clock is read"))),
             task::WaivedFact::Test(say("auth::clock")),
         ],
     }];

@@ -232,7 +232,7 @@ impl FeaturePage<'_> {
                 @if let Some(verdict) = verdict {
                     @if !verdict.items.is_empty() {
                         ul { @for item in verdict.items.iter().take(MOST_ITEMS) {
-                            li.says { (weight(item.severity)) ": " (sentence(&self.masked(&item.description))) @if let Some(file) = &item.file { " (" code { (self.masked(file)) } ")" } }
+                            li.says { (weight(item.severity)) ": " (sentence(&self.masked(&messages::problem(item)))) @if let Some(file) = &item.file { " (" code { (self.masked(file)) } ")" } }
                         } }
                     }
                 }
@@ -243,9 +243,9 @@ impl FeaturePage<'_> {
     fn evidence(&self, title: &str, gates: &GateReport) -> Markup {
         let line = |evidence: &Evidence| match evidence {
             Evidence::Passed(finding) | Evidence::Failed(finding) => {
-                shorten::middle(&self.masked(&finding.sentence()), LONGEST)
+                shorten::middle(&self.masked(&messages::finding(finding)), LONGEST)
             }
-            Evidence::Absent(absence) => self.masked(&absence.sentence()),
+            Evidence::Absent(absence) => self.masked(&messages::absence(absence)),
         };
         html! {
             div.scroll tabindex="0" role="region" aria-label=(title) {

@@ -48,7 +48,7 @@ fn earlier() -> ChangedPaths {
     }
 }
 
-fn found_in(report: &PlayerReport, gates: &GateReport, criteria: &[Criterion]) -> Vec<String> {
+fn found_in(report: &PlayerReport, gates: &GateReport, criteria: &[Criterion]) -> Vec<Discrepancy> {
     let files = ["src/a.rs", "c.rs", "src/new.rs", "tests/new_test.sh"];
     let known = CommitFacts {
         turn: &changed(),
@@ -60,12 +60,9 @@ fn found_in(report: &PlayerReport, gates: &GateReport, criteria: &[Criterion]) -
         criteria,
     };
     discrepancies(report, &known)
-        .into_iter()
-        .map(|found| format!("{}: {}", found.claim, found.fact))
-        .collect()
 }
 
-fn found(report: &PlayerReport) -> Vec<String> {
+fn found(report: &PlayerReport) -> Vec<Discrepancy> {
     found_in(report, &green(), &[])
 }
 
@@ -89,14 +86,18 @@ fn another_spelling_an_ignored_file_and_an_earlier_turn_are_no_lie_and_an_invent
         files_created: strings(&["src/new.rs", "target/out", "c.rs", "gone.rs", "made/up.rs"]),
         ..PlayerReport::default()
     };
+    let not_created = |path: &str, instead| Discrepancy::NotCreated {
+        path: path.to_owned(),
+        instead,
+    };
     assert_eq!(
         found(&report),
         [
-            "files_modified names `a.rs`: this turn did not change it",
-            "files_modified names `/etc/xc.rs`: this turn did not change it",
-            "files_created names `c.rs`: it was there before, and this turn changed it",
-            "files_created names `gone.rs`: this turn deleted it",
-            "files_created names `made/up.rs`: this turn did not create it",
+            Discrepancy::NotModified("a.rs".to_owned()),
+            Discrepancy::NotModified("/etc/xc.rs".to_owned()),
+            not_created("c.rs", InsteadOfCreating::Changed),
+            not_created("gone.rs", InsteadOfCreating::Deleted),
+            not_created("made/up.rs", InsteadOfCreating::Nothing),
         ]
     );
 }
@@ -120,9 +121,8 @@ fn tests_are_known_by_name_by_file_or_by_the_changed_lines() {
         ]),
         ..PlayerReport::default()
     };
-    let fact = "this commit has no such test and no such file";
     let invented = ["refuses_nonsense", "src/a.rs::refuses_nonsense", "tests/other_test.sh"];
-    let expected = invented.map(|name| format!("tests_written names `{name}`: {fact}"));
+    let expected = invented.map(|name| Discrepancy::NoSuchTest(name.to_owned()));
     assert_eq!(found(&report), expected);
 }
 
@@ -134,15 +134,13 @@ fn what_the_gates_say_of_the_tests_contradicts_the_claim() {
         ..PlayerReport::default()
     };
     let red = GateReport::new(None, Evidence::Failed(ran(1, &["a"], &["b"])));
-    assert_eq!(
-        found_in(&claims, &red, &[]),
-        ["tests_passed is true: `t` exited with 1, 1 passed, 1 failed: b"]
-    );
+    let told = |finding: Finding| Discrepancy::Tests {
+        claim: TestClaim::Passed,
+        finding: finding.without_output(),
+    };
+    assert_eq!(found_in(&claims, &red, &[]), [told(ran(1, &["a"], &["b"]))]);
     let none = GateReport::new(None, Evidence::Passed(ran(0, &[], &[])));
-    assert_eq!(
-        found_in(&claims, &none, &[]),
-        ["tests_passed is true: no test ran: `t` exited with 0, 0 passed, 0 failed"]
-    );
+    assert_eq!(found_in(&claims, &none, &[]), [told(ran(0, &[], &[]))]);
     let mut excused = red.clone();
     excused.excused.push(Excused {
         test: "b".to_owned(),
@@ -150,9 +148,9 @@ fn what_the_gates_say_of_the_tests_contradicts_the_claim() {
     });
     let absent = GateReport::new(None, Evidence::Absent(Absence::NoCommand));
     for gates in [excused, absent, green()] {
-        assert_eq!(found_in(&claims, &gates, &[]), Vec::<String>::new());
+        assert_eq!(found_in(&claims, &gates, &[]), []);
     }
-    assert_eq!(found_in(&PlayerReport::default(), &red, &[]), Vec::<String>::new());
+    assert_eq!(found_in(&PlayerReport::default(), &red, &[]), []);
 }
 
 fn criteria() -> Vec<Criterion> {
@@ -191,9 +189,11 @@ fn a_criterion_whose_check_failed_was_not_addressed() {
         };
         assert_eq!(
             found_in(&report, &gates, &criteria()),
-            [
-                "requirements_addressed names criterion 2, `It waves`: its check failed: `t` exited with 1, 0 passed, 1 failed: waves"
-            ],
+            [Discrepancy::CheckFailed {
+                number: 2,
+                text: "It waves".to_owned(),
+                finding: ran(1, &[], &["waves"]).without_output(),
+            }],
             "{claim}"
         );
     }
@@ -202,7 +202,7 @@ fn a_criterion_whose_check_failed_was_not_addressed() {
             requirements_addressed: strings(&[claim]),
             ..PlayerReport::default()
         };
-        assert_eq!(found_in(&report, &gates, &criteria()), Vec::<String>::new(), "{claim}");
+        assert_eq!(found_in(&report, &gates, &criteria()), [], "{claim}");
     }
 }
 
@@ -214,11 +214,7 @@ fn what_remains_contradicts_readiness_unless_only_a_person_can_judge_it() {
         ..PlayerReport::default()
     };
     for none in [&[][..], &["none"], &["-", ""], &["It reads well"], &["3"]] {
-        assert_eq!(
-            found_in(&ready(none), &green(), &criteria()),
-            Vec::<String>::new(),
-            "{none:?}"
-        );
+        assert_eq!(found_in(&ready(none), &green(), &criteria()), [], "{none:?}");
     }
     assert_eq!(
         found_in(
@@ -226,13 +222,16 @@ fn what_remains_contradicts_readiness_unless_only_a_person_can_judge_it() {
             &green(),
             &criteria()
         ),
-        ["ready_for_validation is true: requirements_remaining of the same report names `It waves` and 1 more"]
+        [Discrepancy::NotReady {
+            first: "It waves".to_owned(),
+            more: 1,
+        }]
     );
     let honest = PlayerReport {
         ready_for_validation: false,
         ..ready(&["It waves"])
     };
-    assert_eq!(found_in(&honest, &green(), &criteria()), Vec::<String>::new());
+    assert_eq!(found_in(&honest, &green(), &criteria()), []);
 }
 
 proptest! {
@@ -250,22 +249,4 @@ proptest! {
         };
         prop_assert!(found_in(&report, &green(), &criteria()).len() <= MOST_DISCREPANCIES);
     }
-}
-
-#[test]
-fn files_that_were_left_out_contradict_that_the_work_is_complete() {
-    let left = LeftOut {
-        rule: "data/.gitignore:3".to_owned(),
-        pattern: "*.json".to_owned(),
-        files: vec!["data/a.json".to_owned(), "data/b.json".to_owned()],
-        count: 9,
-    };
-    let fact = "`data/a.json`, `data/b.json` and 7 more were left out of the commit because of data/.gitignore:3: \
-                `*.json`; a file that files_created or the plan names is taken all the same";
-    assert_eq!(left_out(std::slice::from_ref(&left))[0].fact, fact);
-    let items: Vec<Issue> = left_out_items(&[left]).collect();
-    assert_eq!(
-        (items[0].severity, items[0].description.as_str()),
-        (Severity::ShouldFix, fact)
-    );
 }

@@ -1,7 +1,7 @@
 //! Compares the tests that a report claims to have written with the tests and files of the commit.
 
 use crate::{
-    claims::{CommitFacts, MOST_CLAIMS, contradiction, spelling::spellings},
+    claims::{CommitFacts, MOST_CLAIMS, spelling::spellings},
     evidence::{Evidence, Finding, TestNames},
     report::{Discrepancy, PlayerReport},
 };
@@ -20,11 +20,8 @@ pub(super) fn invented(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Di
     let findings: Vec<&Finding> = all.filter_map(Evidence::finding).collect();
     let claims = report.tests_written.iter().take(MOST_CLAIMS);
     let is_invented = |claim: &&String| !claim.trim().is_empty() && !exists(claim, known, &findings);
-    let fact = "this commit has no such test and no such file";
-    let invented = claims.filter(is_invented);
-    invented
-        .map(|claim| contradiction("tests_written", claim, fact))
-        .collect()
+    let invented = claims.filter(is_invented).cloned();
+    invented.map(Discrepancy::NoSuchTest).collect()
 }
 
 fn exists(claim: &str, known: &CommitFacts<'_>, findings: &[&Finding]) -> bool {

@@ -1,10 +1,7 @@
 //! The reasons why there is no evidence.
 
-use crate::refused_host::RefusedHost;
+use crate::{ci::OpenCheck, evidence::Finding, refused_host::RefusedHost};
 use serde::{Deserialize, Serialize};
-
-/// The most hosts in a sentence.
-const NAMED_HOSTS: usize = 10;
 
 /// The reason why there is no evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,8 +46,10 @@ pub enum Absence {
     Unreadable {
         /// Its path.
         path: String,
-        /// The problem with it, as a sentence.
+        /// The reader's message, for example "not found".
         reason: String,
+        /// The result of the command that should have written it, if that failed.
+        after: Option<Finding>,
     },
     /// New failures cannot be told from old ones: the tests failed before, and their runner names none.
     Unnamed,
@@ -59,58 +58,23 @@ pub enum Absence {
         /// The name that is asked about.
         test: String,
     },
-    /// A check by someone else gave no usable result in time.
+    /// No check by someone else began.
+    NoCi,
+    /// The checks by others could not be read.
+    CiUnreadable {
+        /// The forge's answer.
+        reason: String,
+    },
+    /// Checks by others gave no usable result in time.
     Unfinished {
-        /// The check's name and state, as a sentence.
-        what: String,
+        /// The checks.
+        checks: Vec<OpenCheck>,
     },
     /// CI is held until a person lets it run.
     CiHeld,
-    /// A check by someone else judges the pull request and not the code, so a person has to act.
+    /// Checks by others judge the pull request and not the code, so a person has to act.
     JudgesPull {
-        /// The check's name and why no Player can mend it, as a sentence.
-        what: String,
+        /// The checks.
+        checks: Vec<OpenCheck>,
     },
-}
-
-impl Absence {
-    /// Returns the reason for people.
-    pub fn sentence(&self) -> String {
-        match self {
-            Self::NoCommand => "no command is set and none could be detected".to_owned(),
-            Self::CouldNotStart { command, reason } => format!("`{command}` could not start: {reason}"),
-            Self::TimedOut {
-                command,
-                seconds,
-                in_test,
-                ..
-            } => {
-                let place = in_test
-                    .as_ref()
-                    .map_or_else(String::new, |test| format!(", in `{test}`"));
-                format!("AutoBuild stopped `{command}` after {seconds} seconds{place}")
-            }
-            Self::HostRefused { command, hosts, .. } => {
-                let hosts: Vec<String> = hosts
-                    .iter()
-                    .take(NAMED_HOSTS)
-                    .map(|refused| format!("`{}`", refused.host))
-                    .collect();
-                format!("`{command}` did not reach {}", hosts.join(", "))
-            }
-            Self::NotReached => "not reached, because an earlier Gate did not pass".to_owned(),
-            Self::CiHeld => "CI is held until a person lets it run".to_owned(),
-            Self::NotInThisVersion => "not run in this version".to_owned(),
-            Self::Inline => "the new tests stand inside source files and cannot be separated from them".to_owned(),
-            Self::Unreadable { path, reason } => format!("`{path}` cannot be used: {reason}"),
-            Self::Unnamed => {
-                "the tests were red before this change and their runner names none, so new failures cannot be told"
-                    .to_owned()
-            }
-            Self::NoResultByName { test } => {
-                format!("the runner does not name all its tests, so no one can say whether `{test}` passed")
-            }
-            Self::Unfinished { what } | Self::JudgesPull { what } => what.clone(),
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! The results of Gates as facts. Only `messages` of the application words them, so no Gate writes a sentence.
+//! The results of Gates as facts. `messages` of the application words them.
 
 use crate::{evidence::absence::Absence, ids::Sha, integrity::Rule, test_outcome::TestOutcome, unrun::UnrunTests};
 use serde::{Deserialize, Serialize};
@@ -14,11 +14,14 @@ pub enum Fact {
         /// The result.
         result: NamedTest,
     },
-    /// A criterion's file, which is there if the check passed.
-    NamedFile {
-        /// Its path.
-        path: String,
-    },
+    /// The file that a criterion names is there.
+    FileThere(String),
+    /// The file that a criterion names is missing.
+    FileMissing(String),
+    /// Checks by others passed.
+    ChecksPassed(Vec<String>),
+    /// Checks by others failed.
+    ChecksFailed(Vec<String>),
     /// The check passes without the change too.
     RegressionCheck,
     /// The base's tests hold on the new code.

@@ -23,7 +23,6 @@ pub(crate) use profile::{OpenGate, open_gates};
 
 use crate::refused_host::RefusedHost;
 use serde::{Deserialize, Serialize};
-use text::shorten;
 
 /// The outcome of one Gate on one commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,10 +95,9 @@ pub struct Finding {
     pub counts: Counts,
     /// The names of failing tests, if the runner prints them; at most 50.
     pub failing: Vec<String>,
-    /// The output with secrets masked, shortened in the middle to at most 8,000 characters. Its end, or for a Gate without
-    /// a command the whole, are the sentences of the facts, once they are worded.
+    /// The output with secrets masked, shortened in the middle to at most 8,000 characters.
     pub output: String,
-    /// The facts that the Gate found, or about how the command ran.
+    /// The facts that the Gate found, or about how the command ran: the whole result of a Gate without a command.
     pub facts: Vec<Fact>,
     /// The results by name; `None` if neither the runner nor a results file names them.
     pub names: Option<TestNames>,
@@ -128,16 +126,6 @@ pub enum Counts {
 }
 
 impl Finding {
-    /// Returns the result in one line: command, exit code, counts if there are any, and the first failing tests.
-    pub fn sentence(&self) -> String {
-        self.describe(Some(self.counts).filter(|counts| *counts != Counts::Unknown))
-    }
-
-    /// Returns the same for a command that should run tests: the line also says if their number is unknown.
-    pub fn sentence_of_tests(&self) -> String {
-        self.describe(Some(self.counts))
-    }
-
     /// Returns the names of the failed tests, if any are named.
     pub fn failed_names(&self) -> impl Iterator<Item = &String> {
         self.names.as_ref().map_or(&self.failing, |names| &names.failed).iter()
@@ -151,92 +139,5 @@ impl Finding {
             (None, Counts::Known { failed, .. }) => usize::try_from(failed).unwrap_or(usize::MAX).max(named),
             (None, Counts::Unknown) => named,
         }
-    }
-
-    fn describe(&self, counts: Option<Counts>) -> String {
-        let ended = match self.exit_code {
-            _ if self.command.is_empty() => return self.output.clone(),
-            Some(code) => format!("`{}` exited with {code}", self.command),
-            None => format!("`{}` was ended by a signal or a deadline", self.command),
-        };
-        let named = self.failing.iter().take(NAMED_FAILURES);
-        let named: Vec<String> = named.map(|name| shorten::middle(name, LONGEST_NAME)).collect();
-        let more = match self.failed().saturating_sub(NAMED_FAILURES) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let counted = counts.map_or_else(|| ended.clone(), |counts| format!("{ended}, {}", counts.sentence()));
-        if named.is_empty() {
-            counted
-        } else {
-            format!("{counted}: {}{more}", named.join(", "))
-        }
-    }
-}
-
-const NAMED_FAILURES: usize = 10;
-/// The most characters of a name in a sentence.
-const LONGEST_NAME: usize = 200;
-
-impl Counts {
-    /// Returns the numbers for people.
-    pub fn sentence(&self) -> String {
-        match self {
-            Self::Unknown => "count unknown".to_owned(),
-            Self::Known {
-                passed,
-                failed,
-                skipped,
-            } => {
-                let skipped = match skipped {
-                    0 => String::new(),
-                    _ => format!(", {skipped} skipped"),
-                };
-                format!("{passed} passed, {failed} failed{skipped}")
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Counts, Evidence, Excuse, Excused, Finding, GateReport, TestNames};
-
-    #[test]
-    fn the_failures_of_a_sentence_are_all_that_were_counted() {
-        let named = |count: usize| (0..count).map(|n| format!("t{n}")).collect::<Vec<_>>();
-        let mut finding = Finding {
-            command: "pytest".to_owned(),
-            exit_code: Some(1),
-            counts: Counts::Known {
-                passed: 1,
-                failed: 150,
-                skipped: 0,
-            },
-            failing: named(50),
-            output: String::new(),
-            ..Finding::default()
-        };
-        assert!(
-            finding.sentence().ends_with("t9 and 140 more"),
-            "{}",
-            finding.sentence()
-        );
-        finding.names = Some(TestNames {
-            failed: named(150),
-            ..TestNames::default()
-        });
-        assert!(
-            finding.sentence().ends_with("t9 and 140 more"),
-            "{}",
-            finding.sentence()
-        );
-        let mut report = GateReport::new(None, Evidence::Failed(finding.clone()));
-        report.excused.push(Excused {
-            test: "t149".to_owned(),
-            why: Excuse::Flaky,
-        });
-        let held = report.held(&finding).sentence();
-        assert!(held.ends_with("t9 and 139 more"), "{held}");
     }
 }

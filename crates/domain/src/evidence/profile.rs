@@ -4,6 +4,7 @@ use crate::{
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateReport, GateResult, TestNames, Weight},
     plan::TaskType,
+    problem::Problem,
 };
 use serde::{Deserialize, Serialize};
 
@@ -58,28 +59,6 @@ impl Unmet {
         matches!(self.cause, Cause::Absent(Absence::JudgesPull { .. }))
     }
 
-    /// Returns what is not met, and why, in one line.
-    pub fn sentence(&self) -> String {
-        match (self.part, &self.cause) {
-            (Part::SetUp, Cause::Failed(finding) | Cause::NothingRan(finding)) => {
-                format!("set-up failed: {}", finding.sentence())
-            }
-            (Part::SetUp, Cause::Absent(reason)) => format!("set-up: {}", reason.sentence()),
-            (Part::Tests, Cause::Failed(finding)) => format!("tests failed: {}", finding.sentence_of_tests()),
-            (Part::Tests, Cause::NothingRan(finding)) => format!("no tests ran: {}", finding.sentence_of_tests()),
-            (Part::Tests, Cause::Absent(reason)) => format!("tests: {}", reason.sentence()),
-            (Part::Gate(gate), Cause::Failed(finding) | Cause::NothingRan(finding)) => {
-                format!("{}: {}", gate.name(), finding.sentence())
-            }
-            (Part::Gate(gate), Cause::Absent(reason)) => format!("{}: {}", gate.name(), reason.sentence()),
-        }
-    }
-
-    pub(crate) fn sentences(all: &[Self]) -> String {
-        let sentences: Vec<String> = all.iter().map(Self::sentence).collect();
-        sentences.join("; ")
-    }
-
     fn is_absent(&self) -> bool {
         matches!(self.cause, Cause::Absent(_))
     }
@@ -101,11 +80,6 @@ pub fn profile(kind: TaskType, gates: &GateReport) -> Profile {
     }
 }
 
-/// The Player can fix this too: tests that a common runner finds need no setting.
-const NO_TEST_COMMAND: &str = "there is no test command: none is set and none was found. Bring tests that pytest, npm, Cargo, \
-                               Go or another common runner finds by itself; a person can also set `test` in \
-                               `.github/autobuild.yml`";
-
 /// Returns the issues that the Gates require the Player to fix, and those that they only show, by place if the places
 /// are known. A missing test command comes first, because it makes the other Gates fail.
 pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
@@ -114,11 +88,12 @@ pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
         .partition(|open| open.unmet.is_absent());
     let mut items = Vec::new();
     if !failed.is_empty() && absent.iter().any(|open| open.unmet.lacks_test_command()) {
-        items.push(Issue::must_fix("test", NO_TEST_COMMAND));
+        // The Player can fix this too: tests that a common runner finds need no setting.
+        items.push(Issue::must_fix(Problem::NoTestCommand));
     }
     for open in failed {
         match open.places {
-            [] => items.push(Issue::must_fix("test", &open.unmet.sentence())),
+            [] => items.push(Issue::must_fix(Problem::Unmet(open.unmet))),
             places => items.extend_from_slice(places),
         }
     }
@@ -197,10 +172,14 @@ fn tests_cause(kind: TaskType, gates: &GateReport) -> Option<Cause> {
 }
 
 impl Finding {
-    /// Returns the result without what only the report needs: the output and the names of other tests. The output of a
-    /// Gate without a command is its result.
-    fn without_output(&self) -> Self {
-        let output = if self.command.is_empty() { &self.output } else { "" };
+    /// Returns the result without what only the report needs: the output and the names of other tests. The facts of a
+    /// Gate without a command are its result.
+    pub fn without_output(&self) -> Self {
+        let facts = if self.command.is_empty() {
+            self.facts.clone()
+        } else {
+            Vec::new()
+        };
         let failed = self.names.as_ref().map(|names| names.failed.clone());
         Self {
             names: failed.map(|failed| TestNames {
@@ -211,7 +190,7 @@ impl Finding {
             exit_code: self.exit_code,
             counts: self.counts,
             failing: self.failing.clone(),
-            output: output.to_owned(),
+            facts,
             ..Self::default()
         }
     }
@@ -222,7 +201,7 @@ impl Finding {
     }
 
     /// `true` if the runner reports that no test ran: it found none, or skipped all.
-    pub(crate) fn ran_nothing(&self) -> bool {
+    pub fn ran_nothing(&self) -> bool {
         self.failing.is_empty()
             && matches!(
                 self.counts,
@@ -294,19 +273,19 @@ mod tests {
             more,
             ..GateReport::new(None, Evidence::Absent(Absence::NoCommand))
         };
-        let told = |kind, gates: &GateReport| -> Vec<String> {
-            items(kind, gates).into_iter().map(|item| item.description).collect()
+        let failed = Problem::Unmet(Unmet {
+            part: Part::Gate(Gate::RedBeforeGreen),
+            cause: Cause::failed(&finding(1, Counts::Unknown)),
+        });
+        let told = |kind, gates: &GateReport| -> Vec<Problem> {
+            items(kind, gates).into_iter().map(|item| item.problem).collect()
         };
         let feature = told(TaskType::Feature, &report(vec![red.clone()]));
-        assert_eq!(feature.len(), 2, "{feature:?}");
-        assert!(feature[0].contains("no test command"), "{feature:?}");
-        assert!(feature[0].contains("`test` in `.github/autobuild.yml`"), "{feature:?}");
+        assert_eq!(feature, [Problem::NoTestCommand, failed.clone()]);
         let scaffolding = told(TaskType::Scaffolding, &report(vec![red]));
-        assert_eq!(scaffolding.len(), 1, "tests are not asked for: {scaffolding:?}");
-        assert!(
-            told(TaskType::Feature, &report(Vec::new())).is_empty(),
-            "a person is asked, not the Player"
-        );
+        assert_eq!(scaffolding, [failed], "tests are not asked for");
+        let alone = told(TaskType::Feature, &report(Vec::new()));
+        assert_eq!(alone, [], "a person is asked, not the Player");
     }
 
     #[test]
@@ -390,25 +369,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn a_failure_names_command_code_counts_and_tests() {
-        let mut red = finding(101, known(3, 2, 0));
-        red.failing = vec!["a::b".to_owned(), "a::c".to_owned()];
-        let gates = GateReport {
-            isolation: None,
-            setup: None,
-            tests: Evidence::Failed(red),
-            excused: Vec::new(),
-            questions: Vec::new(),
-            intended: Vec::new(),
-            more: Vec::new(),
-        };
-        let sentence = "tests failed: `t` exited with 101, 3 passed, 2 failed: a::b, a::c";
-        let Profile::Failed(unmet) = profile(TaskType::Feature, &gates) else {
-            panic!("{gates:?}");
-        };
-        assert_eq!(Unmet::sentences(&unmet), sentence);
     }
 }

@@ -1,4 +1,5 @@
-//! Tasks that AutoBuild adds to a plan: their descriptions, and the criteria that show that they are done.
+//! Tasks that AutoBuild adds to a plan, and the criteria that show that they are done. Their texts are worded from the
+//! draft that each carries.
 
 use crate::{
     decision::Issue,
@@ -8,16 +9,14 @@ use crate::{
         gate::strictest,
     },
     ids::{Sha, TaskId},
-    integrity::Detail,
     plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort},
-    task::{Conflict, HumanReview, Origin, Task},
+    problem::Problem,
+    task::{Conflict, Draft, DraftSubject, Goal, HumanReview, Origin, Task},
 };
 use text::shorten;
 
 /// The most criteria of a task that AutoBuild adds.
 const MOST_CRITERIA: usize = 30;
-/// The longest criterion, in characters.
-const MAX_TEXT: usize = 1_000;
 /// The most output of a failed wave gate that a task's description shows, in characters.
 const MAX_OUTPUT: usize = 4_000;
 
@@ -25,107 +24,96 @@ const MAX_OUTPUT: usize = 4_000;
 pub(super) fn fix(feature: &Feature, head: &Sha, report: &GateReport, failures: &[Unmet], broke: Option<Sha>) -> Task {
     let id = next(feature, TaskId::Fix);
     let culprit = broke.as_ref().and_then(|sha| merged_as(feature, sha));
+    let mut outputs = failing(report).map(|finding| finding.output.as_str());
+    let output = outputs.find(|output| !output.is_empty()).unwrap_or_default();
+    let subject = DraftSubject::Fix {
+        head: head.clone(),
+        failures: failures.to_vec(),
+        broke: broke.clone(),
+        culprit: culprit.map(|task| task.id),
+        output: shorten::middle(output, MAX_OUTPUT),
+    };
     let plan = PlannedTask {
-        description: fix_description(head, report, failures, broke.as_ref(), culprit),
-        acceptance_criteria: bounded(broken(report), feature),
         dependencies: culprit.map_or_else(|| latest(feature), |task| vec![task.id]),
         files: culprit.map(|task| task.plan.files.clone()).unwrap_or_default(),
-        ..bare(feature, id, "Mend what the wave gate found broken")
+        ..bare(feature, id, "Mend the broken wave")
     };
-    added(feature, plan, Origin::Fix { broke })
-}
-
-fn fix_description(
-    head: &Sha,
-    report: &GateReport,
-    failures: &[Unmet],
-    broke: Option<&Sha>,
-    culprit: Option<&Task>,
-) -> String {
-    let (head, failures) = (head.short(), Unmet::sentences(failures));
-    let broke = match (broke, culprit) {
-        (Some(sha), Some(task)) => {
-            let (id, name) = (task.id, &task.plan.name);
-            format!("The merge {} of {id} ({name}) broke it.", sha.short())
-        }
-        (Some(sha), None) => format!("The merge {} broke it.", sha.short()),
-        (None, _) => "No single merge of the wave could be found that broke it.".to_owned(),
-    };
-    let mut text = format!("The merged result of the wave does not hold on {head}: {failures}.\n\n{broke}");
-    let mut outputs = failing(report).map(|finding| finding.output.as_str());
-    if let Some(output) = outputs.find(|output| !output.is_empty()) {
-        text.push_str("\n\n");
-        text.push_str(&fenced(&shorten::middle(output, MAX_OUTPUT)));
-    }
-    text
+    added(feature, plan, Origin::Fix { broke }, subject, broken(report))
 }
 
 /// Returns a task that resolves the conflict with the default branch.
 pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
     let id = next(feature, TaskId::Sync);
-    let text = "The default branch is merged in: no conflict marker is left, and what both sides intended still holds";
     let plan = PlannedTask {
-        description: format!(
-            "Merging the default branch ({}) into the integration branch conflicts. The conflict markers stand in the \
-             files; resolve them so that both sides' changes keep their meaning.",
-            other.short()
-        ),
-        acceptance_criteria: vec![Criterion {
-            text: text.to_owned(),
-            check: known_check(feature, None),
-        }],
         dependencies: latest(feature),
         files: files.clone(),
         ..bare(feature, id, "Merge the default branch")
     };
-    let mut task = added(feature, plan, Origin::Sync { other });
+    let merged = Asked::known(feature, Goal::Merged);
+    let subject = DraftSubject::Sync(other.clone());
+    let mut task = added(feature, plan, Origin::Sync { other }, subject, vec![merged]);
     task.next.conflict = Some(Conflict { files });
     task
 }
 
 /// Returns a task that answers a person's request for changes on the feature pull request. Each item is a criterion.
 pub(super) fn review(feature: &Feature, review: &HumanReview) -> Task {
-    let id = next(feature, TaskId::Review);
-    let login = &review.by.login;
-    let mut criteria: Vec<Criterion> = review.items.iter().map(|item| asked(feature, item)).collect();
+    let (id, login) = (next(feature, TaskId::Review), &review.by.login);
+    let mut criteria: Vec<Asked> = review.items.iter().map(|item| asked(feature, item)).collect();
     if criteria.is_empty() {
-        criteria.push(Criterion {
-            text: format!("What {login} asks for in the review is done"),
-            check: known_check(feature, None),
-        });
+        criteria.push(Asked::known(feature, Goal::Answered(login.clone())));
     }
     let mut files: Vec<String> = review.items.iter().filter_map(|item| item.file.clone()).collect();
     files.sort();
     files.dedup();
     let plan = PlannedTask {
-        description: format!("{login} asked for changes on the feature pull request. Each criterion is one of them."),
-        acceptance_criteria: bounded(criteria, feature),
         dependencies: latest(feature),
         files,
         ..bare(feature, id, &format!("Answer the review of {login}"))
     };
     let (id, by) = (review.id, review.by.clone());
+    let subject = DraftSubject::Review(login.clone());
     Task {
         wave: feature.last_wave().saturating_add(1),
-        ..added(feature, plan, Origin::Review { id, by })
+        ..added(feature, plan, Origin::Review { id, by }, subject, criteria)
     }
 }
 
-fn asked(feature: &Feature, item: &Issue) -> Criterion {
-    let place = match (&item.file, item.line) {
-        (Some(file), Some(line)) => format!("{file}:{line}: "),
-        (Some(file), None) => format!("{file}: "),
-        (None, _) => String::new(),
-    };
-    Criterion {
-        text: format!("{place}{}", item.description),
+/// A criterion of a task that AutoBuild adds, before it is worded.
+struct Asked {
+    goal: Goal,
+    check: Check,
+}
+
+impl Asked {
+    /// Asks for something that a check shows which passed before.
+    fn known(feature: &Feature, goal: Goal) -> Self {
+        let check = known_check(feature, None);
+        Self { goal, check }
+    }
+}
+
+fn asked(feature: &Feature, item: &Issue) -> Asked {
+    Asked {
+        goal: Goal::Remark(item.clone()),
         check: known_check(feature, item.file.as_deref()),
     }
 }
 
-fn added(feature: &Feature, plan: PlannedTask, origin: Origin) -> Task {
+fn added(feature: &Feature, plan: PlannedTask, origin: Origin, subject: DraftSubject, criteria: Vec<Asked>) -> Task {
+    let criteria = bounded(criteria, feature).into_iter();
+    let (criteria, checks): (Vec<Goal>, Vec<Check>) = criteria.map(|asked| (asked.goal, asked.check)).unzip();
+    let unworded = |check| Criterion {
+        text: String::new(),
+        check,
+    };
+    let plan = PlannedTask {
+        acceptance_criteria: checks.into_iter().map(unworded).collect(),
+        ..plan
+    };
     Task {
         origin,
+        draft: Some(Box::new(Draft { subject, criteria })),
         ..Task::planned(plan, feature.wave, &feature.task_rules())
     }
 }
@@ -176,49 +164,45 @@ fn latest(feature: &Feature) -> Vec<TaskId> {
 }
 
 /// Turns each failure into a criterion that it has to be gone.
-fn broken(report: &GateReport) -> Vec<Criterion> {
+fn broken(report: &GateReport) -> Vec<Asked> {
+    let command = |goal, line: &str| Asked {
+        goal,
+        check: Check::Command(line.to_owned()),
+    };
     let mut criteria = Vec::new();
     if let Some(Evidence::Failed(finding)) = &report.setup {
-        criteria.push(command("Set-up passes", &finding.command));
+        criteria.push(command(Goal::SetUp, &finding.command));
     }
     if let Evidence::Passed(finding) | Evidence::Failed(finding) = &report.tests {
         let names = report.held_names(finding);
         let failed = matches!(report.tests, Evidence::Failed(_));
         if names.is_empty() && failed {
-            criteria.push(command("The tests pass", &finding.command));
+            criteria.push(command(Goal::Tests, &finding.command));
         }
-        criteria.extend(names.iter().map(|name| Criterion {
-            text: format!("The test {name} passes"),
-            check: Check::Test(name.clone()),
+        criteria.extend(names.into_iter().map(|name| Asked {
+            goal: Goal::Test(name.clone()),
+            check: Check::Test(name),
         }));
     }
     for result in demanded(report) {
         if let Evidence::Failed(finding) = &result.evidence {
-            let text = format!("The Gate \"{}\" passes", result.gate);
-            criteria.push(command(&text, &finding.command));
+            criteria.push(command(Goal::Gate(result.gate), &finding.command));
             criteria.extend(result.items.iter().filter_map(about_test));
         }
     }
-    criteria.retain(|criterion| !matches!(&criterion.check, Check::Command(line) if line.is_empty()));
+    criteria.retain(|asked| !matches!(&asked.check, Check::Command(line) if line.is_empty()));
     criteria
 }
 
-/// Returns the criterion that a test of the base holds again, with what became of it.
-fn about_test(item: &Issue) -> Option<Criterion> {
-    let (Some(_), Some(Detail::Test(name))) = (item.outcome, &item.what) else {
+/// Returns the criterion that a test of the base holds again.
+fn about_test(item: &Issue) -> Option<Asked> {
+    let Problem::Outcome { test, .. } = &item.problem else {
         return None;
     };
-    Some(Criterion {
-        text: item.description.clone(),
-        check: Check::Test(name.clone()),
+    Some(Asked {
+        goal: Goal::Restored(item.clone()),
+        check: Check::Test(test.clone()),
     })
-}
-
-fn command(text: &str, line: &str) -> Criterion {
-    Criterion {
-        text: text.to_owned(),
-        check: Check::Command(line.to_owned()),
-    }
 }
 
 fn demanded(report: &GateReport) -> impl Iterator<Item = &GateResult> {
@@ -247,28 +231,15 @@ fn known_check(feature: &Feature, file: Option<&str>) -> Check {
     })
 }
 
-/// Limits the criteria: at least one, not more than a person reads, and none too long.
-fn bounded(mut criteria: Vec<Criterion>, feature: &Feature) -> Vec<Criterion> {
+/// Limits the criteria: at least one, and not more than a person reads.
+fn bounded(mut criteria: Vec<Asked>, feature: &Feature) -> Vec<Asked> {
     let left = criteria.len().saturating_sub(MOST_CRITERIA);
     criteria.truncate(MOST_CRITERIA);
-    for criterion in &mut criteria {
-        criterion.text = shorten::middle(&criterion.text, MAX_TEXT);
-    }
     let rest = match (criteria.is_empty(), left) {
-        (true, _) => Some("The Gates pass on the merged result".to_owned()),
+        (true, _) => Some(Goal::AllGates),
         (false, 0) => None,
-        (false, left) => Some(format!("{left} more hold as well: the last Gates' output names them")),
+        (false, left) => Some(Goal::More(left)),
     };
-    criteria.extend(rest.map(|text| Criterion {
-        text,
-        check: known_check(feature, None),
-    }));
+    criteria.extend(rest.map(|goal| Asked::known(feature, goal)));
     criteria
-}
-
-/// Returns a code block whose fence is longer than any fence inside it.
-fn fenced(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    format!("{fence}text\n{}\n{fence}", text.trim_end())
 }

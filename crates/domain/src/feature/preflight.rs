@@ -22,8 +22,8 @@ const NOT_RUN: [i32; 2] = [126, 127];
 pub struct PreFlight {
     /// The commit.
     pub commit: Sha,
-    /// The result of set-up as a sentence; `None` if there is no set-up.
-    pub setup: Option<String>,
+    /// The result of set-up; `None` if there is no set-up.
+    pub setup: Option<Evidence>,
     /// The results of the tests.
     pub before: Before,
     /// The parts of this repository that AutoBuild does not support, as sentences.
@@ -64,18 +64,18 @@ pub enum Doubt {
 pub enum Before {
     /// There are no tests.
     NoTests {
-        /// Why no test ran, as a sentence.
-        why: String,
+        /// The result of the test command.
+        tests: Evidence,
     },
     /// The tests pass.
     Green {
-        /// The command and its counts, as a sentence.
-        tests: String,
+        /// The result of the test command.
+        tests: Evidence,
     },
     /// Some tests fail already; they do not count against a task.
     Red {
-        /// The command and its counts, as a sentence.
-        tests: String,
+        /// The result of the test command.
+        tests: Evidence,
         /// The names of the first failing tests.
         failing: Vec<String>,
         /// The number of other failing tests.
@@ -100,7 +100,7 @@ impl PreFlight {
     pub fn of(baseline: &Baseline, notes: Vec<String>) -> Self {
         Self {
             commit: baseline.commit.clone(),
-            setup: baseline.setup.as_ref().map(|setup| sentence(setup, Finding::sentence)),
+            setup: baseline.setup.as_ref().map(|setup| apart(setup).0),
             before: before(baseline),
             notes,
             doubts: Vec::new(),
@@ -263,17 +263,10 @@ fn was_not_run(finding: &Finding) -> bool {
     code && finding.counts == Counts::Unknown && finding.failing.is_empty()
 }
 
-fn sentence(evidence: &Evidence, of: fn(&Finding) -> String) -> String {
-    match evidence {
-        Evidence::Passed(finding) | Evidence::Failed(finding) => of(finding),
-        Evidence::Absent(reason) => reason.sentence(),
-    }
-}
-
 fn before(baseline: &Baseline) -> Before {
-    let tests = sentence(&baseline.tests, Finding::sentence_of_tests);
+    let (tests, _) = apart(&baseline.tests);
     match (baseline.ground(), &baseline.tests) {
-        (Ground::Empty, _) => Before::NoTests { why: tests },
+        (Ground::Empty, _) => Before::NoTests { tests },
         (Ground::Green, _) => Before::Green { tests },
         (Ground::Named(names), _) if names.failed.is_empty() => Before::Green { tests },
         (Ground::Named(names), _) => red(tests, &names.failed, names.failed.len(), ""),
@@ -284,7 +277,7 @@ fn before(baseline: &Baseline) -> Before {
     }
 }
 
-fn red(tests: String, failing: &[String], all: usize, output: &str) -> Before {
+fn red(tests: Evidence, failing: &[String], all: usize, output: &str) -> Before {
     let output = match failing {
         [] => shorten::middle(output, MOST_OUTPUT),
         _ => String::new(),

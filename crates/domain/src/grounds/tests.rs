@@ -189,16 +189,19 @@ fn a_command_is_real_if_it_ran_here() {
 #[test]
 fn a_criterion_whose_check_passed_needs_no_other_evidence() {
     let criteria = [wired()];
-    let unproven = |gates: &GateReport, evidence: &[&str]| unproven(&approving(evidence), &facts(&criteria, gates));
+    let unproven = |gates: &GateReport, evidence: &[&str]| doubt(&approving(evidence), &facts(&criteria, gates), 1);
     let passed = with(named(), Gate::Check(1), Evidence::Passed(ran("", "", None)));
     for evidence in ["", "it works, I promise", "src/other.rs", "auth::wired passes"] {
-        assert_eq!(unproven(&passed, &[evidence]), [], "{evidence}");
-        let reasons = unproven(&named(), &[evidence]);
-        assert_eq!(reasons.len(), 1, "{evidence}: {reasons:?}");
+        assert_eq!(unproven(&passed, &[evidence]), None, "{evidence}");
+        let reason = if evidence.is_empty() {
+            Doubt::WithoutEvidence
+        } else {
+            Doubt::NothingReal
+        };
+        assert_eq!(unproven(&named(), &[evidence]), Some(reason), "{evidence}");
     }
-    let not_looked_at = (1, "criterion 1 (t) was not looked at".to_owned());
-    assert_eq!(unproven(&passed, &[]), [not_looked_at]);
-    assert_eq!(unproven(&named(), &["src/lib.rs"]), []);
+    assert_eq!(unproven(&passed, &[]), Some(Doubt::NotLookedAt));
+    assert_eq!(unproven(&named(), &["src/lib.rs"]), None);
 }
 
 #[test]
@@ -207,18 +210,26 @@ fn what_the_work_lacks_is_not_asked_of_the_coach() {
     let failed = with(named(), Gate::Check(1), Evidence::Failed(ran("", "not found", None)));
     let decision = approving(&["src/lib.rs"]);
     let open = open_criteria(&decision, &facts(&criteria, &failed));
-    let why = "criterion 1 (t) is said to be met, and its check failed: not found";
-    assert_eq!(open.iter().map(|open| open.why.as_str()).collect::<Vec<_>>(), [why]);
-    assert_eq!(unproven(&decision, &facts(&criteria, &failed)), []);
+    let reason = Doubt::CheckFailed(ran("", "not found", None).without_output());
+    let one = |doubt| {
+        let text = "t".to_owned();
+        vec![OpenCriterion { number: 1, text, doubt }]
+    };
+    assert_eq!(open, one(reason));
+    assert!(!open[0].doubt.is_of_review());
     let not_reached = with(named(), Gate::Check(1), Evidence::Absent(Absence::NotReached));
     for decision in [approving(&["src/lib.rs"]), approving(&[])] {
-        let facts = facts(&criteria, &not_reached);
-        let open = open_criteria(&decision, &facts);
-        assert!(open.len() == 1 && open[0].item.is_none() && unproven(&decision, &facts).is_empty());
+        let open = open_criteria(&decision, &facts(&criteria, &not_reached));
+        assert_eq!(open, one(Doubt::NotReached));
+        assert_eq!(open[0].item(&not_reached), None);
+        assert!(!open[0].doubt.is_of_review());
     }
     let mut denied = approving(&["no"]);
     denied.criteria[0].met = CriterionMet::NotMet;
-    assert_eq!(unproven(&denied, &facts(&criteria, &named())), []);
+    let words = "no".to_owned();
+    let open = open_criteria(&denied, &facts(&criteria, &named()));
+    assert_eq!(open, one(Doubt::NotMet { words }));
+    assert!(!open[0].doubt.is_of_review());
 }
 
 fn approving(evidence: &[&str]) -> CoachDecision {
@@ -249,14 +260,7 @@ fn nonsense_numbers_are_named_once_and_not_all() {
         decision.criteria.push(more);
     }
     decision.criteria.remove(0);
-    assert_eq!(
-        wrong_numbers(&decision, &[wired()]),
-        [
-            "criterion 0 does not exist".to_owned(),
-            "criterion 7 does not exist".to_owned(),
-            format!("criterion {} does not exist", usize::MAX)
-        ]
-    );
+    assert_eq!(wrong_numbers(&decision, &[wired()]), [0, 7, usize::MAX]);
 }
 
 #[test]

@@ -6,10 +6,6 @@ use crate::{
     quote,
 };
 use serde::{Deserialize, Serialize};
-use text::shorten;
-
-/// The most characters of an answer in one sentence.
-const MOST_CHARACTERS: usize = 600;
 
 /// The Coach's answer to one question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +47,15 @@ pub struct OpenQuestion {
     pub number: usize,
     /// Why it is open.
     pub why: OpenReason,
+}
+
+/// A question that no answer settles, with the question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unsettled {
+    /// Its number, and why it is open.
+    pub open: OpenQuestion,
+    /// The question, without its material.
+    pub question: Question,
 }
 
 /// Why a question is open.
@@ -128,34 +133,6 @@ impl OpenQuestion {
             | OpenReason::NoSuchQuote { .. } => true,
         }
     }
-
-    /// Returns why it is open, as a sentence about the decision.
-    pub fn sentence(&self, question: &Question) -> String {
-        let name = format!("question {} ({})", self.number, question.title());
-        match &self.why {
-            OpenReason::NotFine { because } => format!("{name} is answered: {}", short(because)),
-            OpenReason::Unanswered => format!("{name} has no answer"),
-            OpenReason::WithoutReason => format!("{name} is answered without a reason"),
-            OpenReason::WithoutQuote => format!("{name} is answered without a quote"),
-            OpenReason::NoSuchQuote { quote } => {
-                let places = match question.topic.quote_source() {
-                    QuoteSource::Words => "in the issue, the task or a comment of a person who may decide",
-                    QuoteSource::WordsOrPlace => {
-                        "in the issue, the task or a comment of a person who may decide, and is no line of the change"
-                    }
-                };
-                format!(
-                    "{name} is answered with the quote “{}”, which does not stand {places}",
-                    short(quote)
-                )
-            }
-        }
-    }
-}
-
-/// Returns a text of an answer, short enough for a sentence.
-pub(crate) fn short(text: &str) -> String {
-    shorten::middle(text.trim(), MOST_CHARACTERS)
 }
 
 #[cfg(test)]
@@ -169,6 +146,7 @@ mod tests {
             about: vec!["test_total".to_owned()],
             place: Some(("tests/cart.py".to_owned(), 7)),
             material: String::new(),
+            absence: None,
         }
     }
 

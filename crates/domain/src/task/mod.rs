@@ -14,8 +14,8 @@ pub use crate::task::{
     event::{Event, PersonDid, Played},
     moves::{Step, Stop},
     task::{
-        Approval, Conflict, Guidance, HumanReview, MergePolicy, MergeState, MergedBy, NextTurn, Origin, Rules, Stage,
-        State, Task, Turn, TurnKind, Work,
+        Approval, Conflict, Draft, DraftSubject, Goal, Guidance, HumanReview, MergePolicy, MergeState, MergedBy,
+        NextTurn, Origin, Rules, Stage, State, Task, Turn, TurnKind, Work,
     },
     waiver::{WaivedFact, Waiver},
 };

@@ -2,12 +2,12 @@
 
 use crate::{
     blocked::{BlockReason, Failure, WorkStep},
-    claims, contract,
+    contract,
     decision::{Issue, Verdict},
     design::{Design, PreLoop},
     ids::{Emission, Millis, Sha, TurnNumber},
     inquiry::{Answer, Inquirer, Inquiries, Respondent, Round},
-    report::PlayerReport,
+    report::{Discrepancy, PlayerReport},
     task::{
         coach::{announce, next_or_blocked},
         event::Played,
@@ -77,7 +77,7 @@ pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis
     let mut task = task;
     if let (Some(open), Some(left_out)) = (task.turns.last_mut(), outcome.left_out()) {
         open.left_out = left_out.to_vec();
-        open.discrepancies = claims::left_out(left_out);
+        open.discrepancies = left_out.iter().cloned().map(Discrepancy::LeftOut).collect();
     }
     task.cut_runs = match outcome {
         Played::Failed { .. } | Played::Stopped { .. } => task.cut_runs.saturating_add(1),

@@ -8,7 +8,7 @@ use crate::{
     claims,
     decision::{Issue, Outcome, Verdict},
     design::PreLoop,
-    evidence::GateReport,
+    evidence::{Gate, GateReport, Unmet},
     ids::{Emission, Millis, PullNumber, ReviewId, Sha, TaskId, TurnNumber, User},
     inquiry::{Hearing, Inquiries, Respondent, Round},
     plan::PlannedTask,
@@ -56,6 +56,9 @@ pub struct Task {
     pub cut_runs: u32,
     /// The person who asked it to pause as soon as the running agent ends.
     pub pause: Option<User>,
+    /// The facts from which the texts of a task that AutoBuild adds are worded; `None` once they are, and for a task of
+    /// the plan.
+    pub draft: Option<Box<Draft>>,
     /// The number of effects that it has asked for.
     pub emitted: Emission,
     /// Its turns, oldest first.
@@ -85,6 +88,7 @@ impl Task {
             cut: None,
             cut_runs: 0,
             pause: None,
+            draft: None,
             emitted: Emission(0),
             turns: Vec::new(),
         }
@@ -268,7 +272,7 @@ impl Task {
         let told = || self.turns.iter().map(|turn| &turn.told).chain([&self.next]);
         let guidance = told().flat_map(|told| &told.guidance).map(|said| &said.text);
         let reviews = told().flat_map(|told| &told.reviews).flat_map(|review| &review.items);
-        let reviews = reviews.map(|item| &item.description);
+        let reviews = reviews.filter_map(|item| item.problem.words());
         let texts = own.chain(criteria).chain(guidance).chain(reviews).map(String::as_str);
         texts.chain(self.rounds().filter_map(Round::words)).collect()
     }
@@ -531,6 +535,64 @@ pub enum Origin {
     },
     /// A person requested changes on the feature pull request.
     Review { id: ReviewId, by: User },
+}
+
+/// The facts from which the description and the criteria of a task that AutoBuild adds are worded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Draft {
+    /// The reason why it is added.
+    pub subject: DraftSubject,
+    /// What each criterion of the task asks for, in their order.
+    pub criteria: Vec<Goal>,
+}
+
+/// The reason why AutoBuild adds a task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DraftSubject {
+    /// The merged result of a wave does not hold.
+    Fix {
+        /// The commit that does not hold.
+        head: Sha,
+        /// The parts of the profile that it does not meet.
+        failures: Vec<Unmet>,
+        /// The merge that broke it, if one was found.
+        broke: Option<Sha>,
+        /// The task that it merged, if it is one of the Feature.
+        culprit: Option<TaskId>,
+        /// The output of the first failed command that printed anything; empty if none did.
+        output: String,
+    },
+    /// This commit of the default branch conflicts with the integration branch.
+    Sync(Sha),
+    /// The person with this login requested changes on the feature pull request.
+    Review(String),
+}
+
+/// What a criterion of a task that AutoBuild adds asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Goal {
+    /// Set-up passes.
+    SetUp,
+    /// The tests pass, of which none is named.
+    Tests,
+    /// This test passes.
+    Test(String),
+    /// This Gate passes.
+    Gate(Gate),
+    /// The test of the base that this item is about holds again.
+    Restored(Issue),
+    /// This remark is answered.
+    Remark(Issue),
+    /// All Gates pass.
+    AllGates,
+    /// This many more criteria hold, for which there was no room.
+    More(usize),
+    /// The default branch is merged in.
+    Merged,
+    /// Whatever the review of the person with this login asks for is done.
+    Answered(String),
 }
 
 impl Origin {

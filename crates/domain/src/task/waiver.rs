@@ -1,10 +1,11 @@
 //! What a person waives by approving over the Coach: each fact once, so that it can be counted and named.
 
 use crate::{
-    contract::Contract,
+    contract::{Breach, Contract},
     decision::{Issue, Severity, Verdict},
-    evidence::{Gate, GateReport, OpenGate, Part, open_gates, repeats},
+    evidence::{Gate, GateReport, OpenGate, Part, Unmet, open_gates, repeats},
     ids::User,
+    problem::Problem,
     task::task::{Task, Turn},
 };
 use serde::{Deserialize, Serialize};
@@ -24,19 +25,18 @@ pub struct Waiver {
 pub enum WaivedFact {
     /// A test that fails. From then on, it belongs to the Feature's baseline.
     Test(String),
-    /// The check of a criterion that is not met.
-    Criterion {
-        /// The criterion's number, from 1.
-        number: usize,
-        /// The result of its check, as a sentence.
-        why: String,
-    },
+    /// The check of a criterion is not met.
+    Criterion(Unmet),
     /// A question about the change, by its title.
     Question(String),
-    /// Another finding of the Gates, as a sentence.
-    Finding(String),
-    /// What the Coach wants to be mended, in its words.
-    Objection(String),
+    /// Another Gate is not met.
+    Gate(Unmet),
+    /// Another finding of the Gates.
+    Finding(Issue),
+    /// The Coach wants this to be mended.
+    Objection(Problem),
+    /// The turn broke a contract.
+    Breach(Breach),
     /// An open request for changes.
     Request {
         /// The login of the person who wrote it.
@@ -53,10 +53,12 @@ impl Waiver {
     pub fn tests(&self) -> impl Iterator<Item = &String> {
         self.facts.iter().filter_map(|fact| match fact {
             WaivedFact::Test(name) => Some(name),
-            WaivedFact::Criterion { .. }
+            WaivedFact::Criterion(_)
             | WaivedFact::Question(_)
+            | WaivedFact::Gate(_)
             | WaivedFact::Finding(_)
             | WaivedFact::Objection(_)
+            | WaivedFact::Breach(_)
             | WaivedFact::Request { .. }
             | WaivedFact::Gates
             | WaivedFact::Coach => None,
@@ -96,11 +98,8 @@ fn of_gates(task: &Task, gates: &GateReport) -> Vec<WaivedFact> {
         match open.unmet.part {
             _ if !tests.is_empty() => facts.extend(tests.into_iter().map(WaivedFact::Test)),
             Part::Gate(Gate::Check(number)) if repeated.contains(&number) => {}
-            Part::Gate(Gate::Check(number)) => facts.push(WaivedFact::Criterion {
-                number,
-                why: open.unmet.sentence(),
-            }),
-            Part::SetUp | Part::Tests | Part::Gate(_) => facts.extend(findings(&open)),
+            Part::Gate(Gate::Check(_)) => facts.push(WaivedFact::Criterion(open.unmet)),
+            Part::SetUp | Part::Tests | Part::Gate(_) => facts.extend(findings(open)),
         }
     }
     facts
@@ -137,22 +136,15 @@ fn failing_tests(gates: &GateReport, open: &OpenGate<'_>) -> Vec<String> {
     }
 }
 
-fn findings(open: &OpenGate<'_>) -> Vec<WaivedFact> {
+fn findings(open: OpenGate<'_>) -> Vec<WaivedFact> {
     let must_fix = |item: &&Issue| item.severity == Severity::MustFix;
-    let places: Vec<WaivedFact> = open.places.iter().filter(must_fix).map(finding).collect();
+    let places = open.places.iter().filter(must_fix).cloned();
+    let places: Vec<WaivedFact> = places.map(WaivedFact::Finding).collect();
     if places.is_empty() {
-        vec![WaivedFact::Finding(open.unmet.sentence())]
+        vec![WaivedFact::Gate(open.unmet)]
     } else {
         places
     }
-}
-
-fn finding(item: &Issue) -> WaivedFact {
-    WaivedFact::Finding(match (&item.file, item.line) {
-        (Some(file), Some(line)) => format!("{file}:{line}: {}", item.description),
-        (Some(file), None) => format!("{file}: {}", item.description),
-        (None, _) => item.description.clone(),
-    })
 }
 
 /// Returns what the Coach wants to be mended, and the contracts that the turn broke apart from those that say again
@@ -162,7 +154,7 @@ fn of_verdict(verdict: &Verdict, are_gates_passed: bool) -> Vec<WaivedFact> {
     let issues = verdict.decision.iter().flat_map(|decision| &decision.issues);
     let mut facts: Vec<WaivedFact> = issues
         .filter(must_fix)
-        .map(|item| WaivedFact::Objection(item.description.clone()))
+        .map(|item| WaivedFact::Objection(item.problem.clone()))
         .collect();
     let says_more = |contract: Contract| match contract {
         Contract::GatesPassed | Contract::NoMustFix | Contract::QuestionsAnswered => false,
@@ -174,15 +166,12 @@ fn of_verdict(verdict: &Verdict, are_gates_passed: bool) -> Vec<WaivedFact> {
         | Contract::CheckoutUnchanged
         | Contract::DesignValid => true,
     };
-    let broken = verdict
-        .broken_contracts
-        .iter()
-        .filter(|broken| says_more(broken.contract));
-    let broken: Vec<WaivedFact> = broken.map(|broken| WaivedFact::Objection(broken.to_string())).collect();
-    facts.extend(broken);
+    let breaches = verdict.breaches.iter().filter(|breach| says_more(breach.contract()));
+    let breaches: Vec<WaivedFact> = breaches.cloned().map(WaivedFact::Breach).collect();
+    facts.extend(breaches);
     if facts.is_empty() && (are_gates_passed || verdict.decision.is_none()) {
         let items = verdict.items.iter().filter(must_fix);
-        facts.extend(items.map(|item| WaivedFact::Objection(item.description.clone())));
+        facts.extend(items.map(|item| WaivedFact::Objection(item.problem.clone())));
     }
     facts
 }

@@ -14,10 +14,10 @@ use crate::{
         unknown_tests, untestable,
     },
     ids::{Emission, TaskId},
-    integrity::Detail,
     plan::{Check, Criterion, TaskType},
+    problem::Problem,
     task,
-    task::{MergePolicy, Origin, PersonDid, TurnKind},
+    task::{DraftSubject, Goal, MergePolicy, Origin, PersonDid, TurnKind},
     test_outcome::TestOutcome,
 };
 
@@ -342,12 +342,13 @@ fn a_red_wave_gate_opens_a_repair_in_the_same_wave_with_the_failing_tests_as_its
     assert_eq!((fix.wave, &fix.origin), (1, &Origin::Fix { broke: merged }));
     assert_eq!(fix.plan.acceptance_criteria[0].check, Check::Test("works".to_owned()));
     assert_eq!(fix.plan.dependencies, [ONE]);
-    let said = &fix.plan.description;
-    assert!(said.contains("of TASK-001 (Write part TASK-001) broke it"), "{said}");
-    assert_eq!(
-        fix.branch,
-        "autobuild/42/task-fix-1-mend-what-the-wave-gate-found-broken"
+    let draft = fix.draft.as_ref().unwrap();
+    assert!(
+        matches!(&draft.subject, DraftSubject::Fix { culprit: Some(task), .. } if *task == ONE),
+        "{draft:?}"
     );
+    assert_eq!(draft.criteria, [Goal::Test("works".to_owned())]);
+    assert_eq!(fix.branch, "autobuild/42/task-fix-1-mend-the-broken-wave");
     story.complete(FIX, 31);
     assert_eq!(kinds(&story.wave_gate(32, green())), ["merge_default", "living"]);
 }
@@ -536,7 +537,11 @@ fn a_request_for_changes_on_the_feature_pull_request_is_a_task_in_a_wave_of_its_
     let review = story.task(REVIEW);
     assert_eq!((review.wave, review.state.word()), (2, "player_turn"));
     let criterion = &review.plan.acceptance_criteria[0];
-    assert_eq!(criterion.text, "src/a.rs:3: name it better");
+    let remarks = review_of_feature(7).items;
+    assert_eq!(
+        review.draft.as_ref().unwrap().criteria,
+        [Goal::Remark(remarks[0].clone())]
+    );
     assert_eq!(criterion.check, Check::Test("works".to_owned()));
     story.complete(REVIEW, 50);
     story.wave_gate(51, green());
@@ -580,27 +585,27 @@ fn numbers_of_added_tasks_count_per_feature_and_kind() {
 
 #[test]
 fn a_test_of_the_base_that_the_whole_feature_weakened_is_a_criterion_of_the_repair() {
+    let weakened = Issue::must_fix(Problem::Outcome {
+        outcome: TestOutcome::Weakened,
+        test: "adds".to_owned(),
+    });
     let mut report = green();
     report.more.push(GateResult {
         gate: Gate::BaseTests,
-        evidence: Evidence::Failed(Finding {
-            output: "1 weakened".to_owned(),
-            ..Finding::default()
-        }),
+        evidence: Evidence::Failed(Finding::default()),
         weight: Weight::Required,
-        items: vec![Issue {
-            outcome: Some(TestOutcome::Weakened),
-            what: Some(Detail::Test("adds".to_owned())),
-            ..Issue::must_fix("test", "weakened: `adds` notices less")
-        }],
+        items: vec![weakened.clone()],
     });
     let mut story = one();
     story.complete(ONE, 20);
     story.wave_gate(30, report);
-    let criteria = &story.task(FIX).plan.acceptance_criteria;
-    let expected = Criterion {
-        text: "weakened: `adds` notices less".to_owned(),
-        check: Check::Test("adds".to_owned()),
-    };
-    assert_eq!(criteria.as_slice(), [expected]);
+    let fix = story.task(FIX);
+    let checks: Vec<&Check> = fix
+        .plan
+        .acceptance_criteria
+        .iter()
+        .map(|criterion| &criterion.check)
+        .collect();
+    assert_eq!(checks, [&Check::Test("adds".to_owned())]);
+    assert_eq!(fix.draft.as_ref().unwrap().criteria, [Goal::Restored(weakened)]);
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     blocked::{BlockReason, Cost, Failure, WorkStep, report::BlockedReport},
+    decision::Issue,
     effect::{Effect, TaskWork},
     feature::{
         CancelledWhy, Phase, State,
@@ -10,6 +11,7 @@ use crate::{
         unsaid::{Replacement, Saying, Unsaid},
     },
     ids::{PullNumber, TurnNumber},
+    problem::Problem,
     task,
     task::{MergeState, PersonDid, Played, TurnKind},
 };
@@ -139,21 +141,18 @@ fn a_turn_without_a_change_leaves_what_there_is_to_mend() {
     };
     unchanged(&mut story);
     let now = story.task(ONE).last_turn().unwrap().number;
-    let told: Vec<String> = story
-        .task(ONE)
-        .to_mend(now)
-        .into_iter()
-        .map(|item| item.description)
-        .collect();
-    assert!(told[0].contains("no change"), "{told:?}");
-    assert!(told.iter().any(|item| item.contains("the button is blue")), "{told:?}");
+    let told = story.task(ONE).to_mend(now);
+    assert_eq!(told[0].problem, Problem::NoChange);
+    let blue = |item: &Issue| {
+        item.problem
+            .words()
+            .is_some_and(|words| words.contains("the button is blue"))
+    };
+    assert!(told.iter().any(blue), "{told:?}");
     unchanged(&mut story);
     let blocked = BlockedReport::of_task(story.task(ONE), Cost::default()).unwrap();
     assert_eq!(blocked.reason, BlockReason::NoChangeTwice);
-    assert!(
-        blocked.last_feedback[0].description.contains("the button is blue"),
-        "{blocked:?}"
-    );
+    assert!(blue(&blocked.last_feedback[0]), "{blocked:?}");
     let asks = |wanted: &TaskWork| {
         let mut effects = story.effects.iter();
         effects.any(|effect| matches!(effect, Effect::Task { work, .. } if work == wanted))

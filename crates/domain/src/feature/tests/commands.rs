@@ -13,7 +13,7 @@ use crate::{
     ids::{CommentId, Emission, IssueNumber, Millis, TaskId},
     plan::parse::PlanAuthor,
     task,
-    task::{PersonDid, WaivedFact},
+    task::PersonDid,
 };
 
 fn commanded(command: Command, on: Target) -> Commanded {
@@ -194,9 +194,7 @@ fn an_override_says_who_and_what_was_waived_and_dismisses_the_review() {
     assert_eq!(waiver.by, person(2));
     assert!(waiver.tests().any(|test| test == "works"), "{waiver:?}");
     assert!(
-        waiver
-            .facts
-            .contains(&WaivedFact::Objection("no test for empty input".to_owned())),
+        waiver.facts.contains(&objection("test", "no test for empty input")),
         "{waiver:?}"
     );
 }

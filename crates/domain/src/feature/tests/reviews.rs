@@ -115,7 +115,7 @@ fn what_an_override_waives_is_named_and_its_failing_tests_join_the_baseline() {
     let test = WaivedFact::Test("works".to_owned());
     assert_eq!(
         (waived.by.clone(), waived.facts.clone()),
-        (person(3), vec![test, WaivedFact::Objection("no".to_owned())])
+        (person(3), vec![test, objection("test", "no")])
     );
 }
 

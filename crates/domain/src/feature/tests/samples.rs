@@ -23,7 +23,7 @@ use crate::{
     plan::{Check, Criterion, Factors, Plan, PlannedTask, TaskType, TestEffort},
     report::PlayerReport,
     task,
-    task::{HumanReview, MergePolicy, PersonDid, Played},
+    task::{HumanReview, MergePolicy, PersonDid, Played, WaivedFact},
 };
 
 pub const AT: Millis = Millis(1_000);
@@ -210,19 +210,23 @@ pub fn approval() -> Judgement {
     Judgement::Verdict(Box::new(Verdict {
         outcome: Outcome::Approve,
         decision: None,
-        broken_contracts: Vec::new(),
+        breaches: Vec::new(),
         open_questions: Vec::new(),
         items: Vec::new(),
     }))
+}
+
+pub fn objection(category: &str, words: &str) -> WaivedFact {
+    WaivedFact::Objection(Issue::remark(category, words).problem)
 }
 
 pub fn feedback(words: &str) -> Judgement {
     Judgement::Verdict(Box::new(Verdict {
         outcome: Outcome::Feedback,
         decision: None,
-        broken_contracts: Vec::new(),
+        breaches: Vec::new(),
         open_questions: Vec::new(),
-        items: vec![Issue::must_fix("test", words)],
+        items: vec![Issue::remark("test", words)],
     }))
 }
 
@@ -246,7 +250,7 @@ pub fn review_of_feature(id: u64) -> Box<HumanReview> {
         items: vec![Issue {
             file: Some("src/a.rs".to_owned()),
             line: Some(3),
-            ..Issue::must_fix("review", "name it better")
+            ..Issue::remark("review", "name it better")
         }],
     })
 }
