@@ -12,7 +12,7 @@ use crate::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{
     decision::{Issue, Severity},
-    evidence::{Absence, Evidence, Fact, Finding, Gate, GateResult, Weight},
+    evidence::{Absence, Evidence, Fact, FailedCommand, Gate, GateResult, Weight},
     plan::TaskType,
     problem::Problem,
 };
@@ -39,7 +39,7 @@ pub(crate) enum Measurement {
         /// The checkout's path at the time, to which the file's paths refer.
         root: String,
         /// The coverage command's result, if it failed.
-        failure: Option<Finding>,
+        failure: Option<FailedCommand>,
     },
     Nothing(Evidence),
 }
@@ -71,7 +71,12 @@ pub(crate) async fn measure(
         match &evidence {
             Evidence::Passed(_) => {}
             // Tools also fail if coverage is below their own threshold. If they wrote the file, it is judged here.
-            Evidence::Failed(finding) => failure = Some(finding.without_output()),
+            Evidence::Failed(finding) => {
+                failure = Some(FailedCommand {
+                    command: finding.command.clone(),
+                    exit_code: finding.exit_code,
+                });
+            }
             Evidence::Absent(_) => return Ok(Some(Measurement::Nothing(evidence))),
         }
     }
@@ -125,7 +130,7 @@ pub(crate) async fn judge(
     Ok(sum.judge(settings.threshold, weight))
 }
 
-fn unreadable(path: &str, reason: String, after: Option<Finding>) -> Evidence {
+fn unreadable(path: &str, reason: String, after: Option<FailedCommand>) -> Evidence {
     Evidence::Absent(Absence::Unreadable {
         path: path.to_owned(),
         reason,

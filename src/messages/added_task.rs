@@ -11,6 +11,14 @@ use text::shorten;
 /// The longest criterion, in characters.
 const LONGEST: usize = 1_000;
 
+/// Returns the description of the only task of an issue, with what a maintainer added to the command.
+pub fn described_by_issue(words: Option<&str>) -> String {
+    match words {
+        Some(words) => format!("As the issue describes it. A maintainer adds:\n\n{words}"),
+        None => "As the issue describes it.".to_owned(),
+    }
+}
+
 /// Words the tasks that were added since the Feature was stored.
 pub fn word_added_tasks(feature: &mut Feature) {
     let drafts = feature
@@ -77,7 +85,7 @@ fn goal(goal: &Goal) -> String {
         Goal::Tests => "The tests pass".to_owned(),
         Goal::Test(name) => format!("The test {name} passes"),
         Goal::Gate(gate) => format!("The Gate \"{gate}\" passes"),
-        Goal::Restored(item) => problems::problem(item),
+        Goal::Restored(item) => problems::problem(item).into_owned(),
         Goal::Remark(item) => problems::placed(item),
         Goal::AllGates => "The Gates pass on the merged result".to_owned(),
         Goal::More(left) => format!("{left} more hold as well: the last Gates' output names them"),

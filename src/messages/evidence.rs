@@ -28,11 +28,10 @@ pub fn finding_of_tests(finding: &Finding) -> String {
 }
 
 fn described(finding: &Finding, counts: Option<Counts>) -> String {
-    let ended = match finding.exit_code {
-        _ if finding.command.is_empty() => return output(finding).into_owned(),
-        Some(code) => format!("`{}` exited with {code}", finding.command),
-        None => format!("`{}` was ended by a signal or a deadline", finding.command),
-    };
+    if finding.command.is_empty() {
+        return output(finding).into_owned();
+    }
+    let ended = ended(&finding.command, finding.exit_code);
     let counted = counts.map_or_else(|| ended.clone(), |counts| format!("{ended}, {}", self::counts(counts)));
     let first = finding.failing.iter().take(NAMED);
     let first: Vec<String> = first.map(|name| shorten::middle(name, LONGEST)).collect();
@@ -42,6 +41,13 @@ fn described(finding: &Finding, counts: Option<Counts>) -> String {
     match finding.failed().saturating_sub(NAMED) {
         0 => format!("{counted}: {}", first.join(", ")),
         more => format!("{counted}: {} and {more} more", first.join(", ")),
+    }
+}
+
+fn ended(command: &str, exit_code: Option<i32>) -> String {
+    match exit_code {
+        Some(code) => format!("`{command}` exited with {code}"),
+        None => format!("`{command}` was ended by a signal or a deadline"),
     }
 }
 
@@ -134,7 +140,9 @@ pub fn absence(absence: &Absence) -> String {
         Absence::NotInThisVersion => "not run in this version".to_owned(),
         Absence::Inline => "the new tests stand inside source files and cannot be separated from them".to_owned(),
         Absence::Unreadable { path, reason, after } => {
-            let after = after.as_ref().map(|after| format!(" ({})", finding(after)));
+            let after = after
+                .as_ref()
+                .map(|after| format!(" ({})", ended(&after.command, after.exit_code)));
             format!("`{path}` cannot be used: {reason}{}", after.unwrap_or_default())
         }
         Absence::Unnamed => {

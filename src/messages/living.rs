@@ -563,6 +563,14 @@ pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> 
     bullets(&lines, 40, Clone::clone)
 }
 
+pub fn submodules_note() -> String {
+    "Submodules are not supported: they are not checked out, and no task can change them.".to_owned()
+}
+
+pub fn git_lfs_note() -> String {
+    "Git LFS is not supported: files that it keeps are checked out as their pointers.".to_owned()
+}
+
 /// A filter that attributes name and that does not run.
 pub struct UnusedFilter {
     pub name: String,

@@ -13,6 +13,7 @@ mod blocked;
 mod check;
 mod commit;
 mod defuse;
+mod doctor;
 mod evidence;
 mod exposure;
 mod facts;
@@ -53,7 +54,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use added_task::word_added_tasks;
+pub use added_task::{described_by_issue, word_added_tasks};
 pub use annotation::{Annotation, annotated_files, annotations};
 pub use blocked::{
     bad_settings_in_terminal, blocked_in_short, blocked_report, feature_blocked, stopped_feature, stopped_task,
@@ -62,6 +63,7 @@ pub use check::{CheckRun, Conclusion, blocked_check, check_in_words, check_run, 
 pub use commit::{
     CommitKind, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash, turn_commit,
 };
+pub use doctor::about_topic;
 pub use evidence::{absence, evidence, finding, output, unmet};
 pub use exposure::gets as workflow_gets;
 pub use feature_pull::{closed_feature_pull, feature_pull};
@@ -73,7 +75,8 @@ pub use headline::after_blocked;
 pub use inquiry::own_defaults;
 pub use links::Links;
 pub use living::{
-    UnusedFilter, filter_note, living, notes_in_terminal, schema_of_plan, standing, state_in_terminal, task_in_terminal,
+    UnusedFilter, filter_note, git_lfs_note, living, notes_in_terminal, schema_of_plan, standing, state_in_terminal,
+    submodules_note, task_in_terminal,
 };
 pub use measure::MAX_CHARS;
 pub use onboarding::{Detected as DetectedSettings, ISSUE_FORM, LABELS, onboarding_pull, proposed_settings};
@@ -81,10 +84,10 @@ pub use plan_file::{
     final_plan_file, is_record, plan_file, plan_file_path, plan_files, task_file, task_file_path, whole_plan_file,
 };
 pub use problems::{breach, claim, contradiction, criterion_of_decision, placed, problem, question_of_decision};
-pub use reasons::{machine_note, settings_mistake, step};
-pub use refusal::lacks_criteria;
+pub use reasons::{answer_is_in_the_log, machine_note, no_merge_method, not_served_for, settings_mistake, step};
+pub use refusal::{lacks_criteria, no_usable_criteria};
 pub use refused_host::refused_host;
-pub use reply::{reply, reply_in_terminal};
+pub use reply::{about_command, reply, reply_in_terminal};
 pub use review::{Inline, Review, ReviewedDiff, fold_inline, review};
 pub use rules::about as about_rule;
 pub use task_pull::{PullText, closed_pull, dismissal, task_pull, waived_of};

@@ -11,13 +11,21 @@ use domain::{
     report::{Discrepancy, InsteadOfCreating, LeftOut, TestClaim},
     test_outcome::TestOutcome,
 };
+use std::borrow::Cow;
 use text::{mistake::quoted, shorten};
 
 /// The most characters of a criterion, of an answer or of the Coach's text in one sentence.
 const MOST_WORDS: usize = 600;
 
 /// Words the problem of an item.
-pub fn problem(item: &Issue) -> String {
+pub fn problem(item: &Issue) -> Cow<'_, str> {
+    match item.problem.words() {
+        Some(text) => text.into(),
+        None => worded(item).into(),
+    }
+}
+
+fn worded(item: &Issue) -> String {
     match &item.problem {
         Problem::Remark { text, .. } => text.clone(),
         Problem::MoreRemarks(more) => format!("{more} more comments of this review stand on the pull request"),
@@ -78,7 +86,7 @@ pub fn placed(item: &Issue) -> String {
     match (&item.file, item.line) {
         (Some(file), Some(line)) => format!("{file}:{line}: {words}"),
         (Some(file), None) => format!("{file}: {words}"),
-        (None, _) => words,
+        (None, _) => words.into_owned(),
     }
 }
 
@@ -343,7 +351,7 @@ mod tests {
                 what,
                 by: Author::Player,
             };
-            problem(&finding.item(TaskType::Feature))
+            problem(&finding.item(TaskType::Feature)).into_owned()
         };
         let ignored = Detail::Tests {
             first: "test_adds".to_owned(),

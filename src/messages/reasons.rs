@@ -460,6 +460,21 @@ pub fn machine_note(ci: CiOfBase) -> Option<String> {
     }
 }
 
+/// Says why a task cannot be merged.
+pub fn no_merge_method() -> String {
+    "the repository allows no way of merging".to_owned()
+}
+
+/// Says how long the API of a model has been away.
+pub fn not_served_for(hours: i64) -> String {
+    format!("it has not served for {hours} hours")
+}
+
+/// Stands for an API's answer that only operators may see.
+pub fn answer_is_in_the_log() -> String {
+    "whoever runs this server finds the answer of the API in its log".to_owned()
+}
+
 /// Words a mistake in a repository's settings.
 pub fn settings_mistake(mistake: &SettingsMistake) -> String {
     match mistake {

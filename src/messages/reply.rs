@@ -9,7 +9,7 @@ use crate::messages::{
     untrusted,
     untrusted::Medium,
 };
-use domain::{command::Command, cost::Spending, effect::Reply, feature::Feature};
+use domain::{command::CommandForm, cost::Spending, effect::Reply, feature::Feature};
 use serde_json::Value;
 use text::mistake::SettingsMistake;
 
@@ -36,8 +36,10 @@ pub fn reply_in_terminal(reply: &Reply, feature: Option<&Feature>) -> Option<Str
 
 fn help(feature: Option<&Feature>, measure: &Measure) -> String {
     let settings = feature.map_or_else(Vec::new, |feature| shown_settings(&feature.settings));
-    let usage = Command::usage();
-    let commands = bullets(&usage, usage.len(), |(form, does)| format!("`{form}`: {does}"));
+    let forms = CommandForm::ALL;
+    let commands = bullets(&forms, forms.len(), |form| {
+        format!("`{form}`: {}", about_command(*form))
+    });
     let table = table("| setting | value |", &settings, measure.rows, |(name, value)| {
         let value = untrusted::cell_code(value, measure.text.min(300));
         format!("| {} | {value} |", untrusted::cell_code(name, 100))
@@ -47,6 +49,24 @@ fn help(feature: Option<&Feature>, measure: &Measure) -> String {
         commands,
         titled("The settings of this repository:", &table),
     ])
+}
+
+/// Says what a command does.
+pub fn about_command(form: CommandForm) -> &'static str {
+    match form {
+        CommandForm::Help => "Lists the commands and the repository's settings.",
+        CommandForm::Plan => {
+            "Plans again, or labels an issue and plans it. Words go to the planner; a fenced YAML block replaces the plan."
+        }
+        CommandForm::Approve => "Starts a plan that waits. On a blocked task's pull request, overrides the Coach.",
+        CommandForm::Resume => "Continues blocked or paused work, with guidance for the Player and N more turns.",
+        CommandForm::Retry => "Starts a task again from the integration branch.",
+        CommandForm::Skip => "Gives up a task.",
+        CommandForm::Pause => "Stops after the running agents.",
+        CommandForm::Cancel => "Stops at once. Branches stay.",
+        CommandForm::Ci => "Lets held CI run.",
+        CommandForm::Status => "Shows the current state.",
+    }
 }
 
 /// Returns the settings as last read, by name; settings that are left to the server or to detection have no value.

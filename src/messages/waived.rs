@@ -158,7 +158,7 @@ fn fact(fact: &WaivedFact) -> Option<String> {
         WaivedFact::Test(_) => return None,
         WaivedFact::Criterion(unmet) | WaivedFact::Gate(unmet) => evidence::unmet(unmet),
         WaivedFact::Finding(item) => problems::placed(item),
-        WaivedFact::Objection(problem) => problems::problem(&Issue::must_fix(problem.clone())),
+        WaivedFact::Objection(problem) => problems::problem(&Issue::must_fix(problem.clone())).into_owned(),
         WaivedFact::Breach(breach) => problems::breach(breach),
         WaivedFact::Question(title) => format!("the question {title}"),
         WaivedFact::Request { by } => format!("the request for changes of {by} is open"),

@@ -16,7 +16,11 @@ const FAKE: &str = "echo 1..2; echo ok 1 - works; echo ok 2 - old";
 
 fn integrity(report: &GateReport) -> (&'static str, Vec<String>) {
     let result = report.result(Gate::Integrity).unwrap();
-    let items = result.items.iter().map(messages::problem).collect();
+    let items = result
+        .items
+        .iter()
+        .map(|item| messages::problem(item).into_owned())
+        .collect();
     (result.evidence.word(), items)
 }
 

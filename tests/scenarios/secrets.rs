@@ -123,7 +123,7 @@ async fn planted_credentials_get_out_nowhere() {
     let feature = world.feature().await;
     let turns = &feature.tasks[0].turns;
     let items = &turns[0].verdict.as_ref().unwrap().items;
-    let told: Vec<String> = items.iter().map(messages::problem).collect();
+    let told: Vec<String> = items.iter().map(|item| messages::problem(item).into_owned()).collect();
     for place in [
         "hello/1.txt:2 holds a GitHub token",
         "hello/own.txt:1 holds a secret of this service",

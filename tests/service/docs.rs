@@ -14,8 +14,8 @@ use autobuild::{
     web::FAMILIES,
 };
 use domain::{
-    command, decision::Probing, decision_parse, design, diagnosis::Topic, evidence::Weight, integrity::Rule,
-    plan::TaskType, plan::schema::schema as plan_schema, report,
+    command::CommandForm, decision::Probing, decision_parse, design, diagnosis::Topic, evidence::Weight,
+    integrity::Rule, plan::TaskType, plan::schema::schema as plan_schema, report,
 };
 use runners::detect::{NamesOfTests, Repository, TOOL_CHAINS, detect};
 use serde_json::Value as Json;
@@ -160,7 +160,7 @@ fn precision() -> String {
 
 /// What `doctor` looks at.
 fn doctors_rows() -> String {
-    let rows = Topic::ALL.map(|topic| vec![topic.name().to_owned(), topic.about().to_owned()]);
+    let rows = Topic::ALL.map(|topic| vec![topic.word().to_owned(), messages::about_topic(topic).to_owned()]);
     table(&["row", "what it answers"], rows)
 }
 
@@ -286,7 +286,7 @@ fn answers() -> String {
 
 /// Every list that the code knows, by the name of its marker.
 fn lists() -> BTreeMap<&'static str, String> {
-    let commands = command::Command::usage().map(|(form, does)| vec![code(form), does.to_owned()]);
+    let commands = CommandForm::ALL.map(|form| vec![code(form.word()), messages::about_command(form).to_owned()]);
     let metrics = FAMILIES.map(|family| {
         let cells = [&code(family.name), family.kind, family.about];
         cells.map(str::to_owned).to_vec()

@@ -3,12 +3,13 @@
 //!
 //! The adapters read the checks. A check that cannot be read never counts as failed.
 
+pub use crate::evidence::{CheckState, OpenCheck, PullCheck};
+
 use crate::{
-    decision::Issue,
     evidence::{Absence, Evidence, Fact, Finding, Gate, GateResult, Weight},
     exposure::Exposure,
     ids::{Millis, User},
-    problem::Problem,
+    problem::{Issue, Problem},
 };
 use serde::{Deserialize, Serialize};
 
@@ -175,41 +176,6 @@ pub enum CiSays {
     /// It reports a problem that no change of the code mends, for example with the pull request's title or labels.
     FailedOnPull(PullCheck),
     /// It ended without a result. Holds the forge's word for that, for example `cancelled`.
-    NoAnswer(String),
-}
-
-/// Why a failed check judges the pull request and not the code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PullCheck {
-    /// Its job never has the code.
-    WithoutCode,
-    /// Its job runs no command, and starts again when only the pull request changes.
-    StartsWithoutPush,
-    /// It does not report on commits that belong to no pull request.
-    OnlyOnPulls,
-    /// It reports the same without the change.
-    SameBefore,
-}
-
-/// A check that has no usable result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenCheck {
-    /// Its name.
-    pub name: String,
-    /// Its state.
-    pub state: CheckState,
-}
-
-/// The state of a check without a usable result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckState {
-    /// It had not ended when its time was over. Holds the forge's word for its state.
-    Running(String),
-    /// It judges the pull request.
-    FailedOnPull(PullCheck),
-    /// It ended without a result. Holds the forge's word for that.
     NoAnswer(String),
 }
 

@@ -3,7 +3,7 @@
 
 use crate::{ids::TaskId, plan_block};
 use serde::{Deserialize, Serialize};
-use text::{markdown, nearest::nearest, shorten};
+use text::{markdown, nearest::nearest, shorten, words};
 
 const WORD: &str = "/autobuild";
 
@@ -117,33 +117,30 @@ pub enum Command {
     Status,
 }
 
-impl Command {
-    /// Returns every form that a command may have, each with what it does.
-    pub fn usage() -> [(&'static str, &'static str); 10] {
-        [
-            ("/autobuild help", "Lists the commands and the repository's settings."),
-            (
-                "/autobuild plan [words or YAML]",
-                "Plans again, or labels an issue and plans it. Words go to the planner; a fenced YAML block replaces the plan.",
-            ),
-            (
-                "/autobuild approve [hash]",
-                "Starts a plan that waits. On a blocked task's pull request, overrides the Coach.",
-            ),
-            (
-                "/autobuild resume [guidance] [--max-turns=N]",
-                "Continues blocked or paused work, with guidance for the Player and N more turns.",
-            ),
-            (
-                "/autobuild retry [TASK-001]",
-                "Starts a task again from the integration branch.",
-            ),
-            ("/autobuild skip TASK-001", "Gives up a task."),
-            ("/autobuild pause", "Stops after the running agents."),
-            ("/autobuild cancel", "Stops at once. Branches stay."),
-            ("/autobuild ci", "Lets held CI run."),
-            ("/autobuild status", "Shows the current state."),
-        ]
+words! {
+    /// The forms of the commands, as people write them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CommandForm {
+        /// Lists commands and settings.
+        Help = "/autobuild help",
+        /// Plans.
+        Plan = "/autobuild plan [words or YAML]",
+        /// Approves.
+        Approve = "/autobuild approve [hash]",
+        /// Goes on.
+        Resume = "/autobuild resume [guidance] [--max-turns=N]",
+        /// Starts a task again.
+        Retry = "/autobuild retry [TASK-001]",
+        /// Gives up a task.
+        Skip = "/autobuild skip TASK-001",
+        /// Pauses.
+        Pause = "/autobuild pause",
+        /// Stops.
+        Cancel = "/autobuild cancel",
+        /// Lets held CI run.
+        Ci = "/autobuild ci",
+        /// Shows the state.
+        Status = "/autobuild status",
     }
 }
 
@@ -193,7 +190,7 @@ fn cut(word: &str) -> String {
 
 /// The form of the command that was probably meant; that of `help` if none is near.
 fn nearest_form(word: &str) -> &'static str {
-    let forms = Command::usage().map(|(form, _)| form);
+    let forms = CommandForm::ALL.map(CommandForm::word);
     let verb = |form: &'static str| form.split(' ').nth(1).unwrap_or_default();
     let meant = nearest(word, forms.map(verb));
     let form = meant.and_then(|meant| forms.into_iter().find(|form| verb(form) == meant));

@@ -1,85 +1,20 @@
 //! The contracts that agents must keep, and the one function that turns a Coach's decision into a verdict. A verdict
 //! may be lower than the decision, never higher.
 
+pub use crate::problem::{Breach, Contract};
+
 use crate::{
     decision::{CoachDecision, DecisionKind, Issue, Outcome, Severity, Verdict},
     evidence,
     evidence::{GateReport, Profile, Unmet},
     grounds,
-    grounds::OpenCriterion,
     plan::{Criterion, TaskType},
-    problem::Problem,
+    problem::{OpenCriterion, Problem},
     question,
     question::{OpenQuestion, QuoteFacts, Unsettled},
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use text::words;
-
-words! {
-    /// A promise that an agent's definition names and that code checks in each turn.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    pub enum Contract {
-        /// The Player's report has the right shape.
-        ReportValid = "report_valid",
-        /// The change touches only allowed paths.
-        PathsAllowed = "paths_allowed",
-        /// The Player's own statement never ends a task.
-        NeverDeclaresDone = "never_declares_done",
-        /// The Coach's decision has the right shape and asks only for what can be done.
-        DecisionValid = "decision_valid",
-        /// Every Gate of the profile passed on this commit.
-        GatesPassed = "gates_passed",
-        /// Every criterion is met and has evidence that exists, except those for a person.
-        CriteriaEvidenced = "criteria_evidenced",
-        /// Every question is answered, with a quote that is there.
-        QuestionsAnswered = "questions_answered",
-        /// No `must_fix` issue is left.
-        NoMustFix = "no_must_fix",
-        /// An agent that may only read left its checkout unchanged.
-        CheckoutUnchanged = "checkout_unchanged",
-        /// The designer's answer has the right shape.
-        DesignValid = "design_valid",
-    }
-}
-
-/// Why a decision or a change broke a contract.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Breach {
-    /// A part of the profile is not met.
-    Gate(Unmet),
-    /// The decision is about a criterion that does not exist, by its number.
-    NoSuchCriterion(usize),
-    /// A criterion is not shown to hold.
-    Criterion(OpenCriterion),
-    /// No answer settles a question.
-    Question(Unsettled),
-    /// The approval has this many `must_fix` issues.
-    MustFixLeft(usize),
-    /// The Coach changed these paths of its checkout.
-    CheckoutChanged(Vec<String>),
-    /// The Coach asked for commands instead of deciding.
-    NotDecided,
-    /// The change touches these paths, which no change may touch.
-    ForbiddenPaths(Vec<String>),
-}
-
-impl Breach {
-    /// Returns the contract that is broken.
-    pub fn contract(&self) -> Contract {
-        match self {
-            Self::Gate(_) => Contract::GatesPassed,
-            Self::NoSuchCriterion(_) | Self::NotDecided => Contract::DecisionValid,
-            Self::Criterion(_) => Contract::CriteriaEvidenced,
-            Self::Question(unsettled) if unsettled.open.lacks_answer() => Contract::QuestionsAnswered,
-            Self::Question(_) | Self::MustFixLeft(_) => Contract::NoMustFix,
-            Self::CheckoutChanged(_) => Contract::CheckoutUnchanged,
-            Self::ForbiddenPaths(_) => Contract::PathsAllowed,
-        }
-    }
-}
 
 /// The difference between the Coach's checkout before and after its turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,12 +1,12 @@
 //! The Coach's decision on a turn, and the verdict that follows from it.
 
-pub use crate::decision_parse::{parse_decision, schema};
+pub use crate::{
+    decision_parse::{parse_decision, schema},
+    problem::{Issue, Severity},
+};
 
 use crate::{
-    contract::Breach,
-    integrity::{IntegrityFinding, Rule, Weight},
-    plan::TaskType,
-    problem::Problem,
+    problem::Breach,
     question::{OpenQuestion, QuestionAnswer},
 };
 use serde::{Deserialize, Serialize};
@@ -117,35 +117,6 @@ pub struct CoachTests {
     pub failures: Vec<String>,
 }
 
-/// One problem or remark of the Coach, a Gate or a person.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Issue {
-    /// Whether it sends work back.
-    pub severity: Severity,
-    /// The problem.
-    pub problem: Problem,
-    /// The file it is about.
-    pub file: Option<String>,
-    /// The line it is about, from 1, in the new version of the file.
-    pub line: Option<u32>,
-    /// The fix. If it replaces the line, it is shown as a suggestion block.
-    pub suggestion: Option<String>,
-}
-
-words! {
-    /// The severity of an issue.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    pub enum Severity {
-        /// It sends work back.
-        MustFix = "must_fix",
-        /// A comment that should be followed.
-        ShouldFix = "should_fix",
-        /// A comment that may be followed.
-        NiceToHave = "nice_to_have",
-    }
-}
-
 /// The outcome of a turn once the contracts are checked. Code may lower a decision, never raise it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
@@ -169,55 +140,4 @@ pub enum Outcome {
     Approve,
     /// Another turn follows, or the task blocks.
     Feedback,
-}
-
-impl Issue {
-    /// An issue that sends work back and names no file.
-    pub fn must_fix(problem: Problem) -> Self {
-        Self {
-            severity: Severity::MustFix,
-            problem,
-            file: None,
-            line: None,
-            suggestion: None,
-        }
-    }
-
-    /// The same in the words of the Coach or a person.
-    pub fn remark(category: &str, text: &str) -> Self {
-        let (category, text) = (category.to_owned(), text.to_owned());
-        Self::must_fix(Problem::Remark { category, text })
-    }
-
-    /// `true` if no person may waive it.
-    pub fn is_never_waived(&self) -> bool {
-        self.rule().is_some_and(|rule| !rule.can_be_waived())
-    }
-
-    /// Returns the rule of integrity that is broken.
-    pub fn rule(&self) -> Option<Rule> {
-        if let Problem::Rule { rule, .. } = self.problem {
-            Some(rule)
-        } else {
-            None
-        }
-    }
-}
-
-impl IntegrityFinding {
-    /// Returns the finding as an issue for the Player and for people.
-    pub fn item(&self, kind: TaskType) -> Issue {
-        let severity = match self.weight(kind) {
-            Weight::Required => Severity::MustFix,
-            Weight::Asked | Weight::Informational => Severity::ShouldFix,
-        };
-        let (rule, what) = (self.rule, self.what.clone());
-        Issue {
-            severity,
-            problem: Problem::Rule { rule, what },
-            file: Some(self.path.clone()),
-            line: self.line,
-            suggestion: None,
-        }
-    }
 }

@@ -1,5 +1,7 @@
 //! The rows of `doctor`: one result for each subject that it checked.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use serde::Serialize;
 use text::words;
 
@@ -17,60 +19,34 @@ words! {
     }
 }
 
-/// The topics as a table: the variant, its name in rows, and the question that its rows answer.
-macro_rules! topics {
-    ($($topic:ident = $name:literal, $about:literal;)*) => {
-        /// The subject of a row.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Topic {
-            $(#[doc = $about] $topic),*
-        }
-
-        impl Topic {
-            /// All topics, in the order of the table.
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$topic),*];
-
-            /// Returns the topic's name in the table.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$topic => $name),*
-                }
-            }
-
-            /// Returns the question that the topic's rows answer, for the docs.
-            pub fn about(self) -> &'static str {
-                match self {
-                    $(Self::$topic => $about),*
-                }
-            }
-        }
-    };
-}
-
-topics! {
-    Program = "AutoBuild", "Which version runs? Was its file replaced since it started?";
-    Git = "git", "Is git there, new enough and patched?";
-    Settings = "settings", "Can every server setting be read, and does this version use it?";
-    DataFolder = "data folder", "Can the service write to its data folder? Has its disk room?";
-    Database = "database", "Does the database answer? Are its tables those of this version?";
-    OwnRepository = "this repository", "On a laptop: is there a repository with a commit here?";
-    Isolation = "isolation", "Which isolation level does this machine offer, and what keeps it from more?";
-    Agent = "agent", "Is each agent's program installed and new enough? Is its key set?";
-    Proxy = "proxy", "If your organisation has a proxy: does it connect the service with GitHub?";
-    App = "App", "Does GitHub accept the App's id and key? Does the App ask for every permission and event?";
-    CoachApp = "Coach App", "The same for the Coach App.";
-    Clock = "clock", "How far is this machine's clock from GitHub's?";
-    Webhook = "webhook", "Where does GitHub send deliveries? Can it reach that address?";
-    Deliveries = "deliveries", "How were the last deliveries answered?";
-    Installation = "installation", "For each account: did it grant every permission and event? Is it suspended?";
-    Repository = "repository", "With `--repo`: is the App installed there? Is it read-only?";
-    BranchRules = "branch rules", "With `--repo`: does a rule keep AutoBuild from making or pushing `autobuild/**`?";
-    Approval = "approval", "With `--repo`: do rules ask for approvals, and does the Coach's count?";
-    MergeMethods = "merge methods", "With `--repo`: which ways of merging are allowed?";
-    Workflows = "workflows", "With `--repo`: which workflows would run what an agent wrote?";
-    SettingsFile = "settings file", "Is `.github/autobuild.yml` there, and without mistakes?";
-    Labels = "labels", "With `--repo`: are the labels there that start AutoBuild?";
-    TestCommand = "test command", "Which command runs the tests?";
+words! {
+    /// The subject of a row, in the order of the table.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Topic {
+        Program = "AutoBuild",
+        Git = "git",
+        Settings = "settings",
+        DataFolder = "data folder",
+        Database = "database",
+        OwnRepository = "this repository",
+        Isolation = "isolation",
+        Agent = "agent",
+        Proxy = "proxy",
+        App = "App",
+        CoachApp = "Coach App",
+        Clock = "clock",
+        Webhook = "webhook",
+        Deliveries = "deliveries",
+        Installation = "installation",
+        Repository = "repository",
+        BranchRules = "branch rules",
+        Approval = "approval",
+        MergeMethods = "merge methods",
+        Workflows = "workflows",
+        SettingsFile = "settings file",
+        Labels = "labels",
+        TestCommand = "test command",
+    }
 }
 
 /// One row: the subject, its state, the finding, and the next step.
@@ -128,7 +104,7 @@ impl Row {
 
     /// Returns the subject's name for people, for example `agent claude`.
     pub fn what(&self) -> String {
-        let name = self.topic.name();
+        let name = self.topic.word();
         match &self.of {
             Some(of) if self.topic == Topic::Installation => format!("{name} of {of}"),
             Some(of) => format!("{name} {of}"),
@@ -152,7 +128,7 @@ impl Row {
     /// Returns the row as JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::json!({
-            "what": self.topic.name(), "of": self.of, "state": self.standing, "found": self.found, "remedy": self.remedy,
+            "what": self.topic.word(), "of": self.of, "state": self.standing, "found": self.found, "remedy": self.remedy,
         })
     }
 }

@@ -2,75 +2,19 @@
 //! that passed on it, or a command that AutoBuild ran. It cannot judge whether the evidence is good, only that it is
 //! not invented. A criterion whose own check passed needs none.
 
+pub use crate::problem::{Doubt, OpenCriterion};
+
 use crate::{
     citation::{FileReference, Word, is_marked, mentions, words},
     contract::TurnFacts,
-    decision::{CoachDecision, CriterionFinding, CriterionMet, Issue},
-    evidence::{Absence, Evidence, Fact, Finding, Gate, GateReport, NamedTest, Weight},
+    decision::{CoachDecision, CriterionFinding, CriterionMet},
+    evidence::{Absence, Evidence, Fact, Finding, Gate, NamedTest},
     plan::{Check, Criterion},
-    problem::Problem,
 };
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// The most wrong numbers that are reported; a decision may have any number of them.
 const MOST_WRONG: usize = 10;
-
-/// A criterion that is not shown to hold.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenCriterion {
-    /// Its number, from 1.
-    pub number: usize,
-    /// Its text.
-    pub text: String,
-    /// The reason.
-    pub doubt: Doubt,
-}
-
-/// Why a criterion is not shown to hold.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Doubt {
-    /// The Coach denies it, with these words.
-    NotMet {
-        /// The words, which may be empty.
-        words: String,
-    },
-    /// Its own check failed on this commit.
-    CheckFailed(Finding),
-    /// Its own check did not run, because something before it failed, which is reported by itself.
-    NotReached,
-    /// The Coach says nothing about it.
-    NotLookedAt,
-    /// The Coach calls it met without evidence.
-    WithoutEvidence,
-    /// The Coach calls it met, and its evidence names nothing that exists on this commit.
-    NothingReal,
-}
-
-impl Doubt {
-    /// `true` if only the review is at fault, so that its author is asked for what is missing.
-    pub fn is_of_review(&self) -> bool {
-        match self {
-            Self::NotMet { .. } | Self::CheckFailed(_) | Self::NotReached => false,
-            Self::NotLookedAt | Self::WithoutEvidence | Self::NothingReal => true,
-        }
-    }
-}
-
-impl OpenCriterion {
-    /// Returns the item for the Player; `None` if the Gates report the same already.
-    pub(crate) fn item(&self, gates: &GateReport) -> Option<Issue> {
-        let is_told = match &self.doubt {
-            Doubt::NotReached => true,
-            Doubt::CheckFailed(_) => gates
-                .result(Gate::Check(self.number))
-                .is_some_and(|check| check.weight != Weight::Informational),
-            Doubt::NotMet { .. } | Doubt::NotLookedAt | Doubt::WithoutEvidence | Doubt::NothingReal => false,
-        };
-        (!is_told).then(|| Issue::must_fix(Problem::Criterion(self.clone())))
-    }
-}
 
 /// Returns the first criterion numbers of the decision that do not exist.
 pub fn wrong_numbers(decision: &CoachDecision, criteria: &[Criterion]) -> Vec<usize> {

@@ -1,16 +1,45 @@
-//! The problems that items of a verdict are about, as facts. A prompt or a review words them.
+//! What can be wrong with a turn, as facts: the items of a verdict with their problems, broken contracts, and criteria that
+//! nothing shows. A prompt or a review words them.
 
 use crate::{
-    contract::Breach,
-    evidence::{Finding, Unmet},
-    grounds::OpenCriterion,
-    integrity::{Detail, Rule},
+    evidence::{Finding, Gate, GateReport, Unmet},
+    integrity::{Detail, IntegrityFinding, Rule, Weight},
+    plan::TaskType,
     question::Unsettled,
-    report::LeftOut,
     test_outcome::TestOutcome,
     unrun::UnrunTests,
 };
 use serde::{Deserialize, Serialize};
+use text::words;
+
+/// One problem or remark of the Coach, a Gate or a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Issue {
+    /// Whether it sends work back.
+    pub severity: Severity,
+    /// The problem.
+    pub problem: Problem,
+    /// The file it is about.
+    pub file: Option<String>,
+    /// The line it is about, from 1, in the new version of the file.
+    pub line: Option<u32>,
+    /// The fix. If it replaces the line, it is shown as a suggestion block.
+    pub suggestion: Option<String>,
+}
+
+words! {
+    /// The severity of an issue.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Severity {
+        /// It sends work back.
+        MustFix = "must_fix",
+        /// A comment that should be followed.
+        ShouldFix = "should_fix",
+        /// A comment that may be followed.
+        NiceToHave = "nice_to_have",
+    }
+}
 
 /// The problem that an item is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -211,4 +240,189 @@ impl Forbidden {
             Self::Secret(_) | Self::SecretName { .. } => "secret",
         }
     }
+}
+
+impl Issue {
+    /// An issue that sends work back and names no file.
+    pub fn must_fix(problem: Problem) -> Self {
+        Self {
+            severity: Severity::MustFix,
+            problem,
+            file: None,
+            line: None,
+            suggestion: None,
+        }
+    }
+
+    /// The same in the words of the Coach or a person.
+    pub fn remark(category: &str, text: &str) -> Self {
+        let (category, text) = (category.to_owned(), text.to_owned());
+        Self::must_fix(Problem::Remark { category, text })
+    }
+
+    /// `true` if no person may waive it.
+    pub fn is_never_waived(&self) -> bool {
+        self.rule().is_some_and(|rule| !rule.can_be_waived())
+    }
+
+    /// Returns the rule of integrity that is broken.
+    pub fn rule(&self) -> Option<Rule> {
+        if let Problem::Rule { rule, .. } = self.problem {
+            Some(rule)
+        } else {
+            None
+        }
+    }
+}
+
+impl IntegrityFinding {
+    /// Returns the finding as an issue for the Player and for people.
+    pub fn item(&self, kind: TaskType) -> Issue {
+        let severity = match self.weight(kind) {
+            Weight::Required => Severity::MustFix,
+            Weight::Asked | Weight::Informational => Severity::ShouldFix,
+        };
+        let (rule, what) = (self.rule, self.what.clone());
+        Issue {
+            severity,
+            problem: Problem::Rule { rule, what },
+            file: Some(self.path.clone()),
+            line: self.line,
+            suggestion: None,
+        }
+    }
+}
+
+words! {
+    /// A promise that an agent's definition names and that code checks in each turn.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Contract {
+        /// The Player's report has the right shape.
+        ReportValid = "report_valid",
+        /// The change touches only allowed paths.
+        PathsAllowed = "paths_allowed",
+        /// The Player's own statement never ends a task.
+        NeverDeclaresDone = "never_declares_done",
+        /// The Coach's decision has the right shape and asks only for what can be done.
+        DecisionValid = "decision_valid",
+        /// Every Gate of the profile passed on this commit.
+        GatesPassed = "gates_passed",
+        /// Every criterion is met and has evidence that exists, except those for a person.
+        CriteriaEvidenced = "criteria_evidenced",
+        /// Every question is answered, with a quote that is there.
+        QuestionsAnswered = "questions_answered",
+        /// No `must_fix` issue is left.
+        NoMustFix = "no_must_fix",
+        /// An agent that may only read left its checkout unchanged.
+        CheckoutUnchanged = "checkout_unchanged",
+        /// The designer's answer has the right shape.
+        DesignValid = "design_valid",
+    }
+}
+
+/// Why a decision or a change broke a contract.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Breach {
+    /// A part of the profile is not met.
+    Gate(Unmet),
+    /// The decision is about a criterion that does not exist, by its number.
+    NoSuchCriterion(usize),
+    /// A criterion is not shown to hold.
+    Criterion(OpenCriterion),
+    /// No answer settles a question.
+    Question(Unsettled),
+    /// The approval has this many `must_fix` issues.
+    MustFixLeft(usize),
+    /// The Coach changed these paths of its checkout.
+    CheckoutChanged(Vec<String>),
+    /// The Coach asked for commands instead of deciding.
+    NotDecided,
+    /// The change touches these paths, which no change may touch.
+    ForbiddenPaths(Vec<String>),
+}
+
+impl Breach {
+    /// Returns the contract that is broken.
+    pub fn contract(&self) -> Contract {
+        match self {
+            Self::Gate(_) => Contract::GatesPassed,
+            Self::NoSuchCriterion(_) | Self::NotDecided => Contract::DecisionValid,
+            Self::Criterion(_) => Contract::CriteriaEvidenced,
+            Self::Question(unsettled) if unsettled.open.lacks_answer() => Contract::QuestionsAnswered,
+            Self::Question(_) | Self::MustFixLeft(_) => Contract::NoMustFix,
+            Self::CheckoutChanged(_) => Contract::CheckoutUnchanged,
+            Self::ForbiddenPaths(_) => Contract::PathsAllowed,
+        }
+    }
+}
+
+/// A criterion that is not shown to hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenCriterion {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Its text.
+    pub text: String,
+    /// The reason.
+    pub doubt: Doubt,
+}
+
+/// Why a criterion is not shown to hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// The Coach denies it, with these words.
+    NotMet {
+        /// The words, which may be empty.
+        words: String,
+    },
+    /// Its own check failed on this commit.
+    CheckFailed(Finding),
+    /// Its own check did not run, because something before it failed, which is reported by itself.
+    NotReached,
+    /// The Coach says nothing about it.
+    NotLookedAt,
+    /// The Coach calls it met without evidence.
+    WithoutEvidence,
+    /// The Coach calls it met, and its evidence names nothing that exists on this commit.
+    NothingReal,
+}
+
+impl Doubt {
+    /// `true` if only the review is at fault, so that its author is asked for what is missing.
+    pub fn is_of_review(&self) -> bool {
+        match self {
+            Self::NotMet { .. } | Self::CheckFailed(_) | Self::NotReached => false,
+            Self::NotLookedAt | Self::WithoutEvidence | Self::NothingReal => true,
+        }
+    }
+}
+
+impl OpenCriterion {
+    /// Returns the item for the Player; `None` if the Gates report the same already.
+    pub(crate) fn item(&self, gates: &GateReport) -> Option<Issue> {
+        let is_told = match &self.doubt {
+            Doubt::NotReached => true,
+            Doubt::CheckFailed(_) => gates
+                .result(Gate::Check(self.number))
+                .is_some_and(|check| check.weight != Weight::Informational),
+            Doubt::NotMet { .. } | Doubt::NotLookedAt | Doubt::WithoutEvidence | Doubt::NothingReal => false,
+        };
+        (!is_told).then(|| Issue::must_fix(Problem::Criterion(self.clone())))
+    }
+}
+
+/// New files that one ignore rule kept out of a turn's commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The file and line of the rule, such as `.gitignore:1`.
+    pub rule: String,
+    /// The pattern.
+    pub pattern: String,
+    /// The first files.
+    pub files: Vec<String>,
+    /// The number of files.
+    pub count: usize,
 }

@@ -6,7 +6,7 @@ mod answers;
 pub use answers::{AnswerClaim, OpenQuestion, OpenReason, QuestionAnswer, QuoteFacts, Unsettled, open_questions};
 
 use crate::{
-    evidence::Absence,
+    evidence::absence::Absence,
     integrity::{Detail, IntegrityFinding, Rule},
     test_outcome::TestOutcome,
 };

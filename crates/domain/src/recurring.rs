@@ -61,8 +61,8 @@ fn must_fix_keys(items: &[Issue]) -> BTreeSet<Key> {
     must_fix.map(|issue| key(issue, Digits::Compared)).collect()
 }
 
-/// The file, and the problem without what differs from turn to turn.
-type Key = (Option<String>, String);
+/// The category, the file, and the problem without what differs from turn to turn.
+type Key = (String, Option<String>, String);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Digits {
@@ -75,7 +75,8 @@ fn key(issue: &Issue, digits: Digits) -> Key {
     let file = file.map(|file| file.strip_prefix("./").unwrap_or(file));
     // A problem can always be serialized.
     let problem = serde_json::to_value(&issue.problem).unwrap_or_default();
-    (file.map(str::to_owned), plain(problem, digits).to_string())
+    let category = issue.problem.category().trim().to_lowercase();
+    (category, file.map(str::to_owned), plain(problem, digits).to_string())
 }
 
 /// Returns the value with its texts normalised, and without its numbers if they do not count.

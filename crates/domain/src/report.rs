@@ -1,5 +1,7 @@
 //! The Player's report on its turn. It is a claim, never a fact.
 
+pub use crate::problem::LeftOut;
+
 use crate::{evidence::Finding, inquiry, inquiry::Inquiries, plan::schema::of_answer, question::AnswerClaim};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -211,19 +213,6 @@ pub fn schema() -> serde_json::Value {
     });
     let required = ["summary", "files_modified", "files_created", "ready_for_validation"];
     of_answer("PlayerReport", &required, properties)
-}
-
-/// New files that one ignore rule kept out of a turn's commit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
-    /// The file and line of the rule, such as `.gitignore:1`.
-    pub rule: String,
-    /// The pattern.
-    pub pattern: String,
-    /// The first files.
-    pub files: Vec<String>,
-    /// The number of files.
-    pub count: usize,
 }
 
 /// The paths that a turn changed, read from the tree.

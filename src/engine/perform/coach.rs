@@ -1,7 +1,7 @@
 //! The Coach's part of a turn: a fresh checkout, a fresh context, and a decision that AutoBuild checks.
 
 use crate::{
-    agents::prompt::{CoachInput, Prompt},
+    agents::prompt::{CoachInput, Prompt, SECOND_PROBE},
     config::{RepositorySettings, Role},
     engine::{
         job::{Done, EffectError, FailedRun, of_machine},
@@ -275,9 +275,7 @@ fn decision(answer: &serde_json::Value, numbered: Numbered<'_>, probing: Probing
     let decision = parse_decision(answer, numbered).map_err(|mistakes| mistakes.to_string())?;
     match (decision.decision, probing) {
         (DecisionKind::Approve | DecisionKind::Feedback, _) => Ok(decision),
-        (DecisionKind::Probe, Probing::Over) => Err(
-            "`decision: probe` may be answered once in a turn, and it was: answer `approve` or `feedback`".to_owned(),
-        ),
+        (DecisionKind::Probe, Probing::Over) => Err(SECOND_PROBE.to_owned()),
         (DecisionKind::Probe, Probing::Allowed) => match decision.commands.iter().find_map(no_command) {
             Some(problem) => Err(problem),
             None => Ok(decision),

@@ -2,7 +2,7 @@
 //! afterwards.
 
 use crate::{
-    agents::prompt::{DesignerInput, Prompt, Tests, ToDesign},
+    agents::prompt::{DesignerInput, NO_DESIGN, Prompt, Tests, ToDesign},
     config::{PreLoop, RepositorySettings, Role},
     engine::{
         job::{Done, EffectError},
@@ -79,7 +79,7 @@ pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: E
 pub(super) fn read(answer: &Value, hearing: Hearing) -> Result<Design, String> {
     let design = parse_design(answer).map_err(|mistakes| mistakes.to_string())?;
     if hearing == Hearing::Over && !has_plan(&design) {
-        Err("plan is empty, and nobody answers questions: take your own defaults".to_owned())
+        Err(NO_DESIGN.to_owned())
     } else {
         Ok(design)
     }

@@ -74,7 +74,7 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
         };
         return Ok(context.task_event(task.id, event));
     }
-    let rule = "the repository allows no way of merging".to_owned();
+    let rule = messages::no_merge_method();
     Ok(context.task_event(task.id, task::Event::MergeRefused { emission, rule }))
 }
 

@@ -151,7 +151,7 @@ fn planned(
     let mut notes: Vec<String> = checked.notes.iter().map(ToString::to_string).collect();
     notes.extend(read.refused_hosts.clone());
     if paths.contains(".gitmodules") {
-        notes.push("The repository has submodules: they are not checked out.".to_owned());
+        notes.push(messages::submodules_note());
     }
     Planned {
         hash: plan_hash(&checked.plan),
@@ -268,10 +268,6 @@ fn or_its_mistakes<T>(asked: Result<T, EffectError>) -> Result<Result<T, Refused
     }
 }
 
-/// The reason why a one-task issue has no usable acceptance criteria.
-const NO_CRITERIA: &str = "the issue has no check boxes that are all bound to a check, one of them other than human, and \
-                           `pre_loop: never` forbids to have a designer write or bind them";
-
 /// Returns a valid plan of one task with its design, or what is wrong with it.
 pub(super) async fn one_task(
     context: &EffectContext<'_>,
@@ -290,7 +286,7 @@ pub(super) async fn one_task(
             .map_err(by_person)
     };
     match read.settings.pre_loop {
-        config::PreLoop::Never if !enough => return Ok(Err(by_person(NO_CRITERIA.to_owned()))),
+        config::PreLoop::Never if !enough => return Ok(Err(by_person(messages::no_usable_criteria()))),
         config::PreLoop::Never => return Ok(as_they_are(PreLoop::Off)),
         config::PreLoop::Auto | config::PreLoop::Always if enough && !has_words => {
             return Ok(as_they_are(PreLoop::Due));
@@ -334,10 +330,7 @@ fn of_boxes(
     answer: Option<&Value>,
     plan_context: &PlanContext<'_>,
 ) -> Result<Checked, String> {
-    let description = match &context.feature.request.words {
-        Some(words) => format!("As the issue describes it. A maintainer adds:\n\n{words}"),
-        None => "As the issue describes it.".to_owned(),
-    };
+    let description = messages::described_by_issue(context.feature.request.words.as_deref());
     let title = &context.feature.snapshot.title;
     let plan = one_task_of(title, &description, boxes, answer).map_err(|mistakes| mistakes.to_string())?;
     Plan::from_json(&context.engine.secrets.mask_json(plan), plan_context).map_err(|mistakes| mistakes.to_string())

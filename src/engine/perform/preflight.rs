@@ -213,11 +213,11 @@ async fn unsupported(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, Effec
     let mut notes = Vec::new();
     let is_there = |name: &str| files.entries.iter().any(|entry| entry.path.to_string() == name);
     if files.entries.iter().any(|entry| entry.mode == SUBMODULE) || is_there(".gitmodules") {
-        notes.push("Submodules are not supported: they are not checked out, and no task can change them.".to_owned());
+        notes.push(messages::submodules_note());
     }
     let filters = mirror.filters(commit).await?;
     if filters.is_empty() && mirror.lfs_pointer(commit).await?.is_some() {
-        notes.push("Git LFS is not supported: files that it keeps are checked out as their pointers.".to_owned());
+        notes.push(messages::git_lfs_note());
     }
     notes.extend(filters.into_iter().map(|(name, filter)| {
         messages::filter_note(&UnusedFilter {

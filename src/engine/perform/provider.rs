@@ -8,6 +8,7 @@ use crate::{
         job::{ApiWait, EffectError, FailedRun},
         perform::{context::EffectContext, ledger::Opened},
     },
+    messages,
     store::Trouble,
 };
 use domain::{
@@ -20,9 +21,6 @@ use text::shorten;
 
 /// The most characters of a failed agent's output that people see.
 const MAX_PRINTED: usize = 4_000;
-
-/// The text that replaces a provider's message about credentials, since only operators may see that.
-const WITHOUT_DETAIL: &str = "whoever runs this server finds the answer of the API in its log";
 
 /// Returns the name of the service: the kind of agent, and the model if one is named. All work for a refusing service
 /// waits together.
@@ -75,7 +73,7 @@ impl EffectContext<'_> {
         let waited = self.waited();
         if waited >= self.engine.settings.waits.in_all {
             let failure = Failure::Unavailable {
-                message: format!("it has not served for {} hours", waited / 3_600_000),
+                message: messages::not_served_for(waited / 3_600_000),
                 retry_after_seconds: None,
             };
             return EffectError::Hopeless(failure.into());
@@ -247,7 +245,8 @@ impl EffectContext<'_> {
         store
             .provider_refused(&provider, Trouble::NotAuthorised, &said, (now, now))
             .await?;
-        let said = WITHOUT_DETAIL.to_owned();
+        // Only operators may see a message about credentials.
+        let said = messages::answer_is_in_the_log();
         Ok(EffectError::Hopeless(Failure::NotAuthorised { message: said }.into()))
     }
 }

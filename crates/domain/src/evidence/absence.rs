@@ -1,6 +1,6 @@
 //! The reasons why there is no evidence.
 
-use crate::{ci::OpenCheck, evidence::Finding, refused_host::RefusedHost};
+use crate::refused_host::RefusedHost;
 use serde::{Deserialize, Serialize};
 
 /// The reason why there is no evidence.
@@ -48,8 +48,8 @@ pub enum Absence {
         path: String,
         /// The reader's message, for example "not found".
         reason: String,
-        /// The result of the command that should have written it, if that failed.
-        after: Option<Finding>,
+        /// The command that should have written it, if it failed.
+        after: Option<FailedCommand>,
     },
     /// New failures cannot be told from old ones: the tests failed before, and their runner names none.
     Unnamed,
@@ -77,4 +77,48 @@ pub enum Absence {
         /// The checks.
         checks: Vec<OpenCheck>,
     },
+}
+
+/// A command that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedCommand {
+    /// The command.
+    pub command: String,
+    /// The exit code; `None` if a signal or a time limit ended it.
+    pub exit_code: Option<i32>,
+}
+
+/// Why a failed check judges the pull request and not the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PullCheck {
+    /// Its job never has the code.
+    WithoutCode,
+    /// Its job runs no command, and starts again when only the pull request changes.
+    StartsWithoutPush,
+    /// It does not report on commits that belong to no pull request.
+    OnlyOnPulls,
+    /// It reports the same without the change.
+    SameBefore,
+}
+
+/// A check that has no usable result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenCheck {
+    /// Its name.
+    pub name: String,
+    /// Its state.
+    pub state: CheckState,
+}
+
+/// The state of a check without a usable result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckState {
+    /// It had not ended when its time was over. Holds the forge's word for its state.
+    Running(String),
+    /// It judges the pull request.
+    FailedOnPull(PullCheck),
+    /// It ended without a result. Holds the forge's word for that.
+    NoAnswer(String),
 }

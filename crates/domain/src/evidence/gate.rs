@@ -1,12 +1,12 @@
 //! The report of all Gates on one commit: set-up, tests, and every other Gate with its weight.
 
 use crate::{
-    decision::Issue,
     evidence::{Counts, Evidence, Finding},
     ids::User,
     integrity::Weight,
     isolation::Level,
     plan::{Check, Criterion},
+    problem::Issue,
     question::Question,
     test_outcome::IntendedChange,
 };

@@ -1,6 +1,6 @@
 //! The results of the Gates: `Passed`, `Failed`, or `Absent` with a reason. A Gate that did not run has not passed.
 
-mod absence;
+pub(crate) mod absence;
 mod baseline;
 mod fact;
 mod gate;
@@ -9,7 +9,7 @@ mod symptoms;
 
 pub use crate::{
     evidence::{
-        absence::Absence,
+        absence::{Absence, CheckState, FailedCommand, OpenCheck, PullCheck},
         baseline::{Additions, Baseline, Ground, WaivedTest},
         fact::{Experiment, Fact, NamedTest, Touched},
         gate::{Excuse, Excused, Gate, GateReport, GateResult, TestNames, repeats},

@@ -1,10 +1,9 @@
 //! Combines the Gates of a task into one result.
 
 use crate::{
-    decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateReport, GateResult, TestNames, Weight},
     plan::TaskType,
-    problem::Problem,
+    problem::{Issue, Problem},
 };
 use serde::{Deserialize, Serialize};
 

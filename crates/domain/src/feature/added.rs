@@ -49,7 +49,7 @@ pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
         files: files.clone(),
         ..bare(feature, id, "Merge the default branch")
     };
-    let merged = Asked::known(feature, Goal::Merged);
+    let merged = DraftCriterion::known(feature, Goal::Merged);
     let subject = DraftSubject::Sync(other.clone());
     let mut task = added(feature, plan, Origin::Sync { other }, subject, vec![merged]);
     task.next.conflict = Some(Conflict { files });
@@ -59,9 +59,9 @@ pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
 /// Returns a task that answers a person's request for changes on the feature pull request. Each item is a criterion.
 pub(super) fn review(feature: &Feature, review: &HumanReview) -> Task {
     let (id, login) = (next(feature, TaskId::Review), &review.by.login);
-    let mut criteria: Vec<Asked> = review.items.iter().map(|item| asked(feature, item)).collect();
+    let mut criteria: Vec<DraftCriterion> = review.items.iter().map(|item| asked(feature, item)).collect();
     if criteria.is_empty() {
-        criteria.push(Asked::known(feature, Goal::Answered(login.clone())));
+        criteria.push(DraftCriterion::known(feature, Goal::Answered(login.clone())));
     }
     let mut files: Vec<String> = review.items.iter().filter_map(|item| item.file.clone()).collect();
     files.sort();
@@ -80,12 +80,12 @@ pub(super) fn review(feature: &Feature, review: &HumanReview) -> Task {
 }
 
 /// A criterion of a task that AutoBuild adds, before it is worded.
-struct Asked {
+struct DraftCriterion {
     goal: Goal,
     check: Check,
 }
 
-impl Asked {
+impl DraftCriterion {
     /// Asks for something that a check shows which passed before.
     fn known(feature: &Feature, goal: Goal) -> Self {
         let check = known_check(feature, None);
@@ -93,14 +93,20 @@ impl Asked {
     }
 }
 
-fn asked(feature: &Feature, item: &Issue) -> Asked {
-    Asked {
+fn asked(feature: &Feature, item: &Issue) -> DraftCriterion {
+    DraftCriterion {
         goal: Goal::Remark(item.clone()),
         check: known_check(feature, item.file.as_deref()),
     }
 }
 
-fn added(feature: &Feature, plan: PlannedTask, origin: Origin, subject: DraftSubject, criteria: Vec<Asked>) -> Task {
+fn added(
+    feature: &Feature,
+    plan: PlannedTask,
+    origin: Origin,
+    subject: DraftSubject,
+    criteria: Vec<DraftCriterion>,
+) -> Task {
     let criteria = bounded(criteria, feature).into_iter();
     let (criteria, checks): (Vec<Goal>, Vec<Check>) = criteria.map(|asked| (asked.goal, asked.check)).unzip();
     let unworded = |check| Criterion {
@@ -164,8 +170,8 @@ fn latest(feature: &Feature) -> Vec<TaskId> {
 }
 
 /// Turns each failure into a criterion that it has to be gone.
-fn broken(report: &GateReport) -> Vec<Asked> {
-    let command = |goal, line: &str| Asked {
+fn broken(report: &GateReport) -> Vec<DraftCriterion> {
+    let command = |goal, line: &str| DraftCriterion {
         goal,
         check: Check::Command(line.to_owned()),
     };
@@ -179,7 +185,7 @@ fn broken(report: &GateReport) -> Vec<Asked> {
         if names.is_empty() && failed {
             criteria.push(command(Goal::Tests, &finding.command));
         }
-        criteria.extend(names.into_iter().map(|name| Asked {
+        criteria.extend(names.into_iter().map(|name| DraftCriterion {
             goal: Goal::Test(name.clone()),
             check: Check::Test(name),
         }));
@@ -195,11 +201,11 @@ fn broken(report: &GateReport) -> Vec<Asked> {
 }
 
 /// Returns the criterion that a test of the base holds again.
-fn about_test(item: &Issue) -> Option<Asked> {
+fn about_test(item: &Issue) -> Option<DraftCriterion> {
     let Problem::Outcome { test, .. } = &item.problem else {
         return None;
     };
-    Some(Asked {
+    Some(DraftCriterion {
         goal: Goal::Restored(item.clone()),
         check: Check::Test(test.clone()),
     })
@@ -232,7 +238,7 @@ fn known_check(feature: &Feature, file: Option<&str>) -> Check {
 }
 
 /// Limits the criteria: at least one, and not more than a person reads.
-fn bounded(mut criteria: Vec<Asked>, feature: &Feature) -> Vec<Asked> {
+fn bounded(mut criteria: Vec<DraftCriterion>, feature: &Feature) -> Vec<DraftCriterion> {
     let left = criteria.len().saturating_sub(MOST_CRITERIA);
     criteria.truncate(MOST_CRITERIA);
     let rest = match (criteria.is_empty(), left) {
@@ -240,6 +246,6 @@ fn bounded(mut criteria: Vec<Asked>, feature: &Feature) -> Vec<Asked> {
         (false, 0) => None,
         (false, left) => Some(Goal::More(left)),
     };
-    criteria.extend(rest.map(|goal| Asked::known(feature, goal)));
+    criteria.extend(rest.map(|goal| DraftCriterion::known(feature, goal)));
     criteria
 }

@@ -1,0 +1,31 @@
+//! The questions that the rows of `doctor` answer.
+
+use domain::diagnosis::Topic;
+
+pub fn about_topic(topic: Topic) -> &'static str {
+    match topic {
+        Topic::Program => "Which version runs? Was its file replaced since it started?",
+        Topic::Git => "Is git there, new enough and patched?",
+        Topic::Settings => "Can every server setting be read, and does this version use it?",
+        Topic::DataFolder => "Can the service write to its data folder? Has its disk room?",
+        Topic::Database => "Does the database answer? Are its tables those of this version?",
+        Topic::OwnRepository => "On a laptop: is there a repository with a commit here?",
+        Topic::Isolation => "Which isolation level does this machine offer, and what keeps it from more?",
+        Topic::Agent => "Is each agent's program installed and new enough? Is its key set?",
+        Topic::Proxy => "If your organisation has a proxy: does it connect the service with GitHub?",
+        Topic::App => "Does GitHub accept the App's id and key? Does the App ask for every permission and event?",
+        Topic::CoachApp => "The same for the Coach App.",
+        Topic::Clock => "How far is this machine's clock from GitHub's?",
+        Topic::Webhook => "Where does GitHub send deliveries? Can it reach that address?",
+        Topic::Deliveries => "How were the last deliveries answered?",
+        Topic::Installation => "For each account: did it grant every permission and event? Is it suspended?",
+        Topic::Repository => "With `--repo`: is the App installed there? Is it read-only?",
+        Topic::BranchRules => "With `--repo`: does a rule keep AutoBuild from making or pushing `autobuild/**`?",
+        Topic::Approval => "With `--repo`: do rules ask for approvals, and does the Coach's count?",
+        Topic::MergeMethods => "With `--repo`: which ways of merging are allowed?",
+        Topic::Workflows => "With `--repo`: which workflows would run what an agent wrote?",
+        Topic::SettingsFile => "Is `.github/autobuild.yml` there, and without mistakes?",
+        Topic::Labels => "With `--repo`: are the labels there that start AutoBuild?",
+        Topic::TestCommand => "Which command runs the tests?",
+    }
+}
