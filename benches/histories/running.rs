@@ -13,12 +13,12 @@ use autobuild::{
     config::{NetworkCeiling, Offer, RepositorySettings},
     gates,
     gates::{CheckoutLocks, Deadlines, GateContext, Subject},
-    messages::word_report,
+    messages,
 };
 use domain::{
     contract::{CheckoutState, Judgement, TurnFacts, judge},
     decision::{CoachDecision, DecisionKind, Outcome as Decided, Severity},
-    evidence::{Evidence, GateReport, Unmet},
+    evidence::{Evidence, GateReport},
     ids::Sha,
     isolation::Level,
     plan::{PlannedTask, TaskType},
@@ -190,9 +190,8 @@ impl Turn<'_> {
             people: &[],
         };
         let begun = plain::processor_time();
-        let mut report = gates::verify(self.context, &subject, &cancel).await.map_err(said)?;
+        let report = gates::verify(self.context, &subject, &cancel).await.map_err(said)?;
         let gates = plain::processor_time() - begun;
-        word_report(&mut report);
         Ok((report, preflight, gates))
     }
 }
@@ -241,18 +240,21 @@ fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
         )
         .filter_map(|(gate, evidence)| match evidence {
             Evidence::Passed(_) => None,
-            Evidence::Failed(finding) => Some(format!("{gate}: {}: {}", finding.sentence(), end_of(&finding.output))),
+            Evidence::Failed(finding) => {
+                let said = messages::finding(finding);
+                Some(format!("{gate}: {said}: {}", end_of(&messages::output(finding))))
+            }
             Evidence::Absent(reason) => Some(format!("{gate} could not be had: {reason:?}")),
         })
         .collect();
     let end = match judge(&approval(), &facts) {
         Judgement::EvidenceAbsent { reasons: why } => {
-            reasons.extend(why.iter().map(Unmet::sentence));
+            reasons.extend(why.iter().map(messages::unmet));
             End::Absent
         }
         Judgement::Verdict(verdict) => {
             let must = verdict.items.iter().filter(|item| item.severity == Severity::MustFix);
-            reasons.extend(must.map(|item| item.description.clone()));
+            reasons.extend(must.map(|item| messages::problem(item).into_owned()));
             match verdict.outcome {
                 Decided::Approve => End::Approved,
                 Decided::Feedback => End::SentBack,

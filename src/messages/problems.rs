@@ -374,7 +374,7 @@ mod tests {
         let fact = "`data/a.json`, `data/b.json` and 7 more were left out of the commit because of data/.gitignore:3: \
                     `*.json`; a file that files_created or the plan names is taken all the same";
         let items: Vec<String> = left_out_items(std::slice::from_ref(&left))
-            .map(|item| problem(&item))
+            .map(|item| problem(&item).into_owned())
             .collect();
         assert_eq!(items, [fact]);
         let found = Discrepancy::LeftOut(left);

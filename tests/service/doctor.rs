@@ -72,7 +72,7 @@ fn has_the_documented_form(report: &Value) {
     for row in report["rows"].as_array().unwrap() {
         assert_eq!(names(row), ["found", "of", "remedy", "state", "what"]);
         let what = row["what"].as_str().unwrap();
-        assert!(Topic::ALL.iter().any(|topic| topic.name() == what), "{row}");
+        assert!(Topic::ALL.iter().any(|topic| topic.word() == what), "{row}");
         assert!(
             ["ok", "warning", "broken"].contains(&row["state"].as_str().unwrap()),
             "{row}"

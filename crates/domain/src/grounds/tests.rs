@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     contract::CheckoutState,
     decision::DecisionKind,
-    evidence::{Counts, GateReport, GateResult, TestNames},
+    evidence::{Counts, GateReport, GateResult, TestNames, Weight},
     plan::TaskType,
     question::QuoteFacts,
 };
