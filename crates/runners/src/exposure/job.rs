@@ -257,16 +257,14 @@ impl<'f> Judge<'f> {
     /// Judges the machine. A label that comes from the job's own matrix is known.
     fn runner(&mut self, job: &Node, runner: &Node) {
         let labels = match (runner.text(), runner.items()) {
-            (Some(text), _) => match of_matrix(job, text) {
-                Some(labels) => labels,
-                None => vec![Some(text)],
-            },
-            (None, Some([one])) => vec![one.text()],
+            (Some(text), _) => of_matrix(job, text).unwrap_or_else(|| vec![Some(text.to_owned())]),
+            (None, Some([one])) => vec![one.text().map(str::to_owned)],
             (None, _) => vec![None],
         };
         for label in labels {
-            if !label.is_some_and(is_hosted) {
-                let label = label.map_or_else(|| runner.shown(80), str::to_owned);
+            // GitHub ignores the case of labels.
+            if !label.as_ref().is_some_and(|label| is_hosted(&label.to_lowercase())) {
+                let label = label.unwrap_or_else(|| runner.shown(80));
                 self.grants.insert(Grant::Runner { label });
             }
         }
@@ -313,31 +311,38 @@ impl<'f> Judge<'f> {
     }
 }
 
-/// Returns the values of `${{ matrix.KEY }}` in a job, `None` for each that is not plain text; nothing for any other
-/// text.
-fn of_matrix<'n>(job: &'n Node, text: &str) -> Option<Vec<Option<&'n str>>> {
-    let key = text
+/// Returns the texts that a text with one expression such as `${{ matrix.os || 'ubuntu-latest' }}` stands for: one for each
+/// value in the job's matrix, `None` for each that is not plain text. `None` for any other text.
+fn of_matrix(job: &Node, text: &str) -> Option<Vec<Option<String>>> {
+    let (before, rest) = text.split_once("${{")?;
+    let (expression, after) = rest.split_once("}}")?;
+    let (path, other) = match expression.split_once("||") {
+        Some((path, other)) => (path, Some(other.trim().strip_prefix('\'')?.strip_suffix('\'')?)),
+        None => (expression, None),
+    };
+    let (key, inner) = path
         .trim()
-        .strip_prefix("${{")?
-        .strip_suffix("}}")?
-        .trim()
-        .strip_prefix("matrix.")?;
+        .strip_prefix("matrix.")?
+        .split_once('.')
+        .map_or((path.trim().strip_prefix("matrix.")?, None), |(key, inner)| {
+            (key, Some(inner))
+        });
+    let value = |node: &Node| match inner {
+        Some(name) => entry(node, name)?.text().map(str::to_owned),
+        None => node.text().map(str::to_owned),
+    };
     let matrix = entry(job, "strategy").and_then(|strategy| entry(strategy, "matrix"))?;
-    let listed = match entry(matrix, key) {
-        Some(values) => values.items()?.iter().map(Node::text).collect(),
+    let mut values = match entry(matrix, key) {
+        Some(listed) => listed.items()?.iter().map(value).collect(),
         None => Vec::new(),
     };
-    let included = match entry(matrix, "include") {
-        Some(include) => include
-            .items()?
-            .iter()
-            .filter_map(|row| entry(row, key))
-            .map(Node::text)
-            .collect(),
-        None => Vec::new(),
-    };
-    let all = [listed, included].concat();
-    (!all.is_empty()).then_some(all)
+    if let Some(include) = entry(matrix, "include") {
+        let rows = include.items()?.iter();
+        values.extend(rows.filter_map(|row| entry(row, key)).map(value));
+    }
+    values.extend(other.map(|other| Some(other.to_owned())));
+    let shown = |value: Option<String>| value.map(|value| format!("{before}{value}{after}"));
+    (!values.is_empty()).then(|| values.into_iter().map(shown).collect())
 }
 
 /// `true` for a label of GitHub's own machines, such as `ubuntu-24.04-arm`.

@@ -52,7 +52,12 @@ fn exposure(files: &Files, branches: &Branches, path: &str, text: Option<&str>) 
         return Some(unjudged(path, Unjudged::TooLarge));
     };
     let Ok(workflow) = Node::from_plain_yaml(text, MAX_BYTES) else {
-        return Some(unjudged(path, Unjudged::NotYaml));
+        let with_anchors = Node::from_yaml(text, MAX_BYTES).ok();
+        let on = with_anchors.as_ref().and_then(|workflow| entry(workflow, "on"));
+        let starts_elsewhere = on
+            .and_then(|on| trigger::started_by(on, branches))
+            .is_some_and(|found| found.is_empty());
+        return (!starts_elsewhere).then(|| unjudged(path, Unjudged::NotYaml));
     };
     let Some(started) = entry(&workflow, "on").and_then(|on| trigger::started_by(on, branches)) else {
         let key = "on".to_owned();

@@ -110,6 +110,10 @@ fn harmless_is_a_job_that_may_only_read() {
         "permissions: read-all\njobs: {a: {runs-on: [ubuntu-24.04-arm], steps: []}}\n",
         "permissions: write-all\njobs: {a: {permissions: {contents: read}, runs-on: macos-15-intel, steps: []}}\n",
         "permissions: {}\nenv: {T: '${{ secrets.GITHUB_TOKEN }}'}\njobs: {a: {runs-on: windows-2025, steps: [{run: cat secrets.txt}]}}\n",
+        "permissions: {}\njobs: {a: {runs-on: macOS-latest, steps: []}}\n",
+        "permissions: {}\njobs: {a: {runs-on: '${{matrix.os}}-latest', strategy: {matrix: {os: [ubuntu, macos]}}, steps: []}}\n",
+        "permissions: {}\njobs: {a: {runs-on: \"${{ matrix.os || 'ubuntu-latest' }}\", strategy: {matrix: {include: [{os: windows-latest}, {tox: x}]}}, steps: []}}\n",
+        "permissions: {}\njobs: {a: {runs-on: '${{ matrix.job.os }}', strategy: {matrix: {job: [{os: ubuntu-latest}]}}, steps: []}}\n",
         "permissions: {}\njobs: {a: {runs-on: '${{ matrix.os }}', strategy: {matrix: {os: [ubuntu-latest, macos-latest], include: [{os: windows-latest}]}}, steps: []}}\n",
     ] {
         assert_eq!(grants(text), [], "{text}");
@@ -163,6 +167,10 @@ fn whatever_a_job_gets_beyond_reading_is_named() {
             vec![runner("ubuntu-latest-16-cores")],
         ),
         (job("runs-on: '${{ inputs.os }}'"), vec![runner("${{ inputs.os }}")]),
+        (
+            job("runs-on: '${{ matrix.os }}'\n    strategy: {matrix: {os: [ubuntu-latest, mine]}}"),
+            vec![runner("mine")],
+        ),
         (job("name: no machine"), vec![not_literal("runs-on")]),
     ];
     for (found, expected) in table {
@@ -244,6 +252,11 @@ fn what_cannot_be_judged_is_not_harmless() {
     ] {
         assert!(unknown(text), "{text}");
     }
+    assert_eq!(
+        triggers("on: {push: {tags: &t ['v*']}}\njobs: *t\n"),
+        [],
+        "it starts elsewhere"
+    );
     let large = [(CI.to_owned(), None)].into();
     let found = workflows(&large, &Branches::of_run("autobuild/7", "main"));
     assert_eq!(found[0].grants, [Grant::Unknown(Unjudged::TooLarge)].into());
