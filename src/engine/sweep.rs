@@ -152,7 +152,8 @@ impl Engine {
 impl Sweep<'_> {
     /// Returns how many facts were found; `None` if the Feature could not be compared.
     async fn guarded(&self, key: FeatureKey) -> Option<u64> {
-        match self.feature(&key).await {
+        // On the heap: with all that it may take in, it is too large for a thread's stack.
+        match Box::pin(self.feature(&key)).await {
             Ok(found) => Some(found),
             Err(error) => {
                 tracing::warn!(feature = %key, %error, "{key} could not be compared with GitHub: {error}");
@@ -292,11 +293,11 @@ impl Sweep<'_> {
             Done::Nothing => {}
             Done::FollowUp(effects) => engine.store.add_effects(&effects).await?,
             Done::Fact(key, mut news) => {
-                let applied = engine.apply(&key, (*news).clone(), None).await?;
+                let applied = Box::pin(engine.apply(&key, (*news).clone(), None)).await?;
                 if applied == Applied::Known && is_state(fact) {
                     // The fact was ignored when it came, or undone since. GitHub still has it.
                     news.cause = format!("{}/again/{before}", news.cause);
-                    engine.apply(&key, *news, None).await?;
+                    Box::pin(engine.apply(&key, *news, None)).await?;
                 }
             }
         }

@@ -256,16 +256,20 @@ async fn what_is_encoded_escaped_or_hidden_gets_out_nowhere() {
     world.start().await;
     assert_eq!(world.tasks().await, ["blocked"]);
     let turns = world.feature().await.tasks[0].turns.clone();
-    let told = format!("{:?}", turns[0].verdict.as_ref().unwrap().items);
-    for place in [
-        "hello/secret.yaml:1 holds a GitHub token",
-        "hello/hex.txt:1 holds a GitHub token",
-        "hello/escaped.json:1 holds a GitHub token",
-        "hello/hidden.txt:1 holds a GitHub token",
-        "the name of the file hello/a_[masked]",
-    ] {
-        assert!(told.contains(place), "{place} is not named: {told}");
+    let items = &turns[0].verdict.as_ref().unwrap().items;
+    for path in ["secret.yaml", "hex.txt", "escaped.json", "hidden.txt"] {
+        let file = format!("hello/{path}");
+        let held = items
+            .iter()
+            .find(|item| item.file.as_ref() == Some(&file) && item.line == Some(1));
+        let problem = held.map(|item| format!("{:?}", item.problem)).unwrap_or_default();
+        assert!(
+            problem.contains("Secret(\"a GitHub token\")"),
+            "{path} is not named: {items:?}"
+        );
     }
+    let told = format!("{items:?}");
+    assert!(told.contains("SecretName { masked: \"hello/a_[masked]"), "{told}");
     let told = format!("{:?}", turns[1].verdict);
     assert!(told.contains("left_[masked]"), "{told}");
     let said = said_by_us(&world).await;

@@ -21,6 +21,7 @@ use crate::{
         Engine,
         ingest::context::InboundContext,
         job::{Done, EffectError, Job},
+        perform::on_heap,
     },
     github::{
         model::ActorKind,
@@ -123,34 +124,37 @@ pub(super) async fn understand(
     {
         return Ok(Done::Nothing);
     }
-    let context = |origin| InboundContext {
+    let context = inbound.origin().map(|origin| InboundContext {
         engine,
         origin,
         since,
         delivery,
-    };
-    match &inbound {
-        Inbound::Issue { origin, issue, event } => lifecycle::issue(&context(origin), issue, event).await,
-        Inbound::CommentCreated { origin, issue, comment } => comment::created(&context(origin), issue, comment).await,
-        Inbound::Review {
-            origin,
-            pull,
-            review,
-            event,
-        } => review::happened(&context(origin), pull, review, *event).await,
-        Inbound::CheckAction {
-            origin,
-            run,
-            identifier,
-        } => button::pressed(&context(origin), run, identifier).await,
-        Inbound::Rerun { origin, head, app } => rerun::wanted(&context(origin), head, *app).await,
-        Inbound::Pull { origin, pull, event } => branches_and_pulls::pull(&context(origin), pull, *event).await,
-        Inbound::Push { origin, push } => branches_and_pulls::push(engine, origin, push).await,
-        Inbound::Repository { origin, event } => lifecycle::repository(engine, origin, *event).await,
-        Inbound::Installation {
-            installation, event, ..
-        } => lifecycle::installation(engine, *installation, event).await,
-        Inbound::Ping | Inbound::Ignored => Ok(Done::Nothing),
+    });
+    match (&inbound, &context) {
+        (Inbound::Issue { issue, event, .. }, Some(of)) => on_heap(|| lifecycle::issue(of, issue, event)).await,
+        (Inbound::CommentCreated { issue, comment, .. }, Some(of)) => {
+            on_heap(|| comment::created(of, issue, comment)).await
+        }
+        (
+            Inbound::Review {
+                pull, review, event, ..
+            },
+            Some(of),
+        ) => on_heap(|| review::happened(of, pull, review, *event)).await,
+        (Inbound::CheckAction { run, identifier, .. }, Some(of)) => {
+            on_heap(|| button::pressed(of, run, identifier)).await
+        }
+        (Inbound::Rerun { head, app, .. }, Some(of)) => on_heap(|| rerun::wanted(of, head, *app)).await,
+        (Inbound::Pull { pull, event, .. }, Some(of)) => on_heap(|| branches_and_pulls::pull(of, pull, *event)).await,
+        (Inbound::Push { origin, push }, _) => on_heap(|| branches_and_pulls::push(engine, origin, push)).await,
+        (Inbound::Repository { origin, event }, _) => on_heap(|| lifecycle::repository(engine, origin, *event)).await,
+        (
+            Inbound::Installation {
+                installation, event, ..
+            },
+            _,
+        ) => on_heap(|| lifecycle::installation(engine, *installation, event)).await,
+        (Inbound::Ping | Inbound::Ignored, _) | (_, None) => Ok(Done::Nothing),
     }
 }
 

@@ -96,7 +96,7 @@ impl Saying<'_> {
             && !matches!(said.command, Command::Plan { .. })
             && matches!(rules.ci, CiPolicy::Auto | CiPolicy::Ask)
         {
-            said.exposure = Some(engine.exposure_now(&self.feature, rules.ci).await?);
+            said.exposure = Some(Box::pin(engine.exposure_now(&self.feature, rules.ci)).await?);
         }
         let issue = self.issue.filter(|issue| issue.conversation == Conversation::Issue);
         if let (Command::Plan { .. }, Some(issue)) = (&said.command, issue) {

@@ -51,9 +51,9 @@ use domain::{
 use sandbox::egress::Refusals;
 use std::pin::Pin;
 
-/// Moves a future to the heap. Otherwise the matches below would reserve stack for the futures of all arms at once, half a
+/// Moves a future to the heap. Otherwise a match over many kinds of work would reserve stack for the futures of all arms at once, half a
 /// megabyte in a debug build.
-fn on_heap<'a, F: Future + Send + 'a>(
+pub(super) fn on_heap<'a, F: Future + Send + 'a>(
     start: impl FnOnce() -> F,
 ) -> Pin<Box<dyn Future<Output = F::Output> + Send + 'a>> {
     Box::pin(start())
