@@ -180,7 +180,7 @@ async fn fill(beside: &Beside, features: usize) -> Duration {
     let options = SqliteConnectOptions::new().filename(beside.database());
     let mut database = SqliteConnection::connect_with(&options).await.expect("a connection");
     let day = 86_400_000_i64;
-    let then = chrono::Utc::now().timestamp_millis() - day;
+    let then = autobuild::cli::assemble::clock().0 - day;
     let count = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT $1)";
     let deliveries = "INSERT INTO delivery (app_id, id, event, installation_id, repo_id, received_at, source, outcome) \
                       SELECT 1, 'old-' || n, 'push', 1, 1, $2, 'webhook', 'read' FROM n";

@@ -25,6 +25,10 @@ pub fn problem(item: &Issue) -> Cow<'_, str> {
     }
 }
 
+const NO_TEST_COMMAND: &str = "there is no test command: none is set and none was found. Bring tests that pytest, npm, Cargo, \
+                               Go or another common runner finds by itself; a person can also set `test` in \
+                               `.github/autobuild.yml`";
+
 fn worded(item: &Issue) -> String {
     match &item.problem {
         Problem::Remark { text, .. } => text.clone(),
@@ -39,14 +43,13 @@ fn worded(item: &Issue) -> String {
         ),
         Problem::Outcome { outcome, test } => format!("{outcome}: the test `{test}` {}", became(*outcome)),
         Problem::Unmet(unmet) => evidence::unmet(unmet),
-        Problem::NoTestCommand => {
-            "there is no test command: none is set and none was found. Bring tests that pytest, npm, Cargo, Go or another \
-             common runner finds by itself; a person can also set `test` in `.github/autobuild.yml`"
-                .to_owned()
-        }
+        Problem::NoTestCommand => NO_TEST_COMMAND.to_owned(),
         Problem::Criterion(open) => criterion_to_meet(open),
         Problem::CheckFailed { number, text, finding } => {
-            format!("criterion {number} ({text}) does not hold: {}", evidence::finding(finding))
+            format!(
+                "criterion {number} ({text}) does not hold: {}",
+                evidence::finding(finding)
+            )
         }
         Problem::Question(unsettled) => question_to_settle(unsettled),
         Problem::Ci { check, output } if output.is_empty() => {
@@ -64,11 +67,8 @@ fn worded(item: &Issue) -> String {
         Problem::NoChange => "no change: the turn ended without a change to any file".to_owned(),
         Problem::LeftOut(left) => left_out(left),
         Problem::Forbidden(why) => {
-            let path = item.file.as_deref().unwrap_or_default();
-            format!(
-                "The commit was not pushed: {}. Take this out of your change.",
-                forbidden(why, path, item.line)
-            )
+            let why = forbidden(why, item.file.as_deref().unwrap_or_default(), item.line);
+            format!("The commit was not pushed: {why}. Take this out of your change.")
         }
         Problem::Uncommitted(why) => uncommitted(why, item.file.as_deref().unwrap_or_default()),
         Problem::ConflictMarkers => "The conflict markers are still in the file: resolve the merge.".to_owned(),
@@ -211,19 +211,20 @@ pub fn criterion_of_decision(open: &OpenCriterion) -> String {
 /// Says to the Player why a criterion is open. If only the review is at fault, the Coach was asked once more; so the
 /// Player is asked for a proof that the next review cannot miss.
 fn criterion_to_meet(open: &OpenCriterion) -> String {
-    match &open.doubt {
-        Doubt::NotMet { words } if !words.is_empty() => format!(
-            "{}: {}",
-            criterion_of_decision(open),
-            shorten::middle(words, MOST_WORDS)
-        ),
-        doubt if doubt.is_of_review() => format!(
+    if open.doubt.is_of_review() {
+        return format!(
             "{} was not shown to hold: the Coach named nothing on this commit that proves it. Prove it with a test, or make \
              the proof that is there easy to find, and name it in the report.",
             named(open)
-        ),
-        _ => criterion_of_decision(open),
+        );
     }
+    let sentence = criterion_of_decision(open);
+    if let Doubt::NotMet { words } = &open.doubt
+        && !words.is_empty()
+    {
+        return format!("{sentence}: {}", shorten::middle(words, MOST_WORDS));
+    }
+    sentence
 }
 
 /// Says about a decision why a question is open.

@@ -395,7 +395,8 @@ mod tests {
 
     #[test]
     fn red_or_missing_tests_lower_an_approval() {
-        let causes: [(GateReport, fn(Finding) -> Cause); 3] = [
+        type MakesCause = fn(Finding) -> Cause;
+        let causes: [(GateReport, MakesCause); 3] = [
             (tests(101, 2, 1), Cause::Failed),
             (tests(0, 0, 0), Cause::NothingRan),
             (tests(0, 2, 1), Cause::Failed),
@@ -592,7 +593,7 @@ mod tests {
             Judgement::Verdict(verdict) => {
                 assert_eq!(verdict.outcome, Outcome::Feedback);
                 let breach = Breach::CheckoutChanged(vec!["src/lib.rs".to_owned()]);
-                assert_eq!(verdict.breaches, [breach.clone()]);
+                assert_eq!(verdict.breaches, std::slice::from_ref(&breach));
                 assert_eq!(verdict.items[0].problem, Problem::Review(Box::new(breach)));
             }
             other @ Judgement::EvidenceAbsent { .. } => panic!("{other:?}"),

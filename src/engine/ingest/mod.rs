@@ -119,9 +119,7 @@ pub(super) async fn understand(
     {
         return Ok(Done::Nothing);
     }
-    if let Some(origin) = inbound.origin()
-        && is_own(engine, origin).await?
-    {
+    if is_own(engine, inbound.origin()).await? {
         return Ok(Done::Nothing);
     }
     let context = inbound.origin().map(|origin| InboundContext {
@@ -160,7 +158,8 @@ pub(super) async fn understand(
 
 /// Returns `true` if one of our own Apps caused the event, which is then ignored. The webhook inbox may not know our
 /// bots yet; this asks GitHub for them.
-async fn is_own(engine: &Engine, origin: &EventOrigin) -> Result<bool, EffectError> {
+async fn is_own(engine: &Engine, origin: Option<&EventOrigin>) -> Result<bool, EffectError> {
+    let Some(origin) = origin else { return Ok(false) };
     if origin.sender.kind != ActorKind::Bot {
         return Ok(false);
     }

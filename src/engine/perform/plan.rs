@@ -36,7 +36,7 @@ use serde_json::Value;
 use std::{collections::BTreeSet, path::Path};
 
 pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
-    let feature = &context.feature;
+    let (feature, wanted) = (&context.feature, context.feature.snapshot.wanted);
     let branch = context.fetch_default().await?;
     let read = match context.engine.settings_at(&branch).await?.settings {
         Ok(read) => read,
@@ -47,17 +47,15 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     };
     let paths = paths_of(&branch).await?;
     let chosen = gates::commands::at(&branch.mirror, &branch.head, &read.settings).await?;
-    let header = PlanHeader::planned(feature.key.shown(), rfc3339(context));
     let policy = context.policy(&read.settings)?;
     let plan_context = PlanContext {
         max_tasks: usize::try_from(read.settings.max_tasks).unwrap_or(usize::MAX),
-        header: &header,
+        header: &PlanHeader::planned(feature.key.shown(), rfc3339(context)),
         file_exists: &|path| paths.contains(path),
         protecting: &|path| policy.protecting(Path::new(path)).map(str::to_owned),
         words: &feature.words(),
     };
     let test = chosen.test.map(|command| command.to_string());
-    let wanted = feature.snapshot.wanted;
     let made = match feature.given_plan() {
         // The person's text is public already, but secrets in it must not get into commits and branch names.
         Some(yaml) => Plan::parse_yaml(&context.engine.secrets.mask(&yaml), &plan_context)

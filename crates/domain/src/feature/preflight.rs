@@ -88,6 +88,7 @@ pub enum Before {
 /// The result of a pre-flight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "an event always holds it in a box")]
 pub enum PreFlightOutcome {
     /// Players can start.
     Ready(PreFlight),

@@ -11,66 +11,62 @@ const OF_PULLS: [&str; 3] = ["opened", "synchronize", "reopened"];
 impl State {
     /// Remembers an event that may start workflows.
     pub(super) fn workflows_hear(&mut self, repo: u64, (event, action): (&str, Option<&str>), fields: &Value) {
-        let Some(known) = self.repos.get(&repo) else { return };
-        let text = |path: &str| {
-            fields
-                .pointer(path)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
-        let heard = |event: &str, base: Option<String>, sha: String, head: String, branch: String| WorkflowEvent {
-            event: event.to_owned(),
-            branch,
-            base,
-            sha,
-            head,
-        };
-        let of_default = || known.branches.get(&known.default_branch).cloned().unwrap_or_default();
+        let Some(known) = self.repos.get_mut(&repo) else { return };
+        let head_of = |branch: &str| known.branches.get(branch).cloned().unwrap_or_default();
         let events = match (event, action) {
-            ("push", _) if text("/after") != NOTHING => {
-                let (head, branch) = (text("/after"), text("/ref").replace("refs/heads/", ""));
-                let is_new = fields.get("created").and_then(Value::as_bool) == Some(true);
-                let names = ["push", "create"].into_iter().filter(|name| *name == "push" || is_new);
-                names
-                    .map(|name| heard(name, None, head.clone(), head.clone(), branch.clone()))
-                    .collect()
-            }
+            ("push", _) if text(fields, "/after") != NOTHING => of_push(fields),
             ("pull_request", Some(action)) if OF_PULLS.contains(&action) => {
-                let (head, branch, base) = (
-                    text("/pull_request/head/sha"),
-                    text("/pull_request/head/ref"),
-                    text("/pull_request/base/ref"),
-                );
-                let of_base = known.branches.get(&base).cloned().unwrap_or_default();
-                vec![
-                    heard(
-                        "pull_request",
-                        Some(base.clone()),
-                        head.clone(),
-                        head.clone(),
-                        branch.clone(),
-                    ),
-                    heard("pull_request_target", Some(base), of_base, head, branch),
-                ]
+                let base = text(fields, "/pull_request/base/ref");
+                of_pull(fields, head_of(&base), base)
             }
             ("pull_request_review" | "pull_request_review_comment", Some("submitted" | "created")) => {
-                let head = text("/pull_request/head/sha");
-                vec![heard(event, None, head.clone(), head, text("/pull_request/head/ref"))]
+                let head = text(fields, "/pull_request/head/sha");
+                let branch = text(fields, "/pull_request/head/ref");
+                vec![on_branch(event, head.clone(), head, branch)]
             }
             ("issue_comment", Some("created")) | ("check_run", Some("completed")) | ("status", _) => {
-                vec![heard(
-                    event,
-                    None,
-                    of_default(),
-                    text("/check_run/head_sha"),
-                    known.default_branch.clone(),
-                )]
+                let default = known.default_branch.clone();
+                let head = text(fields, "/check_run/head_sha");
+                vec![on_branch(event, head_of(&default), head, default)]
             }
             _ => Vec::new(),
         };
-        if let Some(known) = self.repos.get_mut(&repo) {
-            known.workflow_events.extend(events);
-        }
+        known.workflow_events.extend(events);
     }
+}
+
+fn text(fields: &Value, path: &str) -> String {
+    let found = fields.pointer(path).and_then(Value::as_str);
+    found.unwrap_or_default().to_owned()
+}
+
+/// Returns an event that is about no pull request. `sha` is the commit whose workflows start.
+fn on_branch(event: &str, sha: String, head: String, branch: String) -> WorkflowEvent {
+    WorkflowEvent {
+        event: event.to_owned(),
+        branch,
+        base: None,
+        sha,
+        head,
+    }
+}
+
+fn of_push(fields: &Value) -> Vec<WorkflowEvent> {
+    let (head, branch) = (text(fields, "/after"), text(fields, "/ref").replace("refs/heads/", ""));
+    let is_new = fields.get("created").and_then(Value::as_bool) == Some(true);
+    let names = ["push", "create"].into_iter().filter(|name| *name == "push" || is_new);
+    names
+        .map(|name| on_branch(name, head.clone(), head.clone(), branch.clone()))
+        .collect()
+}
+
+fn of_pull(fields: &Value, head_of_base: String, base: String) -> Vec<WorkflowEvent> {
+    let head = text(fields, "/pull_request/head/sha");
+    let branch = text(fields, "/pull_request/head/ref");
+    let events = [("pull_request", head.clone()), ("pull_request_target", head_of_base)];
+    let about = |(event, sha)| WorkflowEvent {
+        base: Some(base.clone()),
+        ..on_branch(event, sha, head.clone(), branch.clone())
+    };
+    events.map(about).into()
 }

@@ -156,6 +156,16 @@ fn whatever_a_job_gets_beyond_reading_is_named() {
                 key: "runs-as".to_owned(),
             })],
         ),
+    ];
+    for (found, expected) in table {
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn a_machine_that_is_not_githubs_own_is_named() {
+    let job = |rest: &str| grants(&format!("permissions: {{}}\njobs:\n  a:\n    steps: []\n    {rest}\n"));
+    let table = [
         (job("runs-on: self-hosted"), vec![runner("self-hosted")]),
         (
             job("runs-on: [self-hosted, linux]"),
