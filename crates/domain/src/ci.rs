@@ -13,7 +13,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Whether the repository's own CI may run agent-written code, and whether its checks are evidence.
+/// The repository's decision whether its own CI may run agent-written code, and whether its checks are evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CiPolicy {
@@ -39,7 +39,7 @@ pub enum CiTreatment {
     Ignore,
 }
 
-/// Whether a person let CI run on a Feature.
+/// The person's decision to let CI run on a Feature, if anybody made it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CiRelease {
@@ -53,9 +53,9 @@ pub enum CiRelease {
 /// The facts about a Feature's CI that are not settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CiStatus {
-    /// What CI would give to the Feature's code.
+    /// The rights and secrets that CI would give to the Feature's code.
     pub exposure: Exposure,
-    /// Whether a person let it run.
+    /// The decision to let it run.
     pub release: CiRelease,
 }
 
@@ -74,7 +74,7 @@ pub fn treatment(policy: CiPolicy, status: &CiStatus) -> CiTreatment {
 /// The line by which GitHub starts no workflow on a pushed commit, nor on a pull request with this head.
 pub const SKIP_INSTRUCTION: &str = "[skip ci]";
 
-/// What GitHub obeys anywhere in a message: `docs.github.com`, "Skipping workflow runs".
+/// Instructions that GitHub obeys anywhere in a message: `docs.github.com`, "Skipping workflow runs".
 const IN_BRACKETS: [&str; 5] = ["skip ci", "ci skip", "no ci", "skip actions", "actions skip"];
 const AS_TRAILER: &str = "skip-checks:";
 

@@ -1,5 +1,5 @@
-//! What the repository's CI would give to code that an agent wrote: permissions, secrets and machines, workflow by
-//! workflow. The readers of workflows fill these types; here is only what follows from them.
+//! The permissions, secrets and machines that the repository's CI would give to agent-written code, workflow by workflow. The
+//! readers of workflows fill these types; the rules that follow from them are here.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -162,7 +162,7 @@ impl WorkflowExposure {
     }
 }
 
-/// What CI would give to the code of a commit.
+/// Everything that CI would give to the code of a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposure {
     /// The workflows that would run it, by path.

@@ -1,4 +1,4 @@
-//! What can be wrong with a turn, as facts: the items of a verdict with their problems, broken contracts, and criteria that
+//! The problems of a turn, as facts: the items of a verdict with their problems, broken contracts, and criteria that
 //! nothing shows. A prompt or a review words them.
 
 use crate::{

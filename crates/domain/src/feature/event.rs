@@ -169,7 +169,7 @@ pub struct Planned {
     pub rules: Rules,
     /// The settings as the adapters read them.
     pub settings: serde_json::Value,
-    /// What CI would give to the code.
+    /// The rights and secrets that CI would give to the code.
     #[serde(default)]
     pub exposure: Exposure,
     /// Whether each task is designed before its first turn, or the design of an only task that has one already.
@@ -219,7 +219,7 @@ pub struct Commanded {
     pub rules: Option<Rules>,
     /// The repository's settings as the adapters read them, if the command reads them again.
     pub settings: Option<serde_json::Value>,
-    /// What CI would give to the code, if the command reads the settings again.
+    /// The same, as it is now, if the command reads the settings again.
     #[serde(default)]
     pub exposure: Option<Exposure>,
     /// The issue as it is now, if a new plan is made from it.

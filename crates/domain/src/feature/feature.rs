@@ -55,7 +55,7 @@ pub struct Feature {
     pub more_fixes: u32,
     /// Whether a person accepted the tests that fail on the base.
     pub failing_base: FailingBase,
-    /// What CI would give to the Feature's code, and whether a person let it run.
+    /// The rights and secrets that CI would give to the Feature's code, and whether a person let it run.
     #[serde(default)]
     pub ci: CiStatus,
     /// The comment that shows plan and progress.
@@ -299,7 +299,7 @@ pub struct Rules {
     pub plan_approval: PlanApproval,
     /// Whether new tests have to fail on the old code.
     pub mode: Mode,
-    /// Whether the repository's own CI may run, and counts as evidence.
+    /// The decision whether the repository's own CI may run, and counts as evidence.
     pub ci: CiPolicy,
     /// Whether people are asked what an agent cannot decide.
     pub inquiries: InquiryPolicy,

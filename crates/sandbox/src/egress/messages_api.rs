@@ -1,5 +1,5 @@
-//! What passes of Anthropic's Messages API: the list was made from what Claude Code 2.1 sends, with what sampling needs.
-//! What a later version adds does not pass before somebody has looked at what it costs and reaches.
+//! The part of Anthropic's Messages API that passes. The lists were made from what Claude Code 2.1 sends, with what sampling
+//! needs. An addition of a later version does not pass before somebody has looked at what it costs and reaches.
 
 use http::{
     HeaderMap, HeaderName, HeaderValue,
