@@ -64,6 +64,7 @@ impl Running {
                 pinned: network.pinned,
                 uplink: network.uplink,
             },
+            default_branch: None,
             refusals: Refusals::default(),
             folder: folder.join("checkouts"),
             caches: folder.join("caches"),
@@ -115,6 +116,7 @@ impl Running {
                 setup: project.patience,
                 test: project.patience,
             },
+            default_branch: Some(work.base.parse().map_err(said)?),
             ..self.context.clone()
         };
         let turn = Turn {

@@ -1,7 +1,13 @@
 //! Chooses the commands to run, and explains to people which were chosen and why.
 
 use crate::config::{RepositorySettings, SETTINGS_FILE};
-use domain::{feature::UnrunTests, ids::Sha, network::HostRule, registries, registries::Ecosystem};
+use domain::{
+    feature::UnrunTests,
+    ids::Sha,
+    network::HostRule,
+    registries,
+    registries::{Ecosystem, GoModules},
+};
 use git::{GitError, Mirror};
 use integrity::language::{Role, role};
 use runners::{
@@ -27,13 +33,67 @@ pub struct Chosen {
     pub report: Option<String>,
     /// The folders in which the test command may store results without being asked.
     pub report_folders: Vec<String>,
-    /// The hosts that set-up may reach: the package registries for the repository's manifests and the hosts that its
-    /// settings allow, within the server's limits.
-    pub setup_reaches: Vec<HostRule>,
-    /// The hosts that every other command may reach: those that the settings allow, within the server's limits.
-    pub reaches: Vec<HostRule>,
+    /// What set-up may reach, as far as it is known: the hosts that the settings allow, and for a run the registries too.
+    pub setup_reaches: Reach,
+    /// What every other command may reach: the hosts that the settings allow.
+    pub reaches: Reach,
     /// A sentence for people that says which commands these are and why.
     pub why: String,
+}
+
+/// What a command may reach, within the server's limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reach {
+    pub hosts: Vec<HostRule>,
+    pub go_modules: GoModules,
+}
+
+impl Reach {
+    /// Allows the hosts that a repository's settings name.
+    fn of_settings(settings: &RepositorySettings) -> Self {
+        Self {
+            hosts: settings.network.allow.clone(),
+            go_modules: GoModules::Any,
+        }
+    }
+}
+
+/// The largest file with checksums of Go modules that is read, in bytes, and the most such files.
+const MAX_SUMS: usize = 4 * 1024 * 1024;
+const MOST_SUMS: usize = 100;
+
+/// Returns what set-up may reach: the registries of the ecosystems that a commit of the default branch uses, and the hosts
+/// that the settings allow. A tree that brings a new ecosystem or a new Go module waits for a person.
+///
+/// # Errors
+///
+/// The mirror could not be read.
+pub(crate) async fn setup_reaches(
+    mirror: &Mirror,
+    default_branch: Option<&Sha>,
+    settings: &RepositorySettings,
+) -> Result<Reach, GitError> {
+    let mut reach = Reach::of_settings(settings);
+    let Some(commit) = default_branch else { return Ok(reach) };
+    let paths = paths(mirror, commit).await?;
+    let hosts = registries::of_paths(&paths).into_iter().flat_map(Ecosystem::hosts);
+    let of_ecosystems: Vec<HostRule> = hosts.collect();
+    let are_modules_open = registries::of_go_modules()
+        .iter()
+        .all(|host| reach.hosts.contains(host));
+    if !are_modules_open {
+        let mut sums = Vec::new();
+        for path in paths
+            .iter()
+            .filter(|path| registries::names_go_modules(path))
+            .take(MOST_SUMS)
+        {
+            sums.extend(mirror.read_file(commit, path, MAX_SUMS).await?.map(|file| file.text()));
+        }
+        reach.go_modules = GoModules::of_sums(sums.iter().map(String::as_str));
+    }
+    reach.hosts.extend(of_ecosystems);
+    Ok(reach)
 }
 
 /// The largest file that is read to detect how a repository is built, in bytes.
@@ -138,10 +198,6 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
         Some(command) => TestLine::detected(command, found.and_then(|found| found.folder.as_deref()), repository),
         None => TestLine::default(),
     };
-    let registries = registries::of_paths(repository.paths)
-        .into_iter()
-        .flat_map(Ecosystem::registries);
-    let reaches = settings.network.allow.clone();
     Chosen {
         setup,
         setup_is_found: settings.setup.is_none(),
@@ -149,8 +205,8 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
         test_line,
         report: settings.test_report.clone(),
         report_folders: report_folders(repository.paths),
-        setup_reaches: registries.chain(reaches.iter().cloned()).collect(),
-        reaches,
+        setup_reaches: Reach::of_settings(settings),
+        reaches: Reach::of_settings(settings),
         why,
     }
 }

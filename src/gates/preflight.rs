@@ -42,6 +42,7 @@ pub async fn preflight(
     settings: &RepositorySettings,
     cancel: &CancellationToken,
 ) -> Result<Baseline, GateError> {
+    let context = &context.on_default_branch(commit);
     let prepared = Prepared::new(context, (mirror, commit), settings, cancel)
         .await?
         .adding(Additions::None);
@@ -106,8 +107,8 @@ pub async fn before(
     })
 }
 
-/// Returns the programs that the commands call but that are neither in the commit nor on `PATH`, even after set-up;
-/// each with its command.
+/// Returns the programs that the commands call but that are neither in a commit of the default branch nor on `PATH`, even
+/// after set-up; each with its command.
 ///
 /// # Errors
 ///
@@ -119,6 +120,7 @@ pub async fn missing_programs(
     lines: &[String],
     cancel: &CancellationToken,
 ) -> Result<Vec<(String, String)>, GateError> {
+    let context = &context.on_default_branch(commit);
     let checkout = SandboxedCheckout::new(context, mirror, commit, cancel).await?;
     let mut missing = missing_in(&checkout, lines).await?;
     drop(checkout);

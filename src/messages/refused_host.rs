@@ -7,6 +7,7 @@ use crate::messages::{
 use domain::{
     cost::Spending,
     refused_host::{HostRefusal, RefusedHost},
+    registries,
 };
 
 /// Lists the hosts that programs at work do not reach.
@@ -31,6 +32,9 @@ pub fn refused_host(refused: &RefusedHost) -> String {
             "{host} is not among the hosts that this server allows. Add it to the server's `AUTOBUILD_NETWORK_ALLOW`, and \
              list it in `network.allow` of `.github/autobuild.yml` unless it is a registry of the repository's ecosystems"
         ),
+        HostRefusal::ClosedRegistry => closed_registry(refused),
+        HostRefusal::UnnamedModule => unnamed_module(&host),
+        HostRefusal::Certificate => untrusted(&host),
         HostRefusal::NotPublic => format!(
             "{host} leads to an address that is not public. If it is an internal host, set {} on the server",
             code(&pinned, 300)
@@ -64,28 +68,56 @@ pub fn refused_host(refused: &RefusedHost) -> String {
     }
 }
 
+fn closed_registry(refused: &RefusedHost) -> String {
+    let host = refused.host.parse().ok();
+    let used = host
+        .and_then(|host| registries::of_host(&host))
+        .map_or("it", |(ecosystem, _)| ecosystem.name);
+    format!(
+        "{} is a package registry, which only set-up reads, and only if the default branch uses {used}. If a task needs it, \
+         list the host in `network.allow` of `.github/autobuild.yml` on the default branch",
+        code(&refused.host, 200)
+    )
+}
+
+fn unnamed_module(module: &str) -> String {
+    format!(
+        "{module} is a Go module that no `go.sum` of the default branch names. Add it there, or list `proxy.golang.org` in \
+         `network.allow` of `.github/autobuild.yml` on the default branch, which lets set-up ask for every module"
+    )
+}
+
+fn untrusted(host: &str) -> String {
+    format!(
+        "The certificate of {host} comes from an authority that AutoBuild does not trust. If it is your organisation's, set \
+         `AUTOBUILD_NETWORK_CA_FILE` on the server"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn each_refusal_names_what_lets_the_host_through() {
+        let host = "npm.corp.example";
         let reasons = [
-            HostRefusal::NotAllowed,
-            HostRefusal::AboveCeiling,
-            HostRefusal::NotPublic,
-            HostRefusal::Unresolved,
-            HostRefusal::Unreachable,
-            HostRefusal::Upstream,
-            HostRefusal::Port(8443),
-            HostRefusal::PlainHttp,
-            HostRefusal::Address,
+            (host, HostRefusal::NotAllowed),
+            (host, HostRefusal::AboveCeiling),
+            ("registry.npmjs.org", HostRefusal::ClosedRegistry),
+            ("proxy.golang.org/rsc.io/quote", HostRefusal::UnnamedModule),
+            (host, HostRefusal::Certificate),
+            (host, HostRefusal::NotPublic),
+            (host, HostRefusal::Unresolved),
+            (host, HostRefusal::Unreachable),
+            (host, HostRefusal::Upstream),
+            (host, HostRefusal::Port(8443)),
+            (host, HostRefusal::PlainHttp),
+            (host, HostRefusal::Address),
         ];
-        let all = reasons.map(|why| {
-            refused_host(&RefusedHost {
-                host: "npm.corp.example".to_owned(),
-                why,
-            })
+        let all = reasons.map(|(host, why)| {
+            let host = host.to_owned();
+            refused_host(&RefusedHost { host, why })
         });
         insta::assert_snapshot!(all.join("\n"));
     }

@@ -141,6 +141,7 @@ impl Stage {
                 .await
                 .unwrap(),
             network: Ceiling::default(),
+            default_branch: None,
             refusals: Refusals::default(),
             folder: folder.path().join("gates"),
             caches: folder.path().join("caches"),
@@ -189,6 +190,7 @@ impl Stage {
         };
         GateContext {
             deadlines,
+            default_branch: Some(base.commit.clone()),
             ..self.context.clone()
         }
     }

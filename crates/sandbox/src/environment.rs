@@ -1,6 +1,7 @@
 //! The environment of a foreign program: only what it needs to find its tools, and a private home.
 
 use std::{
+    collections::BTreeSet,
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
@@ -16,7 +17,7 @@ const DEFAULT_LOCALE: &str = "C.UTF-8";
 
 /// Variables that name a file of certificates to trust. Programs with a list of their own, such as uv and Node, need
 /// them if a proxy or a package mirror uses the organisation's own certificate.
-pub(crate) const CERTIFICATES: [&str; 7] = [
+pub(crate) const CERTIFICATES: [&str; 10] = [
     "SSL_CERT_FILE",
     "NODE_EXTRA_CA_CERTS",
     "REQUESTS_CA_BUNDLE",
@@ -24,6 +25,9 @@ pub(crate) const CERTIFICATES: [&str; 7] = [
     "GIT_SSL_CAINFO",
     "CARGO_HTTP_CAINFO",
     "PIP_CERT",
+    "npm_config_cafile",
+    "DENO_CERT",
+    "HEX_CACERTS_PATH",
 ];
 
 /// The variables with Java options of Maven and Gradle. One for every Java program would be the first line of each
@@ -106,9 +110,20 @@ pub fn environment_at(private: &Path, seen: &Path, named: &[String]) -> std::io:
 /// Returns Java's option for the home. Java reads the home from the password file, which names the host's one where the
 /// sandbox has no password file of its own. `None` if the path cannot be one word of an option's variable.
 pub(crate) fn java_home(home: &Path) -> Option<String> {
+    java_option("user.home", home)
+}
+
+/// Returns Java's option that sets a property to a path. `None` if the path cannot be one word of an option's variable.
+pub(crate) fn java_option(property: &str, path: &Path) -> Option<String> {
     let is_plain = |c: char| !c.is_whitespace() && !"'\"\\$`".contains(c);
-    let home = home.to_str().filter(|path| path.chars().all(is_plain))?;
-    Some(format!("-Duser.home={home}"))
+    let path = path.to_str().filter(|path| path.chars().all(is_plain))?;
+    Some(format!("-D{property}={path}"))
+}
+
+/// Returns the files of certificates that the service's own variables name.
+pub(crate) fn certificate_files() -> BTreeSet<OsString> {
+    let own = |name: &str| std::env::var_os(name);
+    certificates(own).map(|(_, file)| file).collect()
 }
 
 /// Returns the variables among [`CERTIFICATES`] that name an existing file by its absolute path.

@@ -17,7 +17,7 @@ use domain::{
     isolation::Limit,
     refused_host::{Pulse, Stall},
 };
-use std::{borrow::Cow, os::fd::OwnedFd, process::Stdio, sync::Arc, time::Duration};
+use std::{borrow::Cow, os::fd::OwnedFd, path::Path, process::Stdio, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader},
     net::UnixStream,
@@ -47,16 +47,18 @@ impl Sandbox {
         self.run_confined(spec, live, self.confinement(spec), cancel).await
     }
 
-    /// Lets a program trust the certificates of the settings.
+    /// Lets a program trust the certificates of its door, or those of the settings.
     fn with_certificates<'a>(&self, spec: &'a Spec) -> Cow<'a, Spec> {
-        let Some(file) = &self.options.certificates else {
+        let of_door = spec.confine.door.as_ref().and_then(|door| door.certificates());
+        let of_settings = || self.options.certificates.as_deref().map(|file| [file; 2]);
+        let Some(files @ [file, _]) = of_door.or_else(of_settings) else {
             return Cow::Borrowed(spec);
         };
-        let mut spec = spec.clone();
+        let mut spec = Spec::clone(spec);
         spec.env
             .retain(|(name, _)| !CERTIFICATES.iter().any(|known| name == known));
         spec.env.extend(CERTIFICATES.map(|name| (name.into(), file.into())));
-        spec.confine.read.push(file.clone());
+        spec.confine.read.extend(files.map(Path::to_path_buf));
         Cow::Owned(spec)
     }
 

@@ -51,21 +51,32 @@ impl Authorities {
     /// Returns these certificates and those of the machine in PEM form, for programs that take one file of all.
     #[must_use]
     pub fn with_machines(&self) -> String {
-        let mut pem = String::new();
-        for certificate in of_machine().iter().chain(&self.0) {
-            pem.push_str("-----BEGIN CERTIFICATE-----\n");
-            let encoded = STANDARD.encode(certificate);
-            let mut rest = encoded.as_str();
-            while !rest.is_empty() {
-                let (line, more) = rest.split_at_checked(LINE).unwrap_or((rest, ""));
-                // Writing to a string does not fail.
-                let _ = writeln!(pem, "{line}");
-                rest = more;
-            }
-            pem.push_str("-----END CERTIFICATE-----\n");
-        }
-        pem
+        pem(&trusted(Some(self)))
     }
+}
+
+/// Returns the machine's certificates, then these.
+pub(crate) fn trusted(more: Option<&Authorities>) -> Vec<CertificateDer<'static>> {
+    let more = more.into_iter().flat_map(|more| more.0.iter().cloned());
+    of_machine().into_iter().chain(more).collect()
+}
+
+/// Returns certificates in PEM form.
+pub fn pem<'a>(certificates: impl IntoIterator<Item = &'a CertificateDer<'static>>) -> String {
+    let mut pem = String::new();
+    for certificate in certificates {
+        pem.push_str("-----BEGIN CERTIFICATE-----\n");
+        let encoded = STANDARD.encode(certificate);
+        let mut rest = encoded.as_str();
+        while !rest.is_empty() {
+            let (line, more) = rest.split_at_checked(LINE).unwrap_or((rest, ""));
+            // Writing to a string does not fail.
+            let _ = writeln!(pem, "{line}");
+            rest = more;
+        }
+        pem.push_str("-----END CERTIFICATE-----\n");
+    }
+    pem
 }
 
 fn of_machine() -> Vec<CertificateDer<'static>> {
@@ -75,8 +86,7 @@ fn of_machine() -> Vec<CertificateDer<'static>> {
 /// Returns the settings of connections that trust the machine's authorities and these.
 pub(crate) fn client_config(more: Option<&Authorities>) -> Result<ClientConfig, NoAuthorities> {
     let mut store = RootCertStore::empty();
-    store.add_parsable_certificates(of_machine());
-    store.add_parsable_certificates(more.into_iter().flat_map(|more| more.0.iter().cloned()));
+    store.add_parsable_certificates(trusted(more));
     if store.is_empty() {
         return Err(NoAuthorities::OfMachine);
     }

@@ -10,12 +10,12 @@ mod exceptions;
 mod tunnel;
 
 pub use causes::Causes;
-pub use certificates::{Authorities, NoAuthorities};
+pub use certificates::{Authorities, NoAuthorities, pem};
 pub use connector::{Connector, Outgoing};
 pub use exceptions::{Exceptions, NotAnException};
 pub use tunnel::{NotAProxy, Proxy, Stream, UplinkError};
 
-use rustls::ClientConfig;
+use rustls::{ClientConfig, pki_types::CertificateDer};
 use std::sync::{Arc, OnceLock};
 
 /// The service's way to other machines. Clones share it.
@@ -63,6 +63,12 @@ impl Uplink {
     #[must_use]
     pub fn authorities(&self) -> Option<&Authorities> {
         self.0.authorities.as_ref()
+    }
+
+    /// Returns the certificates of all authorities that are trusted. The machine's are read anew.
+    #[must_use]
+    pub fn trusted(&self) -> Vec<CertificateDer<'static>> {
+        certificates::trusted(self.authorities())
     }
 
     /// Returns the settings of TLS connections to servers. The machine's certificates are read at the first use.

@@ -118,7 +118,7 @@ impl EffectContext<'_> {
     }
 
     /// Returns the commit that pre-flight checked, else the one from which the integration branch was made.
-    fn measured(&self) -> Option<&Sha> {
+    pub(super) fn measured(&self) -> Option<&Sha> {
         let found = self.feature.preflight.as_ref().map(|found| &found.commit);
         found.or(self.feature.integration.as_ref().map(|integration| &integration.base))
     }

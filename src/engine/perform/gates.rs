@@ -98,6 +98,7 @@ impl EffectContext<'_> {
         GateContext {
             sandbox: self.engine.sandbox.clone(),
             network: self.engine.settings.network.clone(),
+            default_branch: self.measured().cloned(),
             refusals: self.refusals.clone(),
             folder: data.join("gates"),
             caches: data.join("caches"),

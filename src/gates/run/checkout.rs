@@ -1,6 +1,7 @@
 //! A clean checkout of one commit with a private home: commands run in it, then all of it is deleted.
 
 use crate::gates::{
+    commands::Reach,
     files,
     run::{
         context::{GateContext, GateError, host},
@@ -8,7 +9,7 @@ use crate::gates::{
         report_files,
     },
 };
-use domain::{evidence::Evidence, ids::Sha, isolation::Level, network::HostRule, refused_host::RefusedHost};
+use domain::{evidence::Evidence, ids::Sha, isolation::Level, refused_host::RefusedHost};
 use git::{Checkout, Mirror, blocking};
 use runners::{
     shell::{Question, Shell},
@@ -70,7 +71,7 @@ pub(crate) struct Order<'a> {
     pub(crate) report: Option<&'a str>,
     /// The folders in which the command may store results without being asked.
     pub(crate) report_folders: &'a [String],
-    pub(crate) reaches: &'a [HostRule],
+    pub(crate) reaches: &'a Reach,
 }
 
 impl SandboxedCheckout {
@@ -266,11 +267,12 @@ impl SandboxedCheckout {
         Ok(Err("there is no shell: neither bash nor sh was found".to_owned()))
     }
 
-    /// Returns the rules of a door to these hosts, within the server's limits.
-    fn rules(&self, hosts: &[HostRule]) -> Rules {
+    /// Returns the rules of a door to what a command may reach, within the server's limits.
+    fn rules(&self, reach: &Reach) -> Rules {
         Rules {
             refusals: self.context.refusals.clone(),
-            ..self.context.network.rules(hosts)
+            go_modules: reach.go_modules.clone(),
+            ..self.context.network.rules(&reach.hosts)
         }
     }
 

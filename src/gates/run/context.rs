@@ -1,5 +1,6 @@
 //! The resources and time limits of the Gates, and their errors.
 
+use domain::ids::Sha;
 use git::{GitError, blocking};
 use sandbox::{
     Sandbox,
@@ -20,6 +21,9 @@ pub struct GateContext {
     pub sandbox: Sandbox,
     /// The most that commands may ever reach.
     pub network: Ceiling,
+    /// The commit of the default branch that the work is based on: it decides which registries set-up may reach. Without
+    /// one, set-up reaches none.
+    pub default_branch: Option<Sha>,
     /// The list to which hosts that commands do not reach are added.
     pub refusals: Refusals,
     /// The folder for prepared checkouts; it may be emptied while no Gate runs.
@@ -30,6 +34,16 @@ pub struct GateContext {
     pub secrets: Secrets,
     pub deadlines: Deadlines,
     pub checkout_locks: CheckoutLocks,
+}
+
+impl GateContext {
+    /// Returns the context for work on a commit of the default branch itself.
+    pub(crate) fn on_default_branch(&self, commit: &Sha) -> Self {
+        Self {
+            default_branch: Some(commit.clone()),
+            ..self.clone()
+        }
+    }
 }
 
 /// A lock per repository for its only checkout folder at isolation levels 0 and 1: every run holds it. Clones share the

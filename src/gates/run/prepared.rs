@@ -106,13 +106,17 @@ impl<'a> Prepared<'a> {
         settings: &'a RepositorySettings,
         cancel: &'a CancellationToken,
     ) -> Result<Self, GateError> {
+        let chosen = Chosen {
+            setup_reaches: commands::setup_reaches(mirror, context.default_branch.as_ref(), settings).await?,
+            ..commands::at(mirror, commit, settings).await?
+        };
         Ok(Self {
             context,
             mirror,
             commit,
             settings,
             cancel,
-            chosen: Arc::new(commands::at(mirror, commit, settings).await?),
+            chosen: Arc::new(chosen),
             like: None,
             done: Mutex::default(),
             used: Mutex::default(),
@@ -645,7 +649,7 @@ impl<'a> Prepared<'a> {
             };
             let before = put_back::before(&ready.checkout, overlay).await?;
             let (said, refused) = ready.checkout.set_up(&order).await?;
-            ready.setup = Some(said.without_network(&refused));
+            ready.setup = Some(said.without_persons_hosts(&refused));
             ready.refused = refused;
             let of = (self.mirror, ready.checkout.head());
             ready.touched = before.put_back(&ready.checkout, of).await?;

@@ -171,7 +171,7 @@ impl ResultCache<'_> {
         line: &str,
     ) -> Result<Slot, GateError> {
         let (mirror, chosen) = (self.mirror, self.chosen);
-        if !chosen.reaches.is_empty() {
+        if !chosen.reaches.hosts.is_empty() {
             return Ok(Slot(None));
         }
         let Some(files) = self.files(commit, overlay).await? else {

@@ -1,8 +1,8 @@
 //! A program inside that does everything wrong on purpose.
 
-use crate::egress::world::{Reply, World, echo, echoes, rules, server};
+use crate::egress::world::{Reply, World, echo, echoes, hello, record, rules, server, skip_hello};
 use proptest::prelude::*;
-use sandbox::egress::{Caps, Outcome, Refusal, Rules};
+use sandbox::egress::{Caps, HelloFault, Outcome, Refusal, Rules};
 use std::{
     sync::{
         Arc,
@@ -206,6 +206,7 @@ async fn connections_beyond_the_cap_wait_and_others_places_are_not_theirs() {
 #[tokio::test]
 async fn the_other_way_goes_on_after_one_side_has_said_all() {
     let answers = server(|mut stream| async move {
+        skip_hello(&mut stream).await;
         let mut all = Vec::new();
         let _ = stream.read_to_end(&mut all).await;
         let _ = stream.write_all(format!("{} bytes", all.len()).as_bytes()).await;
@@ -213,9 +214,9 @@ async fn the_other_way_goes_on_after_one_side_has_said_all() {
     .await;
     let world = World::open(rules(&["registry.test"], &[("registry.test", answers)])).await;
     let (mut stream, _) = world.tunnel("registry.test:443").await;
-    stream.write_all(&[0; 5_000]).await.unwrap();
+    stream.write_all(&record(&[0; 5_000])).await.unwrap();
     stream.shutdown().await.unwrap();
-    assert_eq!(hung_up(stream).await, b"5000 bytes");
+    assert_eq!(hung_up(stream).await, b"5005 bytes");
 }
 
 #[tokio::test]
@@ -245,6 +246,57 @@ async fn a_token_is_not_guessed_by_its_parts() {
             assert_eq!(reply.status, 404, "{guess}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_tunnel_that_does_not_begin_with_its_hosts_name_leads_nowhere() {
+    let got = Arc::new(AtomicUsize::new(0));
+    let count = got.clone();
+    let origin = server(move |mut stream| {
+        let count = count.clone();
+        async move {
+            let mut all = Vec::new();
+            let _ = stream.read_to_end(&mut all).await;
+            count.fetch_add(all.len(), Ordering::SeqCst);
+        }
+    })
+    .await;
+    let caps = Caps {
+        head: Duration::from_millis(200),
+        ..Caps::default()
+    };
+    let rules = rules(&["registry.test"], &[("registry.test", origin)]);
+    let world = World::open(Rules { caps, ..rules }).await;
+    let named = hello("registry.test");
+    let (other, half) = (hello("evil.test"), named[..60].to_vec());
+    let second = [named.clone(), other.clone()].concat();
+    for (sent, fault) in [
+        (other, HelloFault::OtherName),
+        (
+            b"POST / HTTP/1.1\r\nHost: registry.test\r\n\r\n".to_vec(),
+            HelloFault::NotTls,
+        ),
+        (half, HelloFault::Endless),
+        (second, HelloFault::OtherName),
+    ] {
+        let (mut stream, reply) = world.unnamed_tunnel("registry.test:443").await;
+        assert_eq!(reply.status, 200);
+        stream.write_all(&sent).await.unwrap();
+        assert_eq!(hung_up(stream).await, b"", "{fault:?}");
+        let refused = Outcome::Refused(Refusal::Hello(fault));
+        assert!(
+            world.decided("registry.test").contains(&refused),
+            "{:?}",
+            world.door.log()
+        );
+    }
+    assert_eq!(got.load(Ordering::SeqCst), 0);
+    // With the host's own name, all that follows passes.
+    let (mut stream, _) = world.tunnel("registry.test:443").await;
+    stream.write_all(&record(b"more")).await.unwrap();
+    stream.shutdown().await.unwrap();
+    hung_up(stream).await;
+    assert_eq!(got.load(Ordering::SeqCst), named.len() + 9);
 }
 
 proptest! {

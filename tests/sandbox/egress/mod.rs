@@ -13,5 +13,7 @@ mod hostile;
 mod models;
 mod programs;
 mod proxying;
+mod registries;
+mod registry_programs;
 mod uplink;
 mod world;

@@ -5,12 +5,15 @@ use sandbox::egress::{Caps, Decision, Door, Outcome, Rules};
 use std::{
     future::Future,
     net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
 };
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
 };
+
+use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, crypto::aws_lc_rs};
 
 pub use domain::isolation::Level;
 
@@ -44,8 +47,18 @@ impl World {
             .unwrap()
     }
 
-    /// Asks for a tunnel and gives the connection with what was answered.
+    /// Asks for a tunnel, names the host in it, and gives the connection with what was answered.
     pub async fn tunnel(&self, target: &str) -> (TcpStream, Reply) {
+        let (mut stream, reply) = self.unnamed_tunnel(target).await;
+        if reply.status == 200 {
+            let (host, _) = target.rsplit_once(':').unwrap();
+            stream.write_all(&hello(host)).await.unwrap();
+        }
+        (stream, reply)
+    }
+
+    /// Asks for a tunnel and gives the connection with what was answered.
+    pub async fn unnamed_tunnel(&self, target: &str) -> (TcpStream, Reply) {
         let mut stream = self.connection().await;
         let request = format!(
             "CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{}\r\n",
@@ -141,9 +154,41 @@ where
     address
 }
 
-/// A server that sends back what it gets.
+/// The record with which a TLS client begins that wants `host`.
+pub fn hello(host: &str) -> Vec<u8> {
+    let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth();
+    let name = host.trim_end_matches('.').to_owned().try_into().unwrap();
+    let mut record = Vec::new();
+    ClientConnection::new(Arc::new(config), name)
+        .unwrap()
+        .write_tls(&mut record)
+        .unwrap();
+    record
+}
+
+/// Bytes as TLS carries them after its handshake.
+pub fn record(content: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(content.len()).unwrap().to_be_bytes();
+    [&[23, 3, 3], length.as_slice(), content].concat()
+}
+
+/// Reads the record with which a TLS client begins.
+pub async fn skip_hello(stream: &mut (impl AsyncRead + Unpin)) {
+    let mut header = [0; 5];
+    if stream.read_exact(&mut header).await.is_ok() {
+        let length = u16::from_be_bytes([header[3], header[4]]);
+        let _ = stream.read_exact(&mut vec![0; length.into()]).await;
+    }
+}
+
+/// A server that sends back what it gets after the beginning of TLS.
 pub async fn echo() -> SocketAddr {
     server(|mut stream| async move {
+        skip_hello(&mut stream).await;
         let (mut reading, mut writing) = stream.split();
         let _ = tokio::io::copy(&mut reading, &mut writing).await;
     })
@@ -152,8 +197,7 @@ pub async fn echo() -> SocketAddr {
 
 /// Sends a word through a tunnel and reads it back.
 pub async fn echoes(stream: &mut TcpStream, word: &str) -> bool {
-    let mut back = vec![0; word.len()];
-    stream.write_all(word.as_bytes()).await.is_ok()
-        && stream.read_exact(&mut back).await.is_ok()
-        && back == word.as_bytes()
+    let sent = record(word.as_bytes());
+    let mut back = vec![0; sent.len()];
+    stream.write_all(&sent).await.is_ok() && stream.read_exact(&mut back).await.is_ok() && back == sent
 }

@@ -59,11 +59,11 @@ impl Evidence {
         }
     }
 
-    /// Does the same for those hosts that the network kept it from. A change can choose hosts that the settings allow,
-    /// but not repair the network.
+    /// Does the same for those hosts that only a person can open. A change can choose hosts that the settings allow, but not
+    /// repair the network or bring an ecosystem.
     #[must_use]
-    pub fn without_network(self, hosts: &[RefusedHost]) -> Self {
-        let lost = hosts.iter().filter(|refused| refused.why.is_of_network());
+    pub fn without_persons_hosts(self, hosts: &[RefusedHost]) -> Self {
+        let lost = hosts.iter().filter(|refused| refused.why.waits_for_person());
         self.without_hosts(&lost.cloned().collect::<Vec<_>>())
     }
 

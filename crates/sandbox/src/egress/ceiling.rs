@@ -4,6 +4,7 @@ use crate::egress::rules::Rules;
 use domain::{
     network::{HostName, HostRule, cut},
     registries,
+    registries::GoModules,
 };
 use std::{collections::BTreeMap, net::SocketAddr};
 use uplink::Uplink;
@@ -31,7 +32,8 @@ impl Default for Ceiling {
 }
 
 impl Ceiling {
-    /// Returns the rules of a run that asks for these hosts, without those that the server does not allow.
+    /// Returns the rules of a run whose repository's settings ask for these hosts, without those that the server does not
+    /// allow.
     #[must_use]
     pub fn rules(&self, asked: &[HostRule]) -> Rules {
         let (stays, _) = cut(asked, &self.hosts);
@@ -39,6 +41,7 @@ impl Ceiling {
             pinned: self.pinned.clone(),
             ceiling: self.hosts.clone(),
             uplink: self.uplink.clone(),
+            go_modules: GoModules::Any,
             ..Rules::hosts(stays.into_iter().cloned())
         }
     }

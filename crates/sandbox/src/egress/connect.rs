@@ -1,4 +1,4 @@
-//! CONNECT: a tunnel to an allowed host, at an address that was checked.
+//! CONNECT: a tunnel to an allowed host, at an address that was checked. A registry is reached through the door's reader.
 
 use crate::egress::{
     address::is_public,
@@ -6,17 +6,19 @@ use crate::egress::{
     errors::Body,
     log::{Outcome, Refusal},
     meter::Meter,
+    named_stream::NamedStream,
+    registry::RegistryVisit,
     rules::{PORT, Rules},
     serve::Shared,
     target,
     target::Target,
 };
-use domain::network::HostName;
+use domain::{network::HostName, registries};
 use http::{
     Request, Response,
     header::{CONTENT_LENGTH, TRANSFER_ENCODING},
 };
-use hyper::body::Incoming;
+use hyper::{body::Incoming, upgrade::Upgraded};
 use hyper_util::rt::TokioIo;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::net::TcpStream;
@@ -53,8 +55,19 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>, met
     };
     shared.log.note(host.as_str(), Outcome::Allowed);
     meter.leads_out(&shared.flow);
-    tokio::spawn(tunnel(request, upstream, Arc::clone(shared), meter));
+    tokio::spawn(serve(
+        request,
+        Destination { host, upstream },
+        Arc::clone(shared),
+        meter,
+    ));
     Response::new(errors::full(""))
+}
+
+/// A host, and the connection to it.
+struct Destination {
+    host: HostName,
+    upstream: Stream,
 }
 
 fn check(host: &HostName, port: u16, rules: &Rules) -> Result<(), Refusal> {
@@ -67,7 +80,7 @@ fn check(host: &HostName, port: u16, rules: &Rules) -> Result<(), Refusal> {
 
 /// Connects to exactly the address that was checked. A later change of the name's address has no effect (DNS
 /// rebinding).
-async fn connect(host: &HostName, rules: &Rules) -> Result<Stream, Refusal> {
+pub(super) async fn connect(host: &HostName, rules: &Rules) -> Result<Stream, Refusal> {
     if let Some(pinned) = rules.pinned.get(host) {
         return to_first(&[*pinned]).await;
     }
@@ -114,18 +127,33 @@ async fn resolve(host: &HostName, rules: &Rules) -> Result<Vec<SocketAddr>, Refu
     }
 }
 
-/// Copies in both directions until both sides have ended, a limit is reached or the door closes.
-async fn tunnel(request: Request<Incoming>, mut upstream: Stream, shared: Arc<Shared>, meter: Arc<Meter>) {
-    let copying = async {
-        let Ok(inside) = hyper::upgrade::on(request).await else {
-            return;
-        };
-        // If a tunnel breaks, the program itself notices.
-        let _ = tokio::io::copy_bidirectional(&mut TokioIo::new(inside), &mut upstream).await;
+/// Serves a tunnel until both sides have ended, a limit is reached or the door closes.
+async fn serve(request: Request<Incoming>, to: Destination, shared: Arc<Shared>, meter: Arc<Meter>) {
+    let serving = async {
+        if let Ok(inside) = hyper::upgrade::on(request).await {
+            lead(TokioIo::new(inside), to, &shared).await;
+        }
     };
     tokio::select! {
-        () = copying => {}
+        () = serving => {}
         () = meter.expired(&shared.rules.caps) => {}
         () = shared.closed.cancelled() => {}
+    }
+}
+
+async fn lead(inside: TokioIo<Upgraded>, to: Destination, shared: &Arc<Shared>) {
+    let Destination { host, mut upstream } = to;
+    let mut inside = match NamedStream::open(inside, host.clone(), shared.rules.caps.head).await {
+        Ok(inside) => inside,
+        Err(fault) => return drop(shared.refuse(host.as_str(), Refusal::Hello(fault))),
+    };
+    if let Some((_, registry)) = registries::of_host(&host) {
+        let visit = RegistryVisit::new((host, registry), upstream, Arc::clone(shared));
+        return visit.serve(inside).await;
+    }
+    // If a tunnel breaks, the program itself notices.
+    let _ = tokio::io::copy_bidirectional(&mut inside, &mut upstream).await;
+    if let Some(fault) = inside.fault() {
+        drop(shared.refuse(host.as_str(), Refusal::Hello(fault)));
     }
 }

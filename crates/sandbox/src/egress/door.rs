@@ -8,6 +8,7 @@ use crate::egress::{
     refusals::Refusals,
     rules::Rules,
     serve::{Shared, serve},
+    trust::Trust,
 };
 use domain::{isolation::Level, network::HostName, refused_host::RefusedHost};
 use rustix::fs::{Mode, OFlags};
@@ -20,7 +21,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     os::{fd::AsRawFd, unix::fs::PermissionsExt},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, atomic::AtomicUsize},
     time::Duration,
 };
 use tempfile::TempDir;
@@ -75,6 +76,11 @@ impl Door {
         let unix = listen_in(folder.path())?;
         let tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = tcp.local_addr()?.port();
+        let trust = if rules.lead_to_registries() {
+            Some(Trust::new(&rules.uplink, folder.path())?)
+        } else {
+            None
+        };
         let closed = CancellationToken::new();
         let shared = Arc::new(Shared {
             allowance: Arc::new(Allowance::new(rules.caps.bytes)),
@@ -82,6 +88,8 @@ impl Door {
             refused: Refusals::default(),
             tally: Arc::default(),
             places: Arc::default(),
+            trust,
+            missed: AtomicUsize::default(),
             rules,
             token: token()?,
             log: Log::default(),
@@ -131,9 +139,18 @@ impl Door {
         let token = self.shared.token.expose_secret();
         let mut variables = environment::variables(&self.proxy_url(level));
         if self.leads_to_maven() {
-            variables.extend(environment::java(token, self.address(level), home));
+            let trust = self.shared.trust.as_ref().map(Trust::java_options).unwrap_or_default();
+            variables.extend(environment::java((token, self.address(level)), home, &trust));
         }
         variables
+    }
+
+    /// Returns the file of all certificates that its programs trust, in PEM form, and the one for Java; `None` if they trust
+    /// what other programs of the sandbox trust.
+    #[must_use]
+    pub fn certificates(&self) -> Option<[&Path; 2]> {
+        let trust = self.shared.trust.as_ref()?;
+        Some([&trust.file, &trust.java_file])
     }
 
     /// Writes the proxy into the settings of Maven in a program's home, if its registry is allowed: Maven before 3.9 takes

@@ -41,14 +41,14 @@ pub(super) fn variables(url: &str) -> Vec<(OsString, OsString)> {
 }
 
 /// Returns the variables with the options that send Maven and Gradle through the proxy. Java refuses a password for a
-/// tunnel by default. The last two properties are for Maven.
-pub(super) fn java(token: &str, proxy: SocketAddr, home: &Path) -> [(OsString, OsString); 2] {
+/// tunnel by default. The last two properties before those of `trust` are for Maven.
+pub(super) fn java((token, proxy): (&str, SocketAddr), home: &Path, trust: &str) -> [(OsString, OsString); 2] {
     let (host, port) = (proxy.ip(), proxy.port());
     let home = java_home(home).unwrap_or_default();
     let options = format!(
         "{home} -Dhttps.proxyHost={host} -Dhttps.proxyPort={port} -Dhttps.proxyUser={USER} -Dhttps.proxyPassword={token} \
          -Djdk.http.auth.tunneling.disabledSchemes= -Daether.connector.http.useSystemProperties=true \
-         -Daether.transport.http.useSystemProperties=true"
+         -Daether.transport.http.useSystemProperties=true {trust}"
     );
-    JAVA_TOOLS.map(|name| (name.into(), options.trim_start().into()))
+    JAVA_TOOLS.map(|name| (name.into(), options.trim().into()))
 }

@@ -32,13 +32,19 @@ fn answer(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Res
 pub(super) fn refused(rules: &Rules, refusal: Refusal) -> Response<Body> {
     let status = match refusal {
         Refusal::NoToken => StatusCode::PROXY_AUTHENTICATION_REQUIRED,
-        Refusal::Unresolved | Refusal::Unreachable | Refusal::Upstream => StatusCode::BAD_GATEWAY,
+        Refusal::Unresolved | Refusal::Unreachable | Refusal::Upstream | Refusal::Certificate => {
+            StatusCode::BAD_GATEWAY
+        }
         Refusal::NotATarget => StatusCode::BAD_REQUEST,
         Refusal::Plain
         | Refusal::Port(_)
         | Refusal::NotListed
         | Refusal::NotPublic(_)
         | Refusal::UsedUp
+        | Refusal::Hello(_)
+        | Refusal::NotARead
+        | Refusal::UnnamedModule
+        | Refusal::TooManyMisses
         | Refusal::NoRoute => StatusCode::FORBIDDEN,
     };
     let has_token = refusal != Refusal::NoToken;

@@ -1,6 +1,9 @@
-//! Decides which headers pass the reverse proxy.
+//! Decides which headers pass the door.
 
-use http::{HeaderMap, HeaderName, HeaderValue, header::CONNECTION};
+use http::{
+    HeaderMap, HeaderName, HeaderValue,
+    header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, RANGE},
+};
 
 /// Hop-by-hop headers, which are never passed on (RFC 9110, section 7.6.1), and those that hyper makes itself.
 const BETWEEN_NEIGHBOURS: [&str; 12] = [
@@ -80,6 +83,40 @@ pub(super) fn inward(from: &HeaderMap) -> HeaderMap {
         let text = header.as_str();
         let is_known = INTO_SANDBOX.contains(&text) || INTO_SANDBOX_BELOW.iter().any(|begin| text.starts_with(begin));
         is_known && !named.iter().any(|named| named == text)
+    })
+}
+
+/// The longest header of a request to a registry, in bytes. Package managers' own are shorter.
+const MAX_READING: usize = 256;
+
+/// Returns those headers of a request to a registry that say which form of an answer is wanted, and what is there already.
+pub(super) fn of_reading(from: &HeaderMap) -> HeaderMap {
+    let known = [
+        ACCEPT,
+        ACCEPT_ENCODING,
+        IF_MODIFIED_SINCE,
+        IF_NONE_MATCH,
+        IF_RANGE,
+        RANGE,
+    ];
+    let passes = |name: &HeaderName| known.contains(name);
+    let mut headers = HeaderMap::new();
+    for (name, value) in from
+        .iter()
+        .filter(|(name, value)| passes(name) && value.len() <= MAX_READING)
+    {
+        headers.insert(name.clone(), value.clone());
+    }
+    headers
+}
+
+/// Returns a registry's headers for the program, without those that concern the connection.
+pub(super) fn onward(from: &HeaderMap) -> HeaderMap {
+    let named = named_by_connection(from);
+    picked(from, |header| {
+        let text = header.as_str();
+        let is_of_connection = BETWEEN_NEIGHBOURS.contains(&text) || named.iter().any(|named| named == text);
+        header == CONTENT_LENGTH || !is_of_connection
     })
 }
 

@@ -1,5 +1,6 @@
 //! The decisions made at a door.
 
+use crate::egress::client_hello::HelloFault;
 use domain::refused_host::HostRefusal;
 use std::{
     fmt,
@@ -56,6 +57,16 @@ pub enum Refusal {
     Upstream,
     /// The run has used up the bytes that it may send and receive.
     UsedUp,
+    /// What was sent in the tunnel is no TLS handshake with this host.
+    Hello(HelloFault),
+    /// The registry's certificate is not trusted here.
+    Certificate,
+    /// It does not read packages.
+    NotARead,
+    /// Go's proxy was asked for a module that the default branch does not name.
+    UnnamedModule,
+    /// Too many paths led to nothing at registries.
+    TooManyMisses,
     /// No route has that name, or its rules do not allow the path or method.
     NoRoute,
 }
@@ -64,7 +75,23 @@ impl Refusal {
     /// Returns `true` if the refusal concerns a host, or the use of the network as a whole.
     #[must_use]
     pub fn concerns_host(self) -> bool {
-        self == Self::UsedUp || self.of_host(ByServer::Never).is_some()
+        let is_of_tunnel = match self {
+            Self::UsedUp | Self::Hello(_) | Self::TooManyMisses => true,
+            Self::NoToken
+            | Self::Plain
+            | Self::NotATarget
+            | Self::Port(_)
+            | Self::NotListed
+            | Self::NotPublic(_)
+            | Self::Unresolved
+            | Self::Unreachable
+            | Self::Upstream
+            | Self::Certificate
+            | Self::NotARead
+            | Self::UnnamedModule
+            | Self::NoRoute => false,
+        };
+        is_of_tunnel || self.of_host(ByServer::Never).is_some()
     }
 }
 
@@ -72,6 +99,8 @@ impl Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ByServer {
     Allowed,
+    /// Allowed, and a public registry.
+    Registry,
     Never,
 }
 
@@ -81,6 +110,7 @@ impl Refusal {
         Some(match self {
             Self::NotListed => match by_server {
                 ByServer::Allowed => HostRefusal::NotAllowed,
+                ByServer::Registry => HostRefusal::ClosedRegistry,
                 ByServer::Never => HostRefusal::AboveCeiling,
             },
             Self::NotPublic(_) => HostRefusal::NotPublic,
@@ -90,7 +120,11 @@ impl Refusal {
             Self::Port(port) => HostRefusal::Port(port),
             Self::Plain => HostRefusal::PlainHttp,
             Self::NotATarget => HostRefusal::Address,
-            Self::NoToken | Self::UsedUp | Self::NoRoute => return None,
+            Self::Certificate => HostRefusal::Certificate,
+            Self::UnnamedModule => HostRefusal::UnnamedModule,
+            Self::NoToken | Self::UsedUp | Self::NoRoute | Self::Hello(_) | Self::NotARead | Self::TooManyMisses => {
+                return None;
+            }
         })
     }
 }
@@ -108,6 +142,14 @@ impl fmt::Display for Refusal {
             Self::Unreachable => write!(f, "nobody answers there"),
             Self::Upstream => write!(f, "the organisation's proxy does not connect to it"),
             Self::UsedUp => write!(f, "this run has sent and received as much as it may"),
+            Self::Hello(fault) => write!(f, "{fault}"),
+            Self::Certificate => write!(f, "its certificate is not trusted here"),
+            Self::NotARead => write!(
+                f,
+                "only what reads packages passes: GET and HEAD of their paths, without a body"
+            ),
+            Self::UnnamedModule => write!(f, "no go.sum of the default branch names this module"),
+            Self::TooManyMisses => write!(f, "too many paths led to nothing"),
             Self::NoRoute => write!(f, "there is nothing at this path"),
         }
     }

@@ -3,15 +3,18 @@
 //! The sandbox itself has no route. The launcher listens on a loopback port inside and copies to the door's unix socket
 //! ([`bridge`]). Behind the door are two proxies. One connects to allowed hosts by name ([`Rules::hosts`]) and never to
 //! an address that is not public. The other is a reverse proxy that adds the key of the model's API ([`ModelRoute`]).
-//! The key is never inside the sandbox, in a log or in an error. Tunnels are not inspected. A model's answers are
-//! inspected only for the call's usage and for the key.
+//! The key is never inside the sandbox, in a log or in an error. A tunnel must begin with TLS for its host; the rest is not
+//! inspected, except if the host is a public registry: there the door ends TLS and passes only what reads packages. A
+//! model's answers are inspected only for the call's usage and for the key.
 
 mod address;
+mod authority;
 mod bridge;
 mod call_meter;
 mod call_slots;
 mod ceiling;
 mod checked_body;
+mod client_hello;
 mod connect;
 mod door;
 mod environment;
@@ -23,18 +26,22 @@ mod maven;
 mod messages_api;
 mod meter;
 mod models;
+mod named_stream;
 mod pace;
 mod patience;
 mod refusals;
+mod registry;
 mod request_policy;
 mod rules;
 mod serve;
 mod tally;
 mod target;
+mod trust;
 mod upstream;
 
 pub use bridge::bridge;
 pub use ceiling::Ceiling;
+pub use client_hello::{ClientHellos, HelloFault};
 pub use door::{Door, INSIDE_PORT};
 pub use log::{Decision, Outcome, Refusal};
 pub use messages_api::binding;

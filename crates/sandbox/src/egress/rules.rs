@@ -1,7 +1,11 @@
 //! The rules for what a run may reach.
 
 use crate::egress::refusals::Refusals;
-use domain::network::{HostName, HostRule};
+use domain::{
+    network::{HostName, HostRule},
+    registries,
+    registries::GoModules,
+};
 use http::HeaderName;
 use secrecy::SecretString;
 use std::{
@@ -32,6 +36,8 @@ pub struct Rules {
     pub refusals: Refusals,
     /// How the service reaches hosts that are not pinned.
     pub uplink: Uplink,
+    /// What Go's proxy may be asked for, if `hosts` covers it.
+    pub go_modules: GoModules,
     /// The one port that the proxy connects to, if it is not 443.
     pub port: Option<u16>,
     /// Model APIs behind the reverse proxy.
@@ -48,6 +54,18 @@ impl Rules {
             hosts: hosts.into_iter().collect(),
             ..Self::default()
         }
+    }
+
+    /// `true` if a public registry is among the hosts.
+    pub(super) fn lead_to_registries(&self) -> bool {
+        let exactly = |rule| match rule {
+            HostRule::Exactly(host) => Some(host),
+            HostRule::Below(_) => None,
+        };
+        registries::public()
+            .into_iter()
+            .filter_map(exactly)
+            .any(|host| self.allow(&host))
     }
 
     /// Returns `true` if a connection to this host is allowed.

@@ -8,16 +8,20 @@ use crate::egress::{
     meter::{Allowance, Flow, Meter, Metered},
     models,
     refusals::Refusals,
-    rules::Rules,
+    rules::{Caps, Rules},
     tally::Tally,
+    trust::Trust,
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use domain::{network::HostName, refused_host::RefusedHost};
+use domain::{network::HostName, refused_host::RefusedHost, registries};
 use http::{HeaderMap, Method, Request, Response, header::PROXY_AUTHORIZATION};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use secrecy::{ExposeSecret, SecretString};
-use std::{convert::Infallible, sync::Arc};
+use std::{
+    convert::Infallible,
+    sync::{Arc, atomic::AtomicUsize},
+};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::OwnedSemaphorePermit,
@@ -40,6 +44,10 @@ pub(super) struct Shared {
     pub(super) refused: Refusals,
     pub(super) tally: Arc<Tally>,
     pub(super) places: Arc<CallSlots>,
+    /// What the door needs to speak for registries; `None` if none may be reached.
+    pub(super) trust: Option<Trust>,
+    /// The bytes of paths that led to nothing at registries.
+    pub(super) missed: AtomicUsize,
     /// Fires when the door closes.
     pub(super) closed: CancellationToken,
     pub(super) serving: TaskTracker,
@@ -67,11 +75,11 @@ const MAX_HOST: usize = 253;
 
 impl Shared {
     fn refused_host(&self, host: &str, refusal: Refusal) -> Option<RefusedHost> {
-        let is_allowed = |name: HostName| self.rules.ceiling.iter().any(|rule| rule.covers(&name));
-        let by_server = if host.parse().is_ok_and(is_allowed) {
-            ByServer::Allowed
-        } else {
-            ByServer::Never
+        let is_allowed = |name: &HostName| self.rules.ceiling.iter().any(|rule| rule.covers(name));
+        let by_server = match host.parse().ok().filter(is_allowed) {
+            Some(name) if registries::of_host(&name).is_some() => ByServer::Registry,
+            Some(_) => ByServer::Allowed,
+            None => ByServer::Never,
         };
         let why = refusal.of_host(by_server)?;
         let host: String = host.chars().filter(|c| !c.is_control()).take(MAX_HOST).collect();
@@ -96,20 +104,25 @@ pub(super) async fn serve(
         async move { Ok::<_, Infallible>(answer(request, shared, meter).await) }
     });
     let caps = shared.rules.caps;
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(caps.head)
-        .max_header_size(MAX_HEAD)
-        .max_buf_size(MAX_HEAD)
-        .max_headers(MAX_HEADERS)
-        .half_close(false)
-        .serve_connection(stream, service)
-        .with_upgrades();
+    let connection = http(&caps).serve_connection(stream, service).with_upgrades();
     tokio::select! {
         _ = connection => {}
         () = meter.expired(&caps) => {}
         () = shared.closed.cancelled() => {}
     }
+}
+
+/// Returns the settings of an HTTP server for programs.
+pub(super) fn http(caps: &Caps) -> http1::Builder {
+    let mut server = http1::Builder::new();
+    server
+        .timer(TokioTimer::new())
+        .header_read_timeout(caps.head)
+        .max_header_size(MAX_HEAD)
+        .max_buf_size(MAX_HEAD)
+        .max_headers(MAX_HEADERS)
+        .half_close(false);
+    server
 }
 
 async fn answer(request: Request<Incoming>, shared: Arc<Shared>, meter: Arc<Meter>) -> Response<Body> {

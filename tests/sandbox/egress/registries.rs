@@ -1,0 +1,288 @@
+//! Registries behind the door, which ends TLS to them: what a program that does everything wrong gets through.
+
+use crate::egress::world::{Reply, World, read_head, rules};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use sandbox::egress::{Outcome, Refusal, Rules};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+use tokio_rustls::{
+    TlsAcceptor, TlsConnector,
+    client::TlsStream,
+    rustls::{
+        ClientConfig, RootCertStore, ServerConfig,
+        crypto::aws_lc_rs,
+        pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    },
+};
+use uplink::{Authorities, Uplink};
+
+/// The hosts for which the registry on loopback speaks. The last one is a mirror that the settings name.
+pub const HOSTS: [&str; 9] = [
+    "index.crates.io",
+    "static.crates.io",
+    "registry.npmjs.org",
+    "pypi.org",
+    "files.pythonhosted.org",
+    "proxy.golang.org",
+    "sum.golang.org",
+    "repo.maven.apache.org",
+    "mirror.test",
+];
+
+/// What a registry answers to a path: a body, or nothing there.
+pub type Shelf = Arc<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
+
+/// A registry on loopback with its authority, and the requests that it got, each with all its bytes.
+pub struct Registry {
+    pub address: SocketAddr,
+    authority: String,
+    got: Arc<Mutex<Vec<String>>>,
+}
+
+impl Registry {
+    pub async fn open(shelf: Shelf) -> Self {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        // A certificate with its issuer's name looks as if it were its own issuer.
+        params.distinguished_name.push(DnType::CommonName, "an organisation");
+        let (key, own_key) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
+        let authority = params.self_signed(&key).unwrap().der().clone();
+        let hosts = HOSTS.map(str::to_owned).to_vec();
+        let issuer = Issuer::new(params, key);
+        let own = CertificateParams::new(hosts)
+            .unwrap()
+            .signed_by(&own_key, &issuer)
+            .unwrap();
+        let own_key = PrivateKeyDer::Pkcs8(own_key.serialize_der().into());
+        let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![own.der().clone()], own_key)
+            .unwrap();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let got = Arc::default();
+        let (acceptor, kept) = (TlsAcceptor::from(Arc::new(config)), Arc::clone(&got));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(acceptor.clone(), stream, Arc::clone(&shelf), Arc::clone(&kept)));
+            }
+        });
+        let authority = uplink::pem([&authority]);
+        Self {
+            address,
+            authority,
+            got,
+        }
+    }
+
+    /// Rules that lead to it by the names of these hosts.
+    pub fn rules(&self, allowed: &[&str]) -> Rules {
+        let authorities = Authorities::from_pem(&self.authority).unwrap();
+        Rules {
+            uplink: Uplink::new(None, Some(authorities)),
+            ..rules(allowed, &HOSTS.map(|host| (host, self.address)))
+        }
+    }
+
+    pub fn got(&self) -> Vec<String> {
+        self.got.lock().unwrap().clone()
+    }
+}
+
+async fn serve(acceptor: TlsAcceptor, stream: TcpStream, shelf: Shelf, got: Arc<Mutex<Vec<String>>>) {
+    let Ok(mut stream) = acceptor.accept(stream).await else {
+        return;
+    };
+    while let Some(head) = read_head(&mut stream).await {
+        let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+        let is_head = head.starts_with("HEAD ");
+        got.lock().unwrap().push(head);
+        let body = shelf(&path);
+        let status = if body.is_some() { "200 OK" } else { "404 Not Found" };
+        let body = body.unwrap_or_default();
+        let kind = match body.first() {
+            Some(b'<') => "text/html",
+            Some(b'{') => "application/json",
+            _ => "application/octet-stream",
+        };
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nx-kept: as it is\r\ncontent-length: {length}\r\n\r\n"
+        );
+        let body = if is_head { &[][..] } else { &body };
+        let answered = stream.write_all(&[head.as_bytes(), body].concat()).await;
+        if answered.is_err() || stream.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The settings of a client that trusts what programs of the run trust.
+fn trusting(world: &World) -> Arc<ClientConfig> {
+    let [file, _] = world.door.certificates().unwrap();
+    let mut store = RootCertStore::empty();
+    store.add_parsable_certificates(CertificateDer::pem_file_iter(file).unwrap().map(Result::unwrap));
+    let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap();
+    Arc::new(config.with_root_certificates(store).with_no_client_auth())
+}
+
+async fn connected(world: &World, host: &str) -> TlsStream<TcpStream> {
+    let (stream, reply) = world.unnamed_tunnel(&format!("{host}:443")).await;
+    assert_eq!(reply.status, 200, "{host}");
+    let name = host.to_owned().try_into().unwrap();
+    TlsConnector::from(trusting(world)).connect(name, stream).await.unwrap()
+}
+
+/// Sends a request over a connection of its own and returns everything that comes back.
+async fn said(world: &World, host: &str, request: &str) -> String {
+    let mut stream = connected(world, host).await;
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut all = Vec::new();
+    let _ = stream.read_to_end(&mut all).await;
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+fn get(path: &str, host: &str, more: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}\r\n")
+}
+
+fn leafy() -> Shelf {
+    Arc::new(|path| (path == "/leafy" || path == "/upload").then(|| b"{\"name\": \"leafy\"}".to_vec()))
+}
+
+const NPM: &str = "registry.npmjs.org";
+
+#[tokio::test]
+async fn a_package_is_read_and_its_answer_passes_unchanged() {
+    let registry = Registry::open(leafy()).await;
+    let world = World::open(registry.rules(&[NPM])).await;
+    let more = "Accept: application/json\r\nAuthorization: Bearer secret\r\nUser-Agent: secret\r\nCookie: secret\r\n\
+                X-Secret: secret\r\nIf-None-Match: \"1\"\r\n";
+    let answer = said(&world, NPM, &get("/leafy", NPM, more)).await;
+    assert!(
+        answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("{\"name\": \"leafy\"}"),
+        "{answer}"
+    );
+    assert!(answer.contains("x-kept: as it is"), "{answer}");
+    let head = said(&world, NPM, &get("/leafy", NPM, "").replacen("GET", "HEAD", 1)).await;
+    assert!(head.contains("content-length: 17") && !head.contains("leafy"), "{head}");
+    let got = registry.got();
+    let expected = "GET /leafy HTTP/1.1\r\naccept: application/json\r\nif-none-match: \"1\"\r\nhost: registry.npmjs.org\r\n\
+                    user-agent: AutoBuild\r\n\r\n";
+    assert_eq!(got[0], expected);
+    assert_eq!(got.len(), 2);
+}
+
+#[tokio::test]
+async fn several_requests_share_a_connection() {
+    let registry = Registry::open(leafy()).await;
+    let world = World::open(registry.rules(&[NPM])).await;
+    let mut stream = connected(&world, NPM).await;
+    for path in ["/leafy", "/nothing", "/leafy"] {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {NPM}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let reply = Reply::read(&mut stream).await;
+        assert_eq!(reply.status, if path == "/leafy" { 200 } else { 404 });
+    }
+    assert_eq!(registry.got().len(), 3);
+}
+
+#[tokio::test]
+async fn nothing_but_reading_packages_reaches_a_registry() {
+    let registry = Registry::open(leafy()).await;
+    let world = World::open(registry.rules(&[NPM, "proxy.golang.org", "mirror.test"])).await;
+    let body = "Content-Length: 6\r\nConnection: close\r\n\r\nsecret";
+    let long = format!("/{}", "a".repeat(600));
+    let requests = [
+        format!("POST /upload HTTP/1.1\r\nHost: {NPM}\r\n{body}"),
+        format!("PUT /upload HTTP/1.1\r\nHost: {NPM}\r\n{body}"),
+        format!("DELETE /leafy HTTP/1.1\r\nHost: {NPM}\r\nConnection: close\r\n\r\n"),
+        format!("GET /leafy HTTP/1.1\r\nHost: {NPM}\r\n{body}"),
+        format!(
+            "GET /leafy HTTP/1.1\r\nHost: {NPM}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n6\r\nsecret\r\n0\r\n\r\n"
+        ),
+        format!("GET https://{NPM}/leafy HTTP/1.1\r\nHost: {NPM}\r\nConnection: close\r\n\r\n"),
+        get("/leafy", "evil.test", ""),
+        get("/leafy?text=secret", NPM, ""),
+        get(&long, NPM, ""),
+        get("/-/npm/v1/security/advisories/bulk", NPM, ""),
+    ];
+    for request in &requests {
+        let answer = said(&world, NPM, request).await;
+        assert!(answer.starts_with("HTTP/1.1 403 "), "{request} {answer}");
+    }
+    let module = get("/evil.test/secret/@v/list", "proxy.golang.org", "");
+    let answer = said(&world, "proxy.golang.org", &module).await;
+    assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
+    let decided = world.decided("proxy.golang.org/evil.test/secret");
+    assert_eq!(decided, [Outcome::Refused(Refusal::UnnamedModule)]);
+    assert_eq!(registry.got(), Vec::<String>::new());
+    // The same bytes arrive at a host that is no public registry.
+    let mut stream = connected(&world, "mirror.test").await;
+    let request = requests[0].replace(NPM, "mirror.test");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    Reply::read(&mut stream).await;
+    assert!(registry.got()[0].starts_with("POST /upload "));
+}
+
+#[tokio::test]
+async fn paths_that_lead_to_nothing_are_counted() {
+    let registry = Registry::open(leafy()).await;
+    let world = World::open(registry.rules(&[NPM])).await;
+    let mut stream = connected(&world, NPM).await;
+    let path = format!("/{}", "a".repeat(500));
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {NPM}\r\n\r\n");
+    let mut missed = 0;
+    loop {
+        stream.write_all(request.as_bytes()).await.unwrap();
+        match Reply::read(&mut stream).await.status {
+            404 => missed += 1,
+            status => break assert_eq!(status, 403),
+        }
+    }
+    assert_eq!(missed, 131, "64 KiB");
+    assert_eq!(
+        world.decided(NPM),
+        [Outcome::Allowed, Outcome::Refused(Refusal::TooManyMisses)]
+    );
+}
+
+#[tokio::test]
+async fn a_registry_with_an_unknown_certificate_is_not_believed() {
+    let registry = Registry::open(leafy()).await;
+    let believed = registry.rules(&[NPM]);
+    let uplink = Uplink::default();
+    let world = World::open(Rules { uplink, ..believed }).await;
+    let answer = said(&world, NPM, &get("/leafy", NPM, "")).await;
+    assert!(answer.starts_with("HTTP/1.1 502 "), "{answer}");
+    assert!(world.decided(NPM).contains(&Outcome::Refused(Refusal::Certificate)));
+    assert_eq!(registry.got(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn only_programs_of_the_run_trust_its_authority() {
+    let registry = Registry::open(leafy()).await;
+    let (world, other) = (
+        World::open(registry.rules(&[NPM])).await,
+        World::open(registry.rules(&[NPM])).await,
+    );
+    let (stream, _) = world.unnamed_tunnel(&format!("{NPM}:443")).await;
+    let connecting = TlsConnector::from(trusting(&other)).connect(NPM.try_into().unwrap(), stream);
+    assert!(connecting.await.is_err());
+    let without = World::open(registry.rules(&["mirror.test"])).await;
+    assert_eq!(without.door.certificates(), None);
+    let files = world.door.certificates().unwrap().map(PathBuf::from);
+    drop(world);
+    assert!(files.iter().all(|file| !file.exists()));
+}
