@@ -148,7 +148,7 @@ async fn waved(stage: &Stage, head: &Sha, baseline: &Baseline, case: &Case) -> G
         settings: &case.settings,
         waived: &[],
     };
-    verify_wave(&stage.context, &subject, &CancellationToken::new())
+    verify_wave(&stage.based_on(baseline), &subject, &CancellationToken::new())
         .await
         .unwrap()
 }

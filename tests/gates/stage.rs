@@ -154,7 +154,7 @@ impl Stage {
     }
 
     /// The context of work that is based on the commit of a baseline.
-    fn based_on(&self, baseline: &Baseline) -> GateContext {
+    pub fn based_on(&self, baseline: &Baseline) -> GateContext {
         GateContext {
             default_branch: Some(baseline.commit.clone()),
             ..self.context.clone()

@@ -278,6 +278,25 @@ async fn npm_installs_without_its_audit() {
 }
 
 #[tokio::test]
+async fn pnpm_installs() {
+    let line = "pnpm install --silent && node -e 'process.exit(require(\"leafy\") - 7)'";
+    installs("pnpm", line, &["GET /leafy", "GET /leafy/-/leafy-1.2.3.tgz"]).await;
+}
+
+#[tokio::test]
+async fn yarn_installs() {
+    let line = "yarn install --silent && node -e 'process.exit(require(\"leafy\") - 7)'";
+    installs("yarn", line, &["GET /leafy", "GET /leafy/-/leafy-1.2.3.tgz"]).await;
+}
+
+#[tokio::test]
+async fn uv_installs() {
+    let wheel = "GET /packages/aa/bb/leafy-1.2.3-py3-none-any.whl";
+    let line = "uv pip install --quiet --target here leafy && PYTHONPATH=here python3 -c 'import leafy'";
+    installs("uv", line, &[wheel, "GET /simple/leafy/"]).await;
+}
+
+#[tokio::test]
 async fn pip_installs() {
     let expected = ["GET /packages/aa/bb/leafy-1.2.3-py3-none-any.whl", "GET /simple/leafy/"];
     // A shim of pyenv writes beside itself after an install.

@@ -42,6 +42,15 @@ enum Reads {
     GoChecksums,
 }
 
+/// Who serves the host of a registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServedBy {
+    /// The registry itself.
+    Registry,
+    /// A mirror to which the operator pinned the host. Its paths are its own.
+    Mirror,
+}
+
 /// Why a registry is not asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotARead {
@@ -186,7 +195,7 @@ impl Registry {
     /// # Errors
     ///
     /// It does not, or it reads a Go module that is not among `modules`.
-    pub fn check(&self, target: &str, modules: &GoModules) -> Result<(), NotARead> {
+    pub fn check(&self, target: &str, served_by: ServedBy, modules: &GoModules) -> Result<(), NotARead> {
         // Go encodes the `!` that stands for a capital letter.
         let decoded = || {
             paths::decoded(target)
@@ -194,8 +203,17 @@ impl Registry {
                 .ok_or(NotARead::Path)
         };
         let checked = match self.reads {
-            Reads::Paths(known) if paths::fits(target, known) => Ok(()),
-            Reads::Paths(_) => return Err(NotARead::Path),
+            Reads::Paths(known) => {
+                let known = match served_by {
+                    ServedBy::Registry => known,
+                    ServedBy::Mirror => "/**",
+                };
+                return if paths::fits(target, known) {
+                    Ok(())
+                } else {
+                    Err(NotARead::Path)
+                };
+            }
             Reads::GoModules => modules.check_proxy(&decoded()?),
             Reads::GoChecksums => modules.check_sums(&decoded()?),
         };
@@ -286,7 +304,7 @@ pub fn public() -> Vec<HostRule> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ECOSYSTEMS, GoModules, NotARead, of_host, of_paths, public};
+    use super::{ECOSYSTEMS, GoModules, NotARead, ServedBy, of_host, of_paths, public};
 
     #[test]
     fn every_host_of_the_table_is_a_name() {
@@ -326,6 +344,7 @@ mod tests {
         let (_, registry) = of_host(&host.parse().unwrap()).unwrap();
         registry.check(
             target,
+            ServedBy::Registry,
             &GoModules::of_sums(["rsc.io/quote v1.5.2 h1:x=\ngithub.com/BurntSushi/toml v1.3.2 h1:y="]),
         )
     }
@@ -389,6 +408,11 @@ mod tests {
         ] {
             assert_eq!(check(address), Err(NotARead::Path), "{address}");
         }
+        let (_, registry) = of_host(&"index.crates.io".parse().unwrap()).unwrap();
+        let modules = GoModules::default();
+        let of_mirror = |target: &str| registry.check(target, ServedBy::Mirror, &modules);
+        assert_eq!(of_mirror("/api/cargo/v1/crates/serde/1.0.228/download"), Ok(()));
+        assert_eq!(of_mirror("/api/../x"), Err(NotARead::Path));
         let unnamed = NotARead::UnnamedModule("evil.example/x".to_owned());
         assert_eq!(check("proxy.golang.org/evil.example/x/@v/list"), Err(unnamed));
     }

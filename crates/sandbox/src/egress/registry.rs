@@ -13,7 +13,7 @@ use crate::egress::{
 use bytes::Bytes;
 use domain::{
     network::HostName,
-    registries::{NotARead, Registry},
+    registries::{NotARead, Registry, ServedBy},
 };
 use http::{
     HeaderMap, HeaderValue, Method, Request, Response, StatusCode,
@@ -132,7 +132,13 @@ impl RegistryVisit {
         let is_here = request.uri().authority().is_none() && self.is_named_in(request.headers());
         let target = request.uri().path_and_query().map(http::uri::PathAndQuery::as_str);
         let target = target.filter(|_| is_read && is_here).ok_or_else(not_a_read)?;
-        match self.registry.check(target, &self.shared.rules.go_modules) {
+        let rules = &self.shared.rules;
+        let served_by = if rules.pinned.contains_key(&self.host) {
+            ServedBy::Mirror
+        } else {
+            ServedBy::Registry
+        };
+        match self.registry.check(target, served_by, &rules.go_modules) {
             Ok(()) => Ok(target),
             Err(NotARead::Path) => Err(not_a_read()),
             Err(NotARead::UnnamedModule(module)) => Err(Refused {

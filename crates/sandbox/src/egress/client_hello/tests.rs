@@ -172,6 +172,23 @@ fn a_second_hello_names_the_host_too() {
     assert_eq!(after_good(&[&key, &change, &encrypted, &early, &early]), (true, Ok(())));
 }
 
+#[test]
+fn what_programs_send_is_read_however_it_is_split() {
+    let named = |name: &str| !["other_name", "encrypted_name", "plain_http", "ssh"].contains(&name);
+    let passes = |name: &str| named(name) && !name.starts_with("second_hello");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/client_hello");
+    let files: Vec<_> = std::fs::read_dir(folder).unwrap().map(Result::unwrap).collect();
+    assert!(files.len() >= 13, "{files:?}");
+    for file in files {
+        let (name, bytes) = (file.file_name(), std::fs::read(file.path()).unwrap());
+        let (name, found) = (name.to_str().unwrap(), whole(&bytes));
+        assert_eq!((found.0, found.1.is_ok()), (named(name), passes(name)), "{name}");
+        for length in 1..64 {
+            assert_eq!(read(&bytes, &vec![length; bytes.len()]), found, "{name}");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn a_hello_is_read_however_it_is_split(
