@@ -10,6 +10,7 @@ use domain::{
     evidence::Weight,
     integrity::{IntegrityFinding, Rule},
     plan::{Factors, PlannedTask, TaskType, TestEffort},
+    protected_paths::ProtectedPaths,
 };
 use integrity::{Change, FileChange, inspect};
 use std::time::Instant;
@@ -30,13 +31,14 @@ pub fn judge(kind: TaskType, clone: &Clone, commit: &str) -> Outcome<Verdict> {
     let paths = files.iter().map(|file| file.path.clone()).collect();
     let task = task(kind, &subject, body, paths)?;
     let settings = RepositorySettings::parse("", &Offer::default()).map_err(|_| "no settings are refused")?;
+    let protected_paths = ProtectedPaths::new(&settings.protected()).map_err(|error| error.to_string())?;
     let look = |files: &[FileChange]| {
         inspect(&Change {
             files,
             base: &base,
             head: &head,
             task: &task,
-            protected: &settings.protected(),
+            protected: &protected_paths,
             known_secrets: &Secrets::default(),
             coverage: None,
             results: &[],

@@ -1,8 +1,7 @@
 //! Reads a settings file by a table of its keys: each key's name, the shape of its value, the valid values, and its
 //! JSON Schema.
 
-use domain::{network::HostRule, plan::path::within_repository, titles::TitleForm};
-use ignore::gitignore::GitignoreBuilder;
+use domain::{network::HostRule, plan::path::within_repository, protected_paths::ProtectedPaths, titles::TitleForm};
 use serde_json::{Value as Json, json};
 use text::{
     mistake::{Position, SettingsMistake},
@@ -263,8 +262,7 @@ fn path_pattern(pattern: &str) -> Result<(), String> {
     if pattern.split('/').any(|part| part == "..") {
         return Err(format!("`{pattern}` leaves the repository"));
     }
-    GitignoreBuilder::new("")
-        .add_line(None, pattern)
+    ProtectedPaths::new(&[pattern.to_owned()])
         .map(|_| ())
         .map_err(|_| format!("`{pattern}` is not a pattern"))
 }

@@ -2,7 +2,7 @@
 
 use crate::cases::{Case, Library, Step};
 use autobuild::config::RepositorySettings;
-use domain::{integrity::IntegrityFinding, plan::PlannedTask};
+use domain::{integrity::IntegrityFinding, plan::PlannedTask, protected_paths::ProtectedPaths};
 use text::secret::Secrets;
 
 use integrity::{Change, FileChange, Version};
@@ -105,7 +105,7 @@ pub fn read(before: &Tree, after: &Tree, task: &PlannedTask, settings: &Reposito
         base: &base,
         head: &head,
         task,
-        protected: &settings.protected(),
+        protected: &ProtectedPaths::new(&settings.protected()).unwrap(),
         known_secrets: &Secrets::default(),
         coverage: None,
         results: &[],

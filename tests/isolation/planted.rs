@@ -5,6 +5,7 @@ use crate::{
     origin::{World, careless, git, request, write},
     stage::{Way, end, processes_with},
 };
+use domain::protected_paths::ProtectedPaths;
 use git::{BranchName, Checkout, ForgeAccess, Lease, Policy, PolicyFinding, Prepared, TakeOutLimits, TreeFinding};
 use sandbox::{Exit, Sandbox, SandboxOptions, Spec};
 use std::{
@@ -266,5 +267,5 @@ fn tree(repository: &Path, kind: &str, id: &str, name: &str) -> String {
 }
 
 fn policy() -> Policy {
-    Policy::new(&[], Secrets::default()).unwrap()
+    Policy::new(ProtectedPaths::new(&[]).unwrap(), Secrets::default())
 }

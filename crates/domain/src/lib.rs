@@ -33,6 +33,7 @@ pub mod obeyed;
 pub mod plan;
 pub mod plan_block;
 pub mod problem;
+pub mod protected_paths;
 pub mod question;
 pub mod quote;
 pub mod recurring;

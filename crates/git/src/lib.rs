@@ -65,7 +65,7 @@ pub use mirror::{Mirror, Mirrors};
 pub use names::{BranchName, NotABranchName, RepoPath};
 pub use own::{Given, NameIs, NoRepository, OwnHead, OwnRepository};
 pub use pack::{Packed, Unpacked};
-pub use policy::{NotAPattern, Policy, PolicyFinding};
+pub use policy::{Policy, PolicyFinding};
 pub use push::{Lease, PushError, Pushed};
 pub use put::{folder_in_the_way, put};
 pub use read::{Blob, CommitInfo, FileContent, FileList, TreeEntry};

@@ -8,8 +8,8 @@ use crate::{
     names::RepoPath,
     read::{entries, read_blobs},
 };
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use std::{collections::HashSet, path::Path};
+use domain::protected_paths::ProtectedPaths;
+use std::collections::HashSet;
 use text::secret::{FoundSecret, SecretKind, Secrets};
 
 /// Old versions larger than this, in bytes, are not searched for known secrets.
@@ -71,42 +71,16 @@ pub enum PolicyFinding {
     },
 }
 
-/// A pattern that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a path pattern")]
-pub struct NotAPattern(String);
-
 /// The rules for one repository.
 pub struct Policy {
-    protected: Gitignore,
+    protected: ProtectedPaths,
     secrets: Secrets,
 }
 
 impl Policy {
-    /// Protects the paths that match `protected` (patterns as in a `.gitignore`, such as `.github/workflows/**` or
-    /// `CLAUDE.md`). Looks for `secrets` and for everything that looks like a secret.
-    pub fn new(protected: &[String], secrets: Secrets) -> Result<Self, NotAPattern> {
-        let mut builder = GitignoreBuilder::new(Path::new(""));
-        // On a case-insensitive file system, `claude.md` is read as `CLAUDE.md`.
-        let case = builder.case_insensitive(true);
-        case.map_err(|error| NotAPattern(error.to_string()))?;
-        for pattern in protected {
-            let refused = || NotAPattern(pattern.chars().take(200).collect());
-            if pattern.trim().is_empty() || pattern.starts_with(['!', '#']) {
-                return Err(refused());
-            }
-            builder.add_line(None, pattern).map_err(|_| refused())?;
-        }
-        let protected = builder.build().map_err(|error| NotAPattern(error.to_string()))?;
-        Ok(Self { protected, secrets })
-    }
-
-    /// Returns the pattern that protects a path, given relative to the repository's root.
-    pub fn protecting(&self, path: &Path) -> Option<&str> {
-        match self.protected.matched_path_or_any_parents(path, false) {
-            ignore::Match::Ignore(glob) => Some(glob.original()),
-            ignore::Match::None | ignore::Match::Whitelist(_) => None,
-        }
+    /// Protects these paths. Looks for `secrets` and for everything that looks like a secret.
+    pub fn new(protected: ProtectedPaths, secrets: Secrets) -> Self {
+        Self { protected, secrets }
     }
 
     /// Returns every reason not to push the commit.
@@ -153,7 +127,7 @@ impl Policy {
 
     fn check_path(&self, change: &RawChange) -> Option<PolicyFinding> {
         let path = change.path.clone();
-        if let Some(pattern) = self.protecting(path.as_path()) {
+        if let Some(pattern) = self.protected.protecting(path.as_path()) {
             let pattern = pattern.to_owned();
             return Some(PolicyFinding::Protected { path, pattern });
         }
@@ -277,28 +251,5 @@ mod tests {
         ] {
             assert!(!leaves(path, target), "{path} -> {target} was refused");
         }
-    }
-
-    #[test]
-    fn protected_patterns_read_like_ignore_rules() {
-        let rules = [".github/workflows/**", "CLAUDE.md", ".claude/**", ".autobuild/"].map(str::to_owned);
-        let policy = Policy::new(&rules, Secrets::default()).unwrap();
-        let protected = |path: &str| {
-            let (zero, one) = ("0".repeat(40), "1".repeat(40));
-            let path = RepoPath::from(path);
-            policy
-                .check_path(&RawChange {
-                    path,
-                    old_mode: 0,
-                    new_mode: 0o100_644,
-                    old_oid: zero,
-                    new_oid: one,
-                })
-                .is_some()
-        };
-        assert!(protected(".github/workflows/ci.yml") && protected("sub/CLAUDE.md") && protected(".autobuild/x/y"));
-        assert!(protected("src/claude.md") && protected(".GitHub/workflows/ci.yml"));
-        assert!(!protected(".github/other.yml") && !protected("src/claude.rs") && !protected("docs/autobuild"));
-        assert!(Policy::new(&["!x".to_owned()], Secrets::default()).is_err());
     }
 }

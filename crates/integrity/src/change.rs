@@ -1,6 +1,6 @@
 //! The input of the rules: the files of one task's change, before and after.
 
-use domain::plan::PlannedTask;
+use domain::{plan::PlannedTask, protected_paths::ProtectedPaths};
 use std::collections::BTreeSet;
 use text::{secret::Secrets, shell_command::ShellCommand};
 
@@ -14,8 +14,8 @@ pub struct Change<'a> {
     pub head: &'a BTreeSet<String>,
     /// The task to which the change belongs.
     pub task: &'a PlannedTask,
-    /// Patterns of paths that no Player may change, in the syntax of `.gitignore`.
-    pub protected: &'a [String],
+    /// The paths that no Player may change.
+    pub protected: &'a ProtectedPaths,
     /// The service's own secrets.
     pub known_secrets: &'a Secrets,
     /// The command that measures coverage.

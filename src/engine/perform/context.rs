@@ -17,6 +17,7 @@ use domain::{
     effect::Effect,
     feature::{Feature, event::Event},
     ids::{FeatureKey, TaskId},
+    protected_paths::ProtectedPaths,
     task,
     task::Task,
 };
@@ -82,8 +83,7 @@ impl EffectContext<'_> {
 
     /// Returns the rules for what may be pushed to the repository.
     pub(super) fn policy(&self, settings: &RepositorySettings) -> Result<Policy, EffectError> {
-        Policy::new(&settings.protected(), self.engine.secrets.clone())
-            .map_err(|error| EffectError::repository(RepositoryFault::Other(error.to_string())))
+        Ok(Policy::new(protected_paths(settings)?, self.engine.secrets.clone()))
     }
 
     pub(super) async fn remote_to_push(&self) -> Result<Remote, EffectError> {
@@ -161,4 +161,10 @@ impl Job {
     pub(super) fn marker(&self) -> String {
         format!("<!-- autobuild:{} -->", self.effect.id)
     }
+}
+
+/// Returns the paths that no Player may change.
+pub(super) fn protected_paths(settings: &RepositorySettings) -> Result<ProtectedPaths, EffectError> {
+    ProtectedPaths::new(&settings.protected())
+        .map_err(|error| EffectError::repository(RepositoryFault::Other(error.to_string())))
 }

@@ -6,7 +6,12 @@ use crate::{
     config::{RepositorySettings, Role},
     engine::{
         job::{Done, EffectError, FailedRun},
-        perform::{ask::Question, context::EffectContext, design, design::ask},
+        perform::{
+            ask::Question,
+            context::{EffectContext, protected_paths},
+            design,
+            design::ask,
+        },
         repository::{DefaultBranch, rules},
         repository_settings::Settings,
     },
@@ -47,12 +52,12 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     };
     let paths = paths_of(&branch).await?;
     let chosen = gates::commands::at(&branch.mirror, &branch.head, &read.settings).await?;
-    let policy = context.policy(&read.settings)?;
+    let protected = protected_paths(&read.settings)?;
     let plan_context = PlanContext {
         max_tasks: usize::try_from(read.settings.max_tasks).unwrap_or(usize::MAX),
         header: &PlanHeader::planned(feature.key.shown(), rfc3339(context)),
         file_exists: &|path| paths.contains(path),
-        protecting: &|path| policy.protecting(Path::new(path)).map(str::to_owned),
+        protecting: &|path| protected.protecting(Path::new(path)).map(str::to_owned),
         words: &feature.words(),
     };
     let test = chosen.test.map(|command| command.to_string());

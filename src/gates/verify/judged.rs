@@ -13,12 +13,14 @@ use domain::{
     ids::Sha,
     integrity::{Author, IntegrityFinding, Rule},
     problem::Problem,
+    protected_paths::ProtectedPaths,
     question::Question,
 };
 use git::{TakeOutLimits, blocking};
 use integrity::{Change as Looked, FileChange, Version, inspect, language::file_name};
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io,
     sync::Arc,
 };
 
@@ -77,7 +79,9 @@ fn question(change: &Change, finding: &IntegrityFinding) -> Question {
 async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
     let (change, task) = (Arc::clone(run.change), run.subject.task.clone());
     let settings = run.subject.settings;
-    let (protected, secrets) = (settings.protected(), run.context.secrets.clone());
+    let protected = ProtectedPaths::new(&settings.protected());
+    let protected = protected.map_err(|error| host("reading the protected paths")(io::Error::other(error)))?;
+    let secrets = run.context.secrets.clone();
     let coverage = settings.coverage.clone();
     let results: Vec<String> = settings.test_report.iter().chain(&coverage.file).cloned().collect();
     let looking = blocking(move || {
@@ -180,6 +184,7 @@ mod tests {
     use domain::{
         integrity::Rule,
         plan::{Factors, PlannedTask, TaskType, TestEffort},
+        protected_paths::ProtectedPaths,
     };
     use integrity::{Change, FileChange, Version};
     use std::collections::BTreeSet;
@@ -227,7 +232,8 @@ mod tests {
             removes: Vec::new(),
             dependencies: Vec::new(),
         };
-        let (protected, none, secrets) = (settings.protected(), BTreeSet::new(), Secrets::default());
+        let protected = ProtectedPaths::new(&settings.protected()).unwrap();
+        let (none, secrets) = (BTreeSet::new(), Secrets::default());
         let is_protected = |path: &str| {
             let file = FileChange {
                 path: path.to_owned(),

@@ -2,6 +2,7 @@
 
 use crate::origin::{World, git, request, write};
 use autobuild_git::{Checkout, CommitError, Policy, PolicyFinding, Prepared, RepoPath, TakeOutLimits};
+use domain::protected_paths::ProtectedPaths;
 use std::fs;
 use text::secret::Secrets;
 
@@ -177,7 +178,7 @@ async fn what_a_filter_would_store_is_refused_unless_it_has_stored_it() {
     write(checkout.path(), "made.bin", pointer.replace('a', "b").as_bytes());
     write(checkout.path(), "plain.txt", b"x");
     let prepared = commit(&world, &checkout).await.unwrap().unwrap();
-    let policy = Policy::new(&[], Secrets::default()).unwrap();
+    let policy = Policy::new(ProtectedPaths::new(&[]).unwrap(), Secrets::default());
     let found = policy.check(&prepared).await.unwrap();
     let refused = |path: &str| match found.iter().find(|finding| finding.to_string().starts_with(path)) {
         Some(PolicyFinding::Filtered { filter, rule, .. }) => format!("{filter} {}", rule.as_ref().unwrap()),

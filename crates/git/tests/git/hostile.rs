@@ -2,6 +2,7 @@
 
 use crate::origin::{World, careless, git, request, write};
 use autobuild_git::{Lease, Policy, PolicyFinding, Prepared, RepoPath, TakeOutLimits, TreeFinding};
+use domain::protected_paths::ProtectedPaths;
 use secrecy::SecretString;
 use std::{
     fs,
@@ -79,8 +80,7 @@ async fn nothing_planted_in_a_checkout_ever_runs() {
         .await
         .unwrap()
         .unwrap();
-    Policy::new(&[], Secrets::default())
-        .unwrap()
+    Policy::new(ProtectedPaths::new(&[]).unwrap(), Secrets::default())
         .check(&prepared)
         .await
         .unwrap();
@@ -244,8 +244,7 @@ async fn links_are_taken_as_links_and_never_followed() {
     symlink("../..", checkout.path().join("up")).unwrap();
     symlink("a", checkout.path().join("fine")).unwrap();
     let prepared = commit(&world, &checkout).await;
-    let findings = Policy::new(&[], Secrets::default())
-        .unwrap()
+    let findings = Policy::new(ProtectedPaths::new(&[]).unwrap(), Secrets::default())
         .check(&prepared)
         .await
         .unwrap();
@@ -326,7 +325,10 @@ async fn what_may_not_be_pushed_is_found_and_can_be_kept() {
     let prepared = commit(&world, &checkout).await;
     let protected = [".github/workflows/**", "gone.yml"].map(str::to_owned);
     let own = Secrets::new(&[SecretString::from("own-secret-value".to_owned())]);
-    let findings = Policy::new(&protected, own).unwrap().check(&prepared).await.unwrap();
+    let findings = Policy::new(ProtectedPaths::new(&protected).unwrap(), own)
+        .check(&prepared)
+        .await
+        .unwrap();
     let protects = |path: &str, pattern: &str| PolicyFinding::Protected {
         path: path.into(),
         pattern: pattern.into(),

@@ -5,10 +5,6 @@ use crate::{
     rules::rule::{ANYWHERE, ReadingRule, Violation, in_file},
 };
 use domain::integrity::{Detail, Rule};
-use ignore::{
-    Match,
-    gitignore::{Gitignore, GitignoreBuilder},
-};
 use std::path::Path;
 
 pub(super) static RULE: ReadingRule = ReadingRule {
@@ -18,25 +14,11 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let protected = protected(reading.change.protected);
     let files = reading.change.files.iter();
     let found = files.filter_map(|file| {
-        let path = file.path.trim_start_matches('/');
-        match protected.matched_path_or_any_parents(path, false) {
-            Match::Ignore(glob) => Some(in_file(&file.path, Detail::Code(format!("`{}`", glob.original())))),
-            Match::None | Match::Whitelist(_) => None,
-        }
+        let path = Path::new(file.path.trim_start_matches('/'));
+        let pattern = reading.change.protected.protecting(path)?;
+        Some(in_file(&file.path, Detail::Code(format!("`{pattern}`"))))
     });
     found.collect()
-}
-
-/// Compiles the patterns. One that cannot be parsed protects nothing, but the settings were validated earlier.
-fn protected(patterns: &[String]) -> Gitignore {
-    let mut builder = GitignoreBuilder::new(Path::new(""));
-    // On a file system that ignores case, `agents.md` would be read as `AGENTS.md`.
-    let _infallible = builder.case_insensitive(true);
-    for pattern in patterns {
-        let _unreadable = builder.add_line(None, pattern);
-    }
-    builder.build().unwrap_or_else(|_| Gitignore::empty())
 }

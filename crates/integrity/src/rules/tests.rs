@@ -10,6 +10,7 @@ use crate::{
 use domain::{
     integrity::{IntegrityFinding, Rule},
     plan::{Factors, PlannedTask, TaskType, TestEffort},
+    protected_paths::ProtectedPaths,
 };
 use std::collections::BTreeSet;
 use text::secret::Secrets;
@@ -61,7 +62,7 @@ pub(crate) fn findings(example: Example) -> Vec<IntegrityFinding> {
         base: &there(|file| &file.before),
         head: &there(|file| &file.after),
         task: &task(),
-        protected: &["AGENTS.md".to_owned()],
+        protected: &ProtectedPaths::new(&["AGENTS.md".to_owned()]).unwrap(),
         known_secrets: &Secrets::default(),
         coverage: None,
         results: &["results.xml".to_owned()],
@@ -121,7 +122,7 @@ fn go_is_read_as_the_others_are() {
             base: &there,
             head: &there,
             task: &task(),
-            protected: &[],
+            protected: &ProtectedPaths::new(&[]).unwrap(),
             known_secrets: &Secrets::default(),
             coverage: None,
             results: &[],
