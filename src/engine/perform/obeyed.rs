@@ -3,6 +3,7 @@
 use crate::engine::{
     job::EffectError,
     perform::{context::EffectContext, sync::fork_of},
+    repository::DefaultBranch,
 };
 use domain::{
     ids::Sha,
@@ -31,12 +32,14 @@ pub(super) async fn by_task(
     between(&mirror, &base, head).await
 }
 
-/// Returns those that the integration branch changes.
-pub(super) async fn by_feature(context: &EffectContext<'_>) -> Result<Vec<ObeyedFile>, EffectError> {
+/// Returns those that the integration branch changes. `default` was fetched with the Feature's own branches.
+pub(super) async fn by_feature(
+    context: &EffectContext<'_>,
+    default: &DefaultBranch,
+) -> Result<Vec<ObeyedFile>, EffectError> {
     let Some(integration) = &context.feature.integration else {
         return Ok(Vec::new());
     };
-    let default = context.fetch_with_default().await?;
     let (mirror, head) = (&default.mirror, &integration.head);
     match mirror.merge_base(&default.head, head).await? {
         Some(base) => between(mirror, &base, head).await,

@@ -8,6 +8,7 @@ use crate::{
             context::EffectContext,
             held_ci, obeyed, records,
         },
+        repository::DefaultBranch,
     },
     github::{NewPull, OpenedPull, PullChange, model::OpenState},
     messages,
@@ -47,10 +48,11 @@ pub(super) async fn open_pull(
 }
 
 pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
-    let default = context.repo().repository().await?.default_branch;
-    let opened = with_ci(context, records::settle(context).await?).await?;
+    let default = context.fetch_with_default().await?;
+    let settled = records::settle(context, &default).await?;
+    let opened = with_ci(context, &default, settled).await?;
     let spending = context.spending().await?;
-    let obeyed = obeyed::by_feature(context).await?;
+    let obeyed = obeyed::by_feature(context, &default).await?;
     let text = messages::feature_pull(&context.feature, &spending, &context.links().await?, &obeyed);
     let known = context.feature.integration_branch();
     let head = opened.branch.clone().unwrap_or(known);
@@ -58,7 +60,7 @@ pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emi
         title: &text.title,
         body: &text.body,
         head: &head,
-        base: &default,
+        base: &default.name,
         ready: true,
     };
     if let Some(pull) = context.feature.pull
@@ -80,19 +82,25 @@ pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emi
 
 /// Makes the commits of the integration branch again without skip instructions, if CI was held on any. They go to a
 /// branch of their own, or, if the pull request is open already, to its branch.
-async fn with_ci(context: &EffectContext<'_>, opened: OpenedOn) -> Result<OpenedOn, EffectError> {
+async fn with_ci(
+    context: &EffectContext<'_>,
+    default: &DefaultBranch,
+    opened: OpenedOn,
+) -> Result<OpenedOn, EffectError> {
     let feature = &context.feature;
-    let default = context.fetch_with_default().await?;
     let clean = held_ci::released(&default.mirror, &default.head, &opened.head).await?;
     if clean == opened.head {
         return Ok(opened);
     }
-    let name = match feature.pull {
-        Some(_) => feature.integration_branch(),
-        None => feature.key.released_branch(),
+    let (name, stood) = match feature.pull {
+        Some(_) => (feature.integration_branch(), Some(opened.head.clone())),
+        None => {
+            let name = feature.key.released_branch();
+            let stood = default.mirror.rev_parse(&branch_name(&name)?).await?;
+            (name, stood)
+        }
     };
     let branch = branch_name(&name)?;
-    let stood = default.mirror.rev_parse(&branch).await?;
     Ok(OpenedOn {
         head: push(context, &branch, &clean, stood).await?,
         branch: Some(name),

@@ -8,7 +8,7 @@ use crate::{
             branches::{branch_name, push, request},
             context::EffectContext,
         },
-        repository::tip,
+        repository::{DefaultBranch, tip},
     },
     messages,
 };
@@ -74,9 +74,8 @@ async fn with_pages(
 
 /// Prepares the integration branch for the feature pull request: with final records, or without any. The new commit
 /// differs only in records from the one that the Gates checked, so their evidence still applies.
-pub(super) async fn settle(context: &EffectContext<'_>) -> Result<OpenedOn, EffectError> {
+pub(super) async fn settle(context: &EffectContext<'_>, default: &DefaultBranch) -> Result<OpenedOn, EffectError> {
     let feature = &context.feature;
-    let default = context.fetch_with_default().await?;
     let mirror = &default.mirror;
     let branch = branch_name(&feature.integration_branch())?;
     let stood = tip(mirror, branch.as_str()).await?;
