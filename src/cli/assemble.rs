@@ -6,7 +6,7 @@ use crate::{
     engine::{
         Engine, coach_installations::CoachInstallations, data_folder::DataFolder, fruitless::Fruitless,
         heartbeat::Heartbeat, label_looks::LabelLooks, lease_clock::LeaseClock, roster::Roster, running::Running,
-        settings::EngineSettings,
+        settings::EngineSettings, strangers::Strangers,
     },
     gates::CheckoutLocks,
     github::{App, Caps, Client, GithubUrls, WriteSpacing},
@@ -193,6 +193,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         settings: blueprint.settings,
         secrets,
         coach_installations: CoachInstallations::default(),
+        strangers: Strangers::default(),
         running: Running::default(),
         checkout_locks: CheckoutLocks::default(),
         git_door,

@@ -34,6 +34,7 @@ pub mod running;
 mod schedule;
 pub mod settings;
 pub mod spans;
+pub mod strangers;
 pub mod sweep;
 mod turns;
 mod upkeep;
@@ -44,6 +45,7 @@ use crate::{
     engine::{
         coach_installations::CoachInstallations, data_folder::DataFolder, fruitless::Fruitless, heartbeat::Heartbeat,
         label_looks::LabelLooks, lease_clock::LeaseClock, roster::Roster, running::Running, settings::EngineSettings,
+        strangers::Strangers,
     },
     gates::CheckoutLocks,
     github::{Client, WriteSpacing},
@@ -70,6 +72,7 @@ pub struct Engine {
     /// Every secret that the server knows. They are masked in commits and texts.
     pub secrets: Secrets,
     pub coach_installations: CoachInstallations,
+    pub strangers: Strangers,
     /// The effects that this process performs now.
     pub running: Running,
     /// The folder of each repository in which commands run without isolation. Only one holder uses it at a time.

@@ -128,13 +128,12 @@ impl<'a> About<'a> {
     }
 
     async fn standing(&self, needed: Permission) -> Result<ReviewerRight, EffectError> {
-        let login = &self.context.origin.sender.user.login;
-        let asker = match right::of(self.context, login, needed).await? {
+        let asker = match right::of_sender(self.context, needed).await? {
             Right::Yes => return Ok(ReviewerRight::Commands),
             Right::No(asker) => asker,
             Right::Unknown => Asker::Member,
         };
-        if needed != Permission::Write && right::of(self.context, login, Permission::Write).await? == Right::Yes {
+        if needed != Permission::Write && right::of_sender(self.context, Permission::Write).await? == Right::Yes {
             return Ok(ReviewerRight::Writes);
         }
         Ok(ReviewerRight::Speaks(asker))

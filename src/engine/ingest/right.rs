@@ -2,7 +2,7 @@
 
 use crate::{
     config::Permission,
-    engine::{ingest::context::InboundContext, job::EffectError},
+    engine::{ingest::context::InboundContext, job::EffectError, strangers::Visitor},
     github::AccessLevel,
 };
 use domain::{
@@ -55,6 +55,23 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
     }
 }
 
+/// Returns whether the sender has at least the permission `needed`. A stranger of the last minutes is not asked about again.
+pub async fn of_sender(context: &InboundContext<'_>, needed: Permission) -> Result<Right, EffectError> {
+    let (engine, sender) = (context.engine, &context.origin.sender.user);
+    let visitor = Visitor {
+        repo: context.origin.repo.id,
+        person: sender.id,
+    };
+    if engine.strangers.knows(visitor, engine.now()) {
+        return Ok(Right::No(Asker::Anybody));
+    }
+    let right = of(context, &sender.login, needed).await?;
+    if right == Right::No(Asker::Anybody) {
+        engine.strangers.remember(visitor, engine.now());
+    }
+    Ok(right)
+}
+
 /// Returns who the asker is to the repository. Read access to a public repository says nothing: everybody has it.
 fn asker(context: &InboundContext<'_>, level: AccessLevel) -> Asker {
     if !context.origin.repo.private && level <= AccessLevel::Read {
@@ -73,7 +90,7 @@ pub fn no_permission(needed: Permission, asker: Asker) -> Refusal {
 
 /// Returns why the sender's command is refused, if it is.
 pub async fn refused(context: &InboundContext<'_>, needed: Permission) -> Result<Option<Refusal>, EffectError> {
-    Ok(match of(context, &context.origin.sender.user.login, needed).await? {
+    Ok(match of_sender(context, needed).await? {
         Right::Yes => None,
         Right::No(asker) => Some(no_permission(needed, asker)),
         Right::Unknown => Some(Refusal::PermissionUnknown),

@@ -38,6 +38,9 @@ pub enum Asker {
 /// 500 an hour, and all other work shares them.
 const WRITES_AN_HOUR: u32 = 20;
 
+/// The part of them that is left for members: a stranger's account costs nothing, so strangers could use up all of them.
+const WRITES_FOR_MEMBERS: u32 = 10;
+
 /// The most refusals of one person in an hour.
 const REFUSALS_OF_A_PERSON: u32 = 3;
 
@@ -54,15 +57,13 @@ pub struct RefusalsSaid {
 
 impl RefusalsSaid {
     /// Returns whether one more is said, so that nobody can drown what others wait for. Who has no more than everybody has
-    /// gets one reaction a thread.
+    /// gets one reaction a thread, and nothing of what is left for members.
     pub fn leave_room_for(&self, asker: Asker) -> bool {
-        let is_first = match asker {
-            Asker::Anybody => self.in_thread == 0,
-            Asker::Member => true,
+        let (is_first, most) = match asker {
+            Asker::Anybody => (self.in_thread == 0, WRITES_AN_HOUR - WRITES_FOR_MEMBERS),
+            Asker::Member => (true, WRITES_AN_HOUR),
         };
-        is_first
-            && self.of_person < REFUSALS_OF_A_PERSON
-            && self.writes.saturating_add(asker.writes()) <= WRITES_AN_HOUR
+        is_first && self.of_person < REFUSALS_OF_A_PERSON && self.writes.saturating_add(asker.writes()) <= most
     }
 }
 
@@ -204,7 +205,7 @@ mod tests {
     use super::{Asker, RefusalsSaid};
 
     #[test]
-    fn refusals_share_twenty_writes_and_strangers_get_one_a_thread() {
+    fn refusals_share_twenty_writes_and_strangers_leave_half_for_members() {
         let said = |writes, of_person, in_thread| RefusalsSaid {
             writes,
             of_person,
@@ -213,8 +214,10 @@ mod tests {
         for (said, stranger, member) in [
             (said(0, 0, 0), true, true),
             (said(1, 1, 1), false, true),
-            (said(18, 2, 0), true, true),
-            (said(19, 0, 0), true, false),
+            (said(9, 2, 0), true, true),
+            (said(10, 0, 0), false, true),
+            (said(18, 2, 5), false, true),
+            (said(19, 0, 0), false, false),
             (said(20, 0, 0), false, false),
             (said(3, 3, 0), false, false),
         ] {
