@@ -139,7 +139,7 @@ impl Provider {
 /// How programs reach their models.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// The addresses, keys and model names.
+    /// The addresses and keys.
     pub models: Arc<ModelSettings>,
     pub login: Login,
 }

@@ -11,7 +11,7 @@ use crate::{
         run::{Printed, RunContext, RunError, RunSpec},
         scripted::ScriptedAgent,
     },
-    config::{AgentCommand, Strength},
+    config::{AgentCommand, ModelWords, Strength},
 };
 use domain::{blocked::Failure, budget::CostReporting};
 use sandbox::Sandbox;
@@ -23,7 +23,6 @@ use tokio_util::sync::CancellationToken;
 pub struct Backend {
     pub(super) kind: BackendKind,
     pub(super) agent: AgentCommand,
-    pub(super) access: Access,
 }
 
 #[derive(Clone, Debug)]
@@ -63,7 +62,6 @@ impl Backend {
         Self {
             kind,
             agent: agent.clone(),
-            access: access.clone(),
         }
     }
 
@@ -92,13 +90,13 @@ impl Backend {
 
     /// Returns the model for this agent, as its program names it: the one that a repository asks for, or else the usual
     /// one.
-    pub fn model(&self, asked: Option<&str>, usual: Strength) -> Option<String> {
-        self.access.models.name(&self.agent, asked, usual)
+    pub fn model(&self, words: &ModelWords, asked: Option<&str>, usual: Strength) -> Option<String> {
+        words.name(&self.agent, asked, usual)
     }
 
     /// Returns the model that this agent tries once if its own is not available.
-    pub fn fallback_model(&self) -> Option<String> {
-        self.access.models.fallback(&self.agent)
+    pub fn fallback_model(&self, words: &ModelWords) -> Option<String> {
+        words.fallback(&self.agent)
     }
 
     /// Returns whether its runs report money, or tokens that have a price.

@@ -153,7 +153,7 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
 
 /// Builds the engine in a data folder that this process has already taken.
 pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
-    let uplink = blueprint.settings.network.uplink.clone();
+    let uplink = blueprint.settings.allowances.usual.network.uplink.clone();
     let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?.through(&uplink);
     let secrets = blueprint.secrets;
     let autobuild = app(&blueprint.app).context("the AutoBuild App")?;
@@ -302,7 +302,6 @@ fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &Path) -> anyhow::Result
     Ok(Roster {
         definitions: Definitions::embedded()?,
         named: named.map(|(name, command)| (name.clone(), backend(command))).collect(),
-        models: agents.access.models.allowed.clone(),
         defaults: ByRole::each(|role| backend(agents.by_role.of(role))),
     })
 }

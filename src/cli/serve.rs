@@ -511,7 +511,7 @@ fn blueprint(
     secrets: &Secrets,
 ) -> anyhow::Result<Blueprint> {
     let mut engine = EngineSettings::service(assemble::worker_name(), settings.data_dir.clone(), assemble::clock);
-    engine.telemetry = assemble::telemetry(collector, &engine.worker, secrets.clone(), &settings.network.uplink)?;
+    engine.telemetry = assemble::telemetry(collector, &engine.worker, secrets.clone(), settings.uplink())?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
     engine.replay = settings.replay.filter(|_| role.is_reached());
     engine.sweep = settings.sweep.filter(|_| role.is_reached());
@@ -523,11 +523,11 @@ fn blueprint(
     engine.pack_size = limits.pack_size;
     // Three renewals may fail before a lease ends, and one that ended is noticed soon.
     (engine.lease, engine.renew, engine.reap) = (limits.lease, limits.lease / 4, limits.lease / 12);
-    engine.budget = settings.budget;
+    engine.month = settings.month;
+    engine.allowances = settings.allowances.clone();
     engine.ages = settings.ages;
     let [setup, test] = settings.longest;
     engine.longest = Deadlines { setup, test };
-    engine.network = service::ceiling(&settings.network);
     // A forge on this machine has no limits.
     let caps = if settings.github.is_local() {
         Caps::None

@@ -1,12 +1,13 @@
-//! Converts the server's settings to agents, sandbox options, the network's ceiling and known secrets.
+//! Converts the server's settings to agents, sandbox options and known secrets.
 
 use crate::{
     agents::Access,
     cli::{assemble, assemble::Agents},
-    config::{NetworkCeiling, ServerSettings, join_mistakes},
+    config::{Allowance, Allowances, ServerSettings, join_mistakes},
 };
-use sandbox::{SandboxOptions, egress::Ceiling};
+use sandbox::SandboxOptions;
 use secrecy::SecretString;
+use std::collections::BTreeMap;
 
 pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
     let apps = settings.app.iter();
@@ -17,7 +18,7 @@ pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
     let mut all: Vec<SecretString> = app.chain(coach).chain(others).cloned().collect();
     all.extend(assemble::agents_secrets(&settings.agent_environment));
     all.extend(Access::service(settings.models.clone()).keys());
-    all.extend(settings.network.uplink.proxy().iter().flat_map(|proxy| proxy.secrets()));
+    all.extend(settings.uplink().proxy().iter().flat_map(|proxy| proxy.secrets()));
     all
 }
 
@@ -39,16 +40,9 @@ pub(super) fn sandbox(settings: &ServerSettings) -> SandboxOptions {
     }
 }
 
-pub(super) fn ceiling(settings: &NetworkCeiling) -> Ceiling {
-    Ceiling {
-        hosts: settings.allow.clone(),
-        pinned: settings.pinned.clone(),
-        uplink: settings.uplink.clone(),
-    }
-}
-
-/// Returns the ceiling of the `AUTOBUILD_…` variables, for a command without settings of its own.
-pub(super) fn own_ceiling() -> anyhow::Result<Ceiling> {
-    let settings = NetworkCeiling::of_process().map_err(|mistakes| anyhow::anyhow!(join_mistakes(&mistakes, "\n")))?;
-    Ok(ceiling(&settings))
+/// Returns what the `AUTOBUILD_…` variables allow, for a command without settings of its own.
+pub(super) fn own_allowances() -> anyhow::Result<Allowances> {
+    let usual = Allowance::of_process().map_err(|mistakes| anyhow::anyhow!(join_mistakes(&mistakes, "\n")))?;
+    let own = BTreeMap::new();
+    Ok(Allowances { usual, own })
 }

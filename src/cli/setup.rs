@@ -49,7 +49,7 @@ pub(super) fn open(
         random: unguessable,
         secrets: secrets.clone(),
         github: (!settings.github.is_usual()).then(|| settings.github.clone()),
-        uplink: settings.network.uplink.clone(),
+        uplink: settings.uplink().clone(),
         public_url: settings.public_url.clone(),
     })?;
     let leading = if setup.is_open() {

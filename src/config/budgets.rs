@@ -4,7 +4,7 @@ use crate::config::server_parse::Parser;
 use domain::budget::Limits;
 use serde::{Deserialize, Serialize};
 
-/// A repository's spending limits; 0 means no limit.
+/// A repository's spending limits; 0 means no limit but the server's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
@@ -31,6 +31,15 @@ impl Default for Budget {
 }
 
 impl Budget {
+    pub const UNLIMITED: Self = Self {
+        usd_per_task: 0.0,
+        usd_per_feature: 0.0,
+        tokens_per_task: 0,
+        tokens_per_feature: 0,
+        hours_per_task: 0.0,
+        hours_per_feature: 0.0,
+    };
+
     pub fn of_task(&self) -> Limits {
         limits(self.usd_per_task, self.tokens_per_task, self.hours_per_task)
     }
@@ -40,27 +49,43 @@ impl Budget {
     }
 }
 
-/// The server's spending limits for a calendar month in UTC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MonthlyBudget {
-    pub server: Limits,
-    pub installation: Limits,
-}
-
 impl Parser {
-    /// Reads the server's limits; mistakes are collected.
-    pub(crate) fn budget(&mut self) -> MonthlyBudget {
-        MonthlyBudget {
-            server: limits(
-                self.parse("BUDGET_USD_PER_MONTH", amount).unwrap_or(0.0),
-                self.parse("BUDGET_TOKENS_PER_MONTH", whole).unwrap_or(0),
-                self.parse("BUDGET_HOURS_PER_MONTH", amount).unwrap_or(0.0),
-            ),
-            installation: limits(
-                self.parse("BUDGET_USD_PER_INSTALLATION_MONTH", amount).unwrap_or(0.0),
-                self.parse("BUDGET_TOKENS_PER_INSTALLATION_MONTH", whole).unwrap_or(0),
-                self.parse("BUDGET_HOURS_PER_INSTALLATION_MONTH", amount).unwrap_or(0.0),
-            ),
+    /// Reads the limits of all installations together for a calendar month in UTC; mistakes are collected.
+    pub(crate) fn server_month(&mut self) -> Limits {
+        limits(
+            self.parse("BUDGET_USD_PER_MONTH", amount).unwrap_or(2_000.0),
+            self.parse("BUDGET_TOKENS_PER_MONTH", whole).unwrap_or(0),
+            self.parse("BUDGET_HOURS_PER_MONTH", amount).unwrap_or(2_000.0),
+        )
+    }
+
+    /// Reads the limits of one installation for a calendar month in UTC; mistakes are collected.
+    pub(crate) fn installation_month(&mut self) -> Limits {
+        limits(
+            self.parse("BUDGET_USD_PER_INSTALLATION_MONTH", amount).unwrap_or(500.0),
+            self.parse("BUDGET_TOKENS_PER_INSTALLATION_MONTH", whole).unwrap_or(0),
+            self.parse("BUDGET_HOURS_PER_INSTALLATION_MONTH", amount)
+                .unwrap_or(500.0),
+        )
+    }
+
+    /// Reads the largest limits that a repository may set; mistakes are collected.
+    pub(crate) fn most_budget(&mut self, usual: Budget) -> Budget {
+        Budget {
+            usd_per_task: self.parse("MAX_USD_PER_TASK", amount).unwrap_or(usual.usd_per_task),
+            usd_per_feature: self
+                .parse("MAX_USD_PER_FEATURE", amount)
+                .unwrap_or(usual.usd_per_feature),
+            tokens_per_task: self
+                .parse("MAX_TOKENS_PER_TASK", whole)
+                .unwrap_or(usual.tokens_per_task),
+            tokens_per_feature: self
+                .parse("MAX_TOKENS_PER_FEATURE", whole)
+                .unwrap_or(usual.tokens_per_feature),
+            hours_per_task: self.parse("MAX_HOURS_PER_TASK", amount).unwrap_or(usual.hours_per_task),
+            hours_per_feature: self
+                .parse("MAX_HOURS_PER_FEATURE", amount)
+                .unwrap_or(usual.hours_per_feature),
         }
     }
 }

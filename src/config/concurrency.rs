@@ -135,6 +135,11 @@ fn enough_connections(text: &str) -> Result<u32, String> {
     })
 }
 
+/// Reads a limit that a repository cannot exceed; 0 means none.
+pub(super) fn limited(text: &str) -> Result<u32, String> {
+    limit(text).map(Option::unwrap_or_default)
+}
+
 fn limit(text: &str) -> Result<Option<u32>, String> {
     let count = text.parse::<u32>().ok().filter(|count| *count <= MOST);
     count

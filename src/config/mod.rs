@@ -8,6 +8,7 @@
 
 mod agent;
 mod ages;
+mod allowance;
 mod budgets;
 mod concurrency;
 mod credentials;
@@ -30,14 +31,15 @@ mod variables;
 
 pub use agent::{AgentCommand, KNOWN as KNOWN_AGENTS, NotAnAgent, Strength};
 pub use ages::Ages;
-pub use budgets::{Budget, MonthlyBudget};
+pub use allowance::{Allowance, Allowances, Most};
+pub use budgets::Budget;
 pub use concurrency::{Concurrency, ProcessLimits};
 pub use credentials::{App, AppKey, OAuthClient};
 pub use domain::feature::{Mode, Records};
 pub(crate) use github_address::web_address;
 pub use github_address::{GithubAddress, NotAnAddress, safe_address};
 pub use kept_apps::{KEPT_APPS_FILE, KeptApp, KeptApps, NotKept, github_named, read_private, write_private};
-pub use models::{ModelApi, ModelNames, ModelSettings, NotModels};
+pub use models::{ModelApi, ModelNames, ModelSettings, ModelWords, NotModels};
 pub use network::NetworkCeiling;
 pub use process_role::ProcessRole;
 pub use repository::{INSTRUCTION_PATHS, RECORDS_FOLDER, RepositorySettings, SETTINGS_FILE};

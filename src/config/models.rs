@@ -1,4 +1,4 @@
-//! The server's settings on models: the APIs, their keys, and the models' names.
+//! The server's settings on models: the APIs and their keys, and the names that repositories may use.
 
 use crate::config::{
     agent::{AgentCommand, Strength},
@@ -15,6 +15,11 @@ const MAX_NAME: usize = 100;
 pub struct ModelSettings {
     pub anthropic: ModelApi,
     pub openai: ModelApi,
+}
+
+/// The models that a repository may name.
+#[derive(Clone, Debug, Default)]
+pub struct ModelWords {
     /// The models that `fast` stands for.
     pub fast: ModelNames,
     /// The models that `strong` stands for.
@@ -32,7 +37,7 @@ pub struct ModelApi {
     pub key: Option<SecretString>,
 }
 
-impl ModelSettings {
+impl ModelWords {
     /// Returns the name of the model for a kind of agent: the one that the repository asks for, else the role's usual
     /// strength. `None` leaves the choice to the program. A name that is no longer allowed is replaced by the usual
     /// strength.
@@ -135,7 +140,7 @@ fn shown(text: &str) -> String {
 }
 
 impl Parser {
-    /// Reads the settings on models; mistakes are collected.
+    /// Reads the settings on the APIs of models; mistakes are collected.
     pub(crate) fn models(&mut self) -> ModelSettings {
         ModelSettings {
             anthropic: ModelApi {
@@ -146,6 +151,12 @@ impl Parser {
                 url: self.parse("OPENAI_URL", safe_address),
                 key: self.secret("OPENAI_API_KEY"),
             },
+        }
+    }
+
+    /// Reads the models that a repository may name; mistakes are collected.
+    pub(crate) fn model_words(&mut self) -> ModelWords {
+        ModelWords {
             fast: self.parse("MODEL_FAST", str::parse).unwrap_or_default(),
             strong: self.parse("MODEL_STRONG", str::parse).unwrap_or_default(),
             fallback: self.parse("MODEL_FALLBACK", str::parse).unwrap_or_default(),
@@ -156,7 +167,7 @@ impl Parser {
 
 #[cfg(test)]
 mod tests {
-    use super::{ModelNames, ModelSettings, Strength, model_list};
+    use super::{ModelNames, ModelWords, Strength, model_list};
     use crate::config::agent::AgentCommand;
 
     fn agent(text: &str) -> AgentCommand {
@@ -165,12 +176,11 @@ mod tests {
 
     #[test]
     fn what_a_repository_asks_for_is_mapped_per_kind_of_agent() {
-        let settings = ModelSettings {
+        let settings = ModelWords {
             fast: "claude=haiku, codex=gpt-5-mini".parse().unwrap(),
             strong: "big,acp=bigger".parse().unwrap(),
             fallback: "claude=haiku".parse().unwrap(),
             allowed: model_list("claude-x-1, gpt-y").unwrap(),
-            ..ModelSettings::default()
         };
         let table = [
             ("claude", None, Strength::Fast, Some("haiku")),
@@ -194,7 +204,7 @@ mod tests {
 
     #[test]
     fn with_nothing_set_claude_has_names_of_its_own_and_others_choose() {
-        let settings = ModelSettings::default();
+        let settings = ModelWords::default();
         let name = |kind: &str, usual| settings.name(&agent(kind), None, usual);
         assert_eq!(name("claude", Strength::Fast).as_deref(), Some("sonnet"));
         assert_eq!(name("claude", Strength::Strong).as_deref(), Some("opus"));

@@ -57,7 +57,7 @@ pub(crate) static KEYS: &[Key] = &keys! {
         "`fast`, `strong`, or a name that the server allows, for all roles or by role. Default: `fast` for the Player, else `strong`.";
     "agent_turns": Whole(1, 1_000), "Model calls in one run of an agent, if its program counts them.";
     "timeouts": Each(TIMEOUTS), "Longest run of an agent, for all roles or by role: seconds, or `20m`.";
-    "budget": Table(BUDGET), "What may be spent; 0 means no limit.";
+    "budget": Table(BUDGET), "What may be spent; 0 means the server's limit.";
     "protected_paths": Paths, "More paths that no Player may change.";
     "commands": Table(COMMANDS), "Who is obeyed.";
     "network": Table(NETWORK), "What commands and agents may reach.";

@@ -3,20 +3,21 @@
 use crate::config::{
     agent::AgentCommand,
     ages::Ages,
-    budgets::MonthlyBudget,
+    allowance::Allowances,
     concurrency::{Concurrency, ProcessLimits},
     credentials::{App, AppKey, OAuthClient},
     github_address::GithubAddress,
     models::ModelSettings,
-    network::NetworkCeiling,
     role::ByRole,
     server_parse::Parser,
     server_sandbox::SandboxSettings,
     shapes::Offer,
     variables::{Given, MergedVariables, ServerMistake},
 };
+use domain::{budget::Limits, ids::InstallationId};
 use secrecy::SecretString;
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
+use uplink::Uplink;
 use url::Url;
 
 /// The server's settings, complete and checked.
@@ -48,10 +49,10 @@ pub struct ServerSettings {
     pub concurrency: Concurrency,
     pub process_limits: ProcessLimits,
     pub ages: Ages,
-    /// The spending limits for a calendar month.
-    pub budget: MonthlyBudget,
-    /// The hosts that foreign programs may reach at most.
-    pub network: NetworkCeiling,
+    /// The spending limits of all installations together for a calendar month.
+    pub month: Limits,
+    /// What the repositories of each installation may use.
+    pub allowances: Allowances,
     /// The token that gives access to the pages and `/metrics`; `None` to generate one at start.
     pub admin_token: Option<SecretString>,
     /// The filter of the log, in the syntax of `tracing`.
@@ -61,7 +62,7 @@ pub struct ServerSettings {
     pub sandbox: SandboxSettings,
     /// The names of further variables that agents get from the server's environment.
     pub agent_environment: Vec<String>,
-    /// The models' APIs, keys and names.
+    /// The models' APIs and keys.
     pub models: ModelSettings,
     pub(crate) agents: ByRole<AgentCommand>,
     /// The agents that repositories may name.
@@ -89,11 +90,15 @@ impl ServerSettings {
         Parser::new(MergedVariables::gather(given)).settings(given.environment)
     }
 
-    /// Returns the agents and models that a repository may name.
-    pub fn offer(&self) -> Offer {
-        Offer {
-            agents: self.named_agents.keys().cloned().collect(),
-            models: self.models.allowed.clone(),
-        }
+    /// Returns the agents and models that a repository of this installation may name.
+    pub fn offer(&self, installation: InstallationId) -> Offer {
+        self.allowances
+            .of(installation)
+            .offer(self.named_agents.keys().cloned())
+    }
+
+    /// Returns how the service itself reaches other machines.
+    pub fn uplink(&self) -> &Uplink {
+        &self.allowances.usual.network.uplink
     }
 }

@@ -1,6 +1,7 @@
 //! The only access of server settings to the outside world: the process's environment and the files that settings name.
 
 use crate::config::{
+    allowance::Allowance,
     kept_apps::{KEPT_APPS_FILE, KeptApps},
     models::ModelSettings,
     network::NetworkCeiling,
@@ -44,10 +45,7 @@ pub type Flags<'a> = &'a [(&'a str, Option<String>)];
 impl ModelSettings {
     /// Reads the settings on models from this process's environment; the error is every mistake in them.
     pub fn of_process() -> Result<Self, Vec<ServerMistake>> {
-        only(
-            &["AUTOBUILD_ANTHROPIC_", "AUTOBUILD_OPENAI_", "AUTOBUILD_MODEL"],
-            Parser::models,
-        )
+        only(&["AUTOBUILD_ANTHROPIC_", "AUTOBUILD_OPENAI_"], Parser::models)
     }
 }
 
@@ -55,6 +53,18 @@ impl NetworkCeiling {
     /// Reads the settings on the network from this process's environment; the error is every mistake in them.
     pub fn of_process() -> Result<Self, Vec<ServerMistake>> {
         only(&["AUTOBUILD_NETWORK_"], Parser::network)
+    }
+}
+
+impl Allowance {
+    /// Reads what a command of this machine's own user allows from this process's environment: hosts and models, with no
+    /// limit on numbers. The error is every mistake.
+    pub fn of_process() -> Result<Self, Vec<ServerMistake>> {
+        Ok(Self {
+            network: NetworkCeiling::of_process()?,
+            models: only(&["AUTOBUILD_MODEL"], Parser::model_words)?,
+            ..Self::default()
+        })
     }
 }
 

@@ -1,7 +1,8 @@
 //! Reads the server's TOML file into the same entries that the environment gives, with their line numbers.
 
-use crate::config::variables::{Entry, MergedVariables, PREFIX, ServerMistake, Source, Value};
-use std::ops::Range;
+use crate::config::variables::{Entry, MergedVariables, OF_INSTALLATIONS, PREFIX, ServerMistake, Source, Value};
+use domain::ids::InstallationId;
+use std::{collections::BTreeMap, ops::Range};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -10,7 +11,8 @@ use toml::{
 const MAX_BYTES: usize = 256 * 1024;
 
 /// Reads the file and returns its settings. Besides them it may hold `agent_environment`, a list of names of variables
-/// that agents get, and tables `[agents.<name>]` with one key, `run`; these and all mistakes are added to `found`.
+/// that agents get, tables `[agents.<name>]` with one key, `run`, and tables `[installations.<id>]`; these and all mistakes
+/// are added to `found`.
 pub(crate) fn read(text: &str, found: &mut MergedVariables) -> Vec<Entry> {
     let entries = Vec::new();
     let mut file = Reader { text, found, entries };
@@ -38,18 +40,56 @@ impl Reader<'_> {
                 ("agents", DeValue::Table(agents)) => self.agents(agents),
                 ("agents", _) => self.wrong(key.span(), "agents", "must be tables [agents.<name>]".to_owned()),
                 ("agent_environment", _) => self.agent_environment(value),
-                (name, _) => match self.scalar(value) {
-                    Some(value) => {
-                        let upper = name.to_ascii_uppercase();
-                        let name = upper.strip_prefix(PREFIX).unwrap_or(&upper).to_owned();
-                        self.entries.push(Entry { name, value });
-                    }
-                    None => {
-                        let problem = format!("must be a text or a number, not {}", value.get_ref().type_str());
-                        self.wrong(value.span(), name, problem);
-                    }
-                },
+                ("installations", DeValue::Table(installations)) => self.installations(installations),
+                ("installations", _) => {
+                    self.wrong(
+                        key.span(),
+                        "installations",
+                        "must be tables [installations.<id>]".to_owned(),
+                    );
+                }
+                (name, _) => {
+                    let entry = self.entry(name, value);
+                    self.entries.extend(entry);
+                }
             }
+        }
+    }
+
+    fn entry(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Entry> {
+        let Some(found) = self.scalar(value) else {
+            let problem = format!("must be a text or a number, not {}", value.get_ref().type_str());
+            self.wrong(value.span(), name, problem);
+            return None;
+        };
+        let upper = name.to_ascii_uppercase();
+        let name = upper.strip_prefix(PREFIX).unwrap_or(&upper).to_owned();
+        Some(Entry { name, value: found })
+    }
+
+    fn installations(&mut self, installations: &DeTable<'_>) {
+        for (id, table) in installations {
+            let shown = format!("installations.{}", id.get_ref());
+            let (Ok(number), DeValue::Table(keys)) = (id.get_ref().parse(), table.get_ref()) else {
+                let problem =
+                    "must be a table with an installation's number: the last part of the address of its settings";
+                self.wrong(id.span(), &shown, problem.to_owned());
+                continue;
+            };
+            let mut own = BTreeMap::new();
+            for (key, value) in keys {
+                let Some(Entry { name, value }) = self.entry(key.get_ref(), value) else {
+                    continue;
+                };
+                match OF_INSTALLATIONS.into_iter().find(|known| *known == name) {
+                    Some(known) => drop(own.insert(known, value)),
+                    None => {
+                        let problem = "is no setting of one installation; docs/server-settings.md lists them";
+                        self.wrong(key.span(), &format!("{shown}.{}", key.get_ref()), problem.to_owned());
+                    }
+                }
+            }
+            self.found.installations.insert(InstallationId(number), own);
         }
     }
 

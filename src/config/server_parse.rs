@@ -9,7 +9,7 @@ use crate::config::{
     shapes::seconds,
     variables::{MergedVariables, PREFIX, ServerMistake, Source, Value, mistake},
 };
-use domain::ids::AppId;
+use domain::ids::{AppId, InstallationId};
 use secrecy::SecretString;
 use std::{collections::BTreeMap, fmt, net::SocketAddr, path::PathBuf, time::Duration};
 use tracing_subscriber::EnvFilter;
@@ -64,9 +64,9 @@ impl Parser {
         let admin_token = self.parse("ADMIN_TOKEN", admin_token);
         let log = self.parse("LOG", log_filter);
         let log_format = self.parse("LOG_FORMAT", log_format);
-        let (budget, concurrency) = (self.budget(), self.concurrency());
+        let (month, concurrency) = (self.server_month(), self.concurrency());
         let (process_limits, ages) = (self.process_limits(), self.ages());
-        let (sandbox, network, models) = (self.sandbox(), self.network(), self.models());
+        let (sandbox, allowances, models) = (self.sandbox(), self.allowances(), self.models());
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
         let (Some(database_url), Some(data_dir), Some(github)) = (database_url, data_dir, github) else {
@@ -83,7 +83,7 @@ impl Parser {
             apps_from: AppsFrom::Settings,
             oauth,
             public_url,
-            budget,
+            month,
             concurrency,
             process_limits,
             ages,
@@ -91,7 +91,7 @@ impl Parser {
             sweep,
             write_spacing,
             longest,
-            network,
+            allowances,
             admin_token,
             log: log.unwrap_or_else(|| "info".to_owned()),
             log_format: log_format.unwrap_or(LogFormat::Text),
@@ -116,8 +116,26 @@ impl Parser {
         self.found.values.get(name).cloned()
     }
 
+    /// Notes a mistake, once: a server's value is read again for each installation.
     fn wrong(&mut self, name: &str, source: Source, problem: impl fmt::Display) {
-        self.found.mistakes.push(mistake(name, source, problem.to_string()));
+        let mistake = mistake(name, source, problem.to_string());
+        if !self.found.mistakes.contains(&mistake) {
+            self.found.mistakes.push(mistake);
+        }
+    }
+
+    /// Reads settings once for each installation that has a table of its own, whose values go above the server's.
+    pub(super) fn by_installation<T>(&mut self, read: impl Fn(&mut Self) -> T) -> BTreeMap<InstallationId, T> {
+        let installations = std::mem::take(&mut self.found.installations);
+        let server = self.found.values.clone();
+        let mut read_with = |values| {
+            self.found.values.extend(values);
+            let read = read(self);
+            self.found.values.clone_from(&server);
+            read
+        };
+        let of_each = installations.into_iter().map(|(id, values)| (id, read_with(values)));
+        of_each.collect()
     }
 
     pub(crate) fn parse<T, E: fmt::Display>(
@@ -327,6 +345,7 @@ mod tests {
         server::ServerSettings,
         variables::{Given, PREFIX, Usual, VARIABLES},
     };
+    use domain::ids::InstallationId;
     use secrecy::ExposeSecret;
     use std::{io, path::Path};
 
@@ -486,12 +505,76 @@ mod tests {
     }
 
     #[test]
+    fn an_installation_has_its_own_allowance_and_the_servers_for_the_rest() {
+        let file = "max_turns = 8\nmodels = \"small\"\nbudget_usd_per_installation_month = 40\n\
+                    [installations.71]\nmax_turns = 3\nmax_usd_per_task = \"12.5\"\nmodels = \"big\"\n\
+                    network_allow = \"npm.corp.example\"\nnetwork_pinned = \"npm.corp.example=10.1.2.3\"\n";
+        let settings = load(&[], &[("AUTOBUILD_MAX_TASKS", "30")], Some(file)).unwrap();
+        let of = |id| settings.allowances.of(InstallationId(id)).clone();
+        let (own, other) = (of(71), of(72));
+        assert_eq!(
+            (own.most.turns, own.most.tasks, own.most.budget.usd_per_task),
+            (3, 30, 12.5)
+        );
+        assert_eq!(
+            (other.most.turns, other.most.tasks, other.most.budget.usd_per_task),
+            (8, 30, 50.0)
+        );
+        assert_eq!(
+            (
+                own.network.allow.len(),
+                own.network.pinned.len(),
+                other.network.pinned.len()
+            ),
+            (1, 1, 0)
+        );
+        assert_eq!([own.month.usd_micros, other.month.usd_micros], [Some(40_000_000); 2]);
+        assert_eq!(settings.offer(InstallationId(71)).models, ["big"]);
+        assert_eq!(settings.offer(InstallationId(72)).models, ["small"]);
+    }
+
+    #[test]
+    fn what_is_no_setting_of_an_installation_is_a_mistake_at_its_line() {
+        let wrong = |text: &str| load(&[], &[], Some(text)).unwrap_err();
+        let said = wrong(
+            "[installations.71]\nmax_turns = \"many\"\nlisten = \"0.0.0.0:80\"\n[installations.acme]\nmax_turns = 1\n",
+        );
+        for part in [
+            "AUTOBUILD_MAX_TURNS (line 2",
+            "installations.71.listen (line 3",
+            "installations.acme (line 4",
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert_eq!(
+            wrong("max_turns = \"x\"\n[installations.1]\n[installations.2]\n")
+                .lines()
+                .count(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_month_has_a_limit_unless_the_server_says_none() {
+        let month = |given: &[(&str, &str)]| {
+            let settings = load(&[], given, None).unwrap();
+            [settings.month, settings.allowances.usual.month].map(|month| month.usd_micros)
+        };
+        assert_eq!(month(&[]), [Some(2_000_000_000), Some(500_000_000)]);
+        let none = [
+            ("AUTOBUILD_BUDGET_USD_PER_MONTH", "0"),
+            ("AUTOBUILD_BUDGET_USD_PER_INSTALLATION_MONTH", "0"),
+        ];
+        assert_eq!(month(&none), [None, None]);
+    }
+
+    #[test]
     fn agents_are_chosen_by_role_and_by_name() {
         let file = "agent = \"house\"\nagent_environment = [\"ANTHROPIC_API_KEY\"]\n\
                     [agents.house]\nrun = \"command:house --all\"\n[agents.quick]\nrun = \"scripted:steps.yaml\"\n";
         let settings = load(&[], &[("AUTOBUILD_AGENT_COACH", "command:judge")], Some(file)).unwrap();
         assert_eq!(settings.agent_environment, ["ANTHROPIC_API_KEY"]);
-        assert_eq!(settings.offer().agents, ["house", "quick"]);
+        assert_eq!(settings.offer(InstallationId(1)).agents, ["house", "quick"]);
         let chosen = Role::ALL.map(|role| settings.agents.of(role).to_string());
         let house = "command:house --all";
         assert_eq!(chosen, [house, house, house, "command:judge"]);

@@ -1,6 +1,7 @@
 //! The names of the server's settings, and the merge of their values from flags, environment and file.
 
 use crate::config::server_file;
+use domain::ids::InstallationId;
 use std::{collections::BTreeMap, fmt, io, path::Path};
 use text::nearest::nearest;
 
@@ -85,6 +86,18 @@ pub static VARIABLES: &[Variable] = variables! {
     "SANDBOX_DISK": Plain, Value("10GiB"), "Disk space of one run.";
     "MAX_SETUP_TIME": Plain, Value("2h"), "Longest time that a repository may give its set-up.";
     "MAX_TEST_TIME": Plain, Value("4h"), "Longest time that a repository may give its tests.";
+    "MAX_TURNS": Plain, Value("50"),
+        "The most that a repository may set `max_turns` to. In all limits of what a repository may set, 0 means none.";
+    "MAX_TASKS": Plain, Value("200"), "The same for `max_tasks`.";
+    "MAX_PARALLEL_TASKS": Plain, Value("20"), "The same for `max_parallel_tasks`.";
+    "MAX_AGENT_TURNS": Plain, Value("300"), "The same for `agent_turns`.";
+    "MAX_USD_PER_TASK": Plain, Value("50"),
+        "The same for `budget.usd_per_task`. In a repository's budget, 0 means this limit.";
+    "MAX_USD_PER_FEATURE": Plain, Value("500"), "The same for `budget.usd_per_feature`.";
+    "MAX_TOKENS_PER_TASK": Plain, Value("0"), "The same for `budget.tokens_per_task`.";
+    "MAX_TOKENS_PER_FEATURE": Plain, Value("0"), "The same for `budget.tokens_per_feature`.";
+    "MAX_HOURS_PER_TASK": Plain, Value("24"), "The same for `budget.hours_per_task`.";
+    "MAX_HOURS_PER_FEATURE": Plain, Value("240"), "The same for `budget.hours_per_feature`.";
     "NETWORK_ALLOW": Plain, Value("registries"),
         "Hosts that sandboxes may reach at most: `example.com`, `*.example.com`, `registries` or `none`.";
     "NETWORK_PINNED": Plain, Nothing, "Addresses of internal hosts: `host=address` or `host=address:port`.";
@@ -121,18 +134,41 @@ pub static VARIABLES: &[Variable] = variables! {
     "KEEP_MIRRORS_DAYS": Plain, Value("30"), "Days for which a copy of a repository is kept that nobody uses.";
     "KEEP_CACHES_DAYS": Plain, Value("14"), "Days for which a build cache is kept that nobody uses.";
     "WRITE_SPACING_MS": Plain, Value("1000"), "Milliseconds between two writes to GitHub, for each installation.";
-    "BUDGET_USD_PER_MONTH": Plain, Value("0"),
-        "US dollars for each calendar month (UTC). In all budgets, 0 means no limit.";
-    "BUDGET_USD_PER_INSTALLATION_MONTH": Plain, Value("0"), "The same, for each installation.";
+    "BUDGET_USD_PER_MONTH": Plain, Value("2000"),
+        "US dollars for each calendar month (UTC). In these budgets, 0 means no limit.";
+    "BUDGET_USD_PER_INSTALLATION_MONTH": Plain, Value("500"), "The same, for each installation.";
     "BUDGET_TOKENS_PER_MONTH": Plain, Value("0"), "Tokens for each month.";
     "BUDGET_TOKENS_PER_INSTALLATION_MONTH": Plain, Value("0"), "The same, for each installation.";
-    "BUDGET_HOURS_PER_MONTH": Plain, Value("0"), "Hours of agent time for each month.";
-    "BUDGET_HOURS_PER_INSTALLATION_MONTH": Plain, Value("0"), "The same, for each installation.";
+    "BUDGET_HOURS_PER_MONTH": Plain, Value("2000"), "Hours of agent time for each month.";
+    "BUDGET_HOURS_PER_INSTALLATION_MONTH": Plain, Value("500"), "The same, for each installation.";
     "ADMIN_TOKEN": Secret, Said("made and printed at start"),
         "The administrator's token for the dashboard and `/metrics`; at least 20 characters.";
     "LOG": Plain, Value("info"), "Filter of the log on standard error.";
     "LOG_FORMAT": Plain, Value("text"), "`text` or `json`.";
 };
+
+/// The server's settings that the file can give an installation in its own way.
+pub(crate) const OF_INSTALLATIONS: [&str; 19] = [
+    "NETWORK_ALLOW",
+    "NETWORK_PINNED",
+    "MODEL_FAST",
+    "MODEL_STRONG",
+    "MODEL_FALLBACK",
+    "MODELS",
+    "MAX_TURNS",
+    "MAX_TASKS",
+    "MAX_PARALLEL_TASKS",
+    "MAX_AGENT_TURNS",
+    "MAX_USD_PER_TASK",
+    "MAX_USD_PER_FEATURE",
+    "MAX_TOKENS_PER_TASK",
+    "MAX_TOKENS_PER_FEATURE",
+    "MAX_HOURS_PER_TASK",
+    "MAX_HOURS_PER_FEATURE",
+    "BUDGET_USD_PER_INSTALLATION_MONTH",
+    "BUDGET_TOKENS_PER_INSTALLATION_MONTH",
+    "BUDGET_HOURS_PER_INSTALLATION_MONTH",
+];
 
 /// Names without prefix of variables that AutoBuild sets for the programs it runs. A server that such a program starts
 /// inherits them; they are no settings.
@@ -198,6 +234,8 @@ pub(crate) struct Given<'a> {
 pub(crate) struct MergedVariables {
     pub(crate) values: BTreeMap<&'static str, Value>,
     pub(crate) agents: BTreeMap<String, Value>,
+    /// The values that hold for one installation alone.
+    pub(crate) installations: BTreeMap<InstallationId, BTreeMap<&'static str, Value>>,
     pub(crate) agent_environment: Vec<String>,
     pub(crate) mistakes: Vec<ServerMistake>,
 }

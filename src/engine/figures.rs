@@ -11,7 +11,7 @@ use domain::{
     budget::Month,
     decision::Outcome,
     feature::{Feature, State},
-    ids::{FeatureKey, Millis, RepoId, RepoName},
+    ids::{FeatureKey, InstallationId, Millis, RepoId, RepoName},
 };
 use std::{
     collections::{BTreeMap, HashMap},
@@ -30,8 +30,8 @@ pub struct Figures {
     pub spent: Vec<DaySpent>,
     /// The monthly limit for the whole server, in millionths of a US dollar.
     pub server_limit: Option<u64>,
-    /// The monthly limit for each installation, in millionths of a US dollar.
-    pub installation_limit: Option<u64>,
+    /// The monthly limits of the installations that have one, in millionths of a US dollar.
+    pub installation_limits: BTreeMap<InstallationId, u64>,
     /// The names of repositories, as far as they are known.
     pub names: BTreeMap<RepoId, RepoName>,
     /// The success of the last Features.
@@ -140,11 +140,16 @@ impl Engine {
         let spent = self.store.spent_by_day(month.start(), month.next().start()).await?;
         let name = |repo: RepoId| Some((repo, self.autobuild.name_heard(repo)?));
         let names = spent.iter().filter_map(|spent| name(spent.repo)).collect();
+        let limit = |spent: &DaySpent| {
+            let month = self.settings.allowances.of(spent.installation).month;
+            Some((spent.installation, month.usd_micros?))
+        };
+        let limits = spent.iter().filter_map(limit).collect();
         Ok(Figures {
             month,
             spent,
-            server_limit: self.settings.budget.server.usd_micros,
-            installation_limit: self.settings.budget.installation.usd_micros,
+            server_limit: self.settings.month.usd_micros,
+            installation_limits: limits,
             names,
             success: self.success(counted).await?,
             today: Millis(now.0.saturating_sub(now.0.rem_euclid(DAY))),

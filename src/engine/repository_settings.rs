@@ -9,6 +9,7 @@ use crate::{
     store::{KnownSettings, SettingsStatus, StoreError},
 };
 use domain::{
+    excess::Excess,
     feature::Wanted,
     ids::{InstallationId, Millis, RepoId, RepoName, Sha},
 };
@@ -70,8 +71,8 @@ pub fn same_label(one: &str, other: &str) -> bool {
 /// A repository's settings, just read.
 pub struct Settings {
     pub settings: RepositorySettings,
-    /// The message about hosts that the settings ask for and this server does not allow, if any.
-    pub refused_hosts: Option<String>,
+    /// What the file asks for above the installation's allowance.
+    pub excess: Vec<Excess>,
 }
 
 /// A settings file after the read.
@@ -104,7 +105,7 @@ impl Engine {
             name: &repository.name,
             commit: self.default_head(installation, repository).await?,
         };
-        Ok(self.read_settings(source.repo, &self.settings_file(&source).await?))
+        Ok(self.read_settings(&source, &self.settings_file(&source).await?))
     }
 
     /// Reads the settings at the commit that was fetched.
@@ -115,7 +116,7 @@ impl Engine {
             name: &branch.repository,
             commit: Some(branch.head.clone()),
         };
-        Ok(self.read_settings(source.repo, &self.settings_file(&source).await?))
+        Ok(self.read_settings(&source, &self.settings_file(&source).await?))
     }
 
     /// Returns the labels of a repository if they are known for certain without asking GitHub.
@@ -262,14 +263,17 @@ impl Engine {
     }
 
     fn labels(&self, file: &SettingsFile) -> Labels {
-        labels(file, &self.agents.offer())
+        let offer = self.settings.allowances.usual.offer(self.agents.names());
+        labels(file, &offer)
     }
 
-    fn read_settings(&self, repo: RepoId, file: &SettingsFile) -> ReadSettings {
-        let offer = self.agents.offer();
-        let settings = parsed(file, &offer).map(|settings| Settings {
-            refused_hosts: self.settings.network.refusal(&settings.network.allow),
-            settings: self.settings.overrides.above(repo, settings),
+    fn read_settings(&self, source: &SettingsSource<'_>, file: &SettingsFile) -> ReadSettings {
+        let allowance = self.settings.allowances.of(source.installation);
+        let offer = allowance.offer(self.agents.names());
+        let settings = parsed(file, &offer).map(|settings| {
+            let mut settings = self.settings.overrides.above(source.repo, settings);
+            let excess = allowance.clamp(&mut settings);
+            Settings { settings, excess }
         });
         ReadSettings {
             labels: labels(file, &offer),

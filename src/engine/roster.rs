@@ -2,7 +2,7 @@
 
 use crate::{
     agents::{Backend, Definition, Definitions},
-    config::{ByRole, Offer, RepositorySettings, Role},
+    config::{ByRole, RepositorySettings, Role},
     engine::job::EffectError,
 };
 use domain::blocked::RepositoryFault;
@@ -14,19 +14,14 @@ pub struct Roster {
     pub definitions: Definitions,
     /// The agents by name. A repository's settings may name one of them.
     pub named: BTreeMap<String, Backend>,
-    /// The models that a repository's settings may name.
-    pub models: Vec<String>,
     /// The agent of each role if a repository names none.
     pub defaults: ByRole<Backend>,
 }
 
 impl Roster {
-    /// Returns the agents and models that a repository may name.
-    pub fn offer(&self) -> Offer {
-        Offer {
-            agents: self.named.keys().cloned().collect(),
-            models: self.models.clone(),
-        }
+    /// Returns the names of the agents that a repository may name.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        self.named.keys().cloned()
     }
 
     pub(super) fn agent(&self, role: Role, settings: &RepositorySettings) -> Result<&Backend, EffectError> {

@@ -1,12 +1,17 @@
 //! The engine's limits and times.
 
 use crate::{
-    config::{Ages, Concurrency, MonthlyBudget, ProcessLimits, RepositorySettings},
+    config::{Ages, Allowances, Concurrency, ProcessLimits, RepositorySettings},
     gates::Deadlines,
     github::{Clock, READ_PAUSES},
     telemetry::Telemetry,
 };
-use domain::{ci::CiTimes, ids::RepoId, routing::Waits};
+use domain::{
+    budget::Limits,
+    ci::CiTimes,
+    ids::{InstallationId, RepoId},
+    routing::Waits,
+};
 use sandbox::egress::Ceiling;
 use serde_json::{Map, Value};
 use std::{
@@ -63,11 +68,12 @@ pub struct EngineSettings {
     pub progress: Duration,
     /// The longest times that a repository may give its commands.
     pub longest: Deadlines,
-    pub budget: MonthlyBudget,
+    /// The spending limits of all installations together for a calendar month.
+    pub month: Limits,
+    /// What the repositories of each installation may use.
+    pub allowances: Allowances,
     /// How long what is old is kept.
     pub ages: Ages,
-    /// The hosts that foreign programs may reach at most.
-    pub network: Ceiling,
     /// The handle for sending spans.
     pub telemetry: Telemetry,
     /// Settings that override those of a repository.
@@ -182,6 +188,16 @@ impl EngineSettings {
         Duration::from_millis(pause).min(self.lease / 2)
     }
 
+    /// Returns the hosts that programs of an installation's repositories may reach at most.
+    pub fn ceiling(&self, installation: InstallationId) -> Ceiling {
+        let network = self.allowances.of(installation).network.clone();
+        Ceiling {
+            hosts: network.allow,
+            pinned: network.pinned,
+            uplink: network.uplink,
+        }
+    }
+
     /// Returns the default settings of the server, with this worker's name.
     pub fn service(worker: String, data_dir: PathBuf, clock: Clock) -> Self {
         Self {
@@ -212,9 +228,9 @@ impl EngineSettings {
             pack_size: ProcessLimits::default().pack_size,
             progress: Duration::from_secs(10),
             longest: Deadlines::LONGEST,
-            budget: MonthlyBudget::default(),
+            month: Limits::default(),
+            allowances: Allowances::default(),
             ages: Ages::default(),
-            network: Ceiling::default(),
             telemetry: Telemetry::default(),
             overrides: Overrides::default(),
             others: Others::default(),

@@ -15,6 +15,7 @@ mod commit;
 mod defuse;
 mod doctor;
 mod evidence;
+mod excess;
 mod exposure;
 mod facts;
 mod feature_pull;
@@ -65,6 +66,7 @@ pub use commit::{
 };
 pub use doctor::about_topic;
 pub use evidence::{absence, evidence, finding, output, unmet};
+pub use excess::excess;
 pub use exposure::gets as workflow_gets;
 pub use feature_pull::{closed_feature_pull, feature_pull};
 pub use findings::verdict_in_terminal;

@@ -1,7 +1,7 @@
 //! What may be spent, what was spent, and what happens when nothing is left.
 
 use crate::world::{ISSUE, Plan, REPO, Setup, Task, WRITER, World};
-use autobuild::config::{MonthlyBudget, Role};
+use autobuild::config::{Allowance, Role};
 use domain::{budget::Limits, ids::TaskId};
 use serde_json::json;
 
@@ -84,14 +84,14 @@ async fn zero_written_out_is_no_limit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_installations_month_is_limited_by_the_server() {
-    let month = MonthlyBudget {
-        installation: Limits {
+    let allowance = Allowance {
+        month: Limits {
             usd_micros: Some(2_000_000),
             ..Limits::default()
         },
-        ..MonthlyBudget::default()
+        ..Allowance::default()
     };
-    let world = Setup::new().budget(month).build().await;
+    let world = Setup::new().allowance(allowance).build().await;
     world.script.plans(&Plan::one()).plays_for(1, 2.5);
     world.start().await;
     let report = pull_says(&world, world.pull(1).await).await;

@@ -13,6 +13,7 @@
 use support::{pipes, postgres};
 
 mod added;
+mod allowances;
 mod budgets;
 mod calls;
 mod ci;

@@ -6,7 +6,7 @@ use crate::{
     world::{ADMIN, ISSUE, Plan, REPO, Setup, Task, WRITER, World},
 };
 use autobuild::{
-    config::{MonthlyBudget, Role},
+    config::Role,
     engine::Engine,
     web,
     web::{Inbox, Listener},
@@ -145,17 +145,14 @@ async fn held_back(world: &World, wanted: usize) {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_replicas_never_start_more_together_than_their_months_purse_allows() {
     let database = postgres::database().await;
-    let budget = MonthlyBudget {
-        server: Limits {
-            usd_micros: Some(2_000_000),
-            ..Limits::default()
-        },
-        ..MonthlyBudget::default()
+    let month = Limits {
+        usd_micros: Some(2_000_000),
+        ..Limits::default()
     };
     let setup = Setup::new()
         .settings("max_parallel_tasks: 6")
         .database(database.clone())
-        .budget(budget)
+        .month(month)
         .replicas(2)
         .acp(Role::Player, PLAYER);
     let mut pipes = Pipes::new(setup.folder());

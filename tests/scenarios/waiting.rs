@@ -2,7 +2,7 @@
 
 use crate::world::{ISSUE, Plan, SHORT, Setup, World};
 use autobuild::{
-    config::ModelSettings,
+    config::{Allowance, ModelWords},
     store::{EffectState, StoredRun},
 };
 use domain::routing::Waits;
@@ -26,13 +26,17 @@ const OWN: &str = "claude-opus-4-8";
 const FALLBACK: &str = "claude-haiku-4-5";
 
 async fn with_a_fallback(waits: Waits) -> World {
-    let models = ModelSettings {
+    let models = ModelWords {
         fast: OWN.parse().unwrap(),
         strong: OWN.parse().unwrap(),
         fallback: FALLBACK.parse().unwrap(),
-        ..ModelSettings::default()
+        ..ModelWords::default()
     };
-    Setup::new().models(models).waits(waits).build().await
+    let allowance = Allowance {
+        models,
+        ..Allowance::default()
+    };
+    Setup::new().allowance(allowance).waits(waits).build().await
 }
 
 async fn runs(world: &World) -> Vec<StoredRun> {

@@ -21,6 +21,7 @@ pub mod design;
 pub mod diagnosis;
 pub mod effect;
 pub mod evidence;
+pub mod excess;
 pub mod exposure;
 pub mod feature;
 pub mod grounds;

@@ -217,7 +217,7 @@ pub(super) fn isolation(level: Level, missing: &str, user: User) -> Row {
 
 /// Returns the row of the organisation's proxy, if the settings name one.
 pub(super) async fn proxy(settings: &ServerSettings) -> Option<Row> {
-    let uplink = &settings.network.uplink;
+    let uplink = settings.uplink();
     let proxy = uplink.proxy()?;
     let api = &settings.github.api;
     let (host, port) = (api.host_str()?, api.port_or_known_default()?);

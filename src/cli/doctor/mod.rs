@@ -183,7 +183,7 @@ async fn of_clients(look: &Look<'_>, main: &Client, coach: Option<&Client>) -> V
     };
     let repository = async {
         match look.repo {
-            Some(name) => Box::pin(repository::on_github(main, coach, name, &look.settings.offer())).await,
+            Some(name) => Box::pin(repository::on_github(main, coach, name, look.settings)).await,
             None => Vec::new(),
         }
     };
@@ -200,7 +200,7 @@ async fn of_clients(look: &Look<'_>, main: &Client, coach: Option<&Client>) -> V
 
 fn client(settings: &ServerSettings, key: &AppKey) -> anyhow::Result<Client> {
     let urls = GithubUrls::new(settings.github.api.as_str(), settings.github.web.as_str())?;
-    let urls = urls.through(&settings.network.uplink);
+    let urls = urls.through(settings.uplink());
     let app = App::new(key.id, &key.private_key)?;
     Ok(Client::new(&app, &urls, assemble::clock)?)
 }

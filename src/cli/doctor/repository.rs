@@ -5,7 +5,7 @@ use crate::{
         doctor::look::{Unasked, asked, unanswered},
         local_repository::LocalRepository,
     },
-    config::{CommitsBy, Offer, RepositorySettings, SETTINGS_FILE},
+    config::{CommitsBy, Offer, RepositorySettings, SETTINGS_FILE, ServerSettings},
     engine::repository_settings::TASK_LABEL,
     gates,
     github::{Client, Commits, Content, GithubError, Installation, Repo, Rule, model::Repository},
@@ -32,7 +32,12 @@ const MOST_FILES: usize = 40;
 const MAX_BYTES: usize = 256 * 1024;
 
 /// Returns the rows of a repository on GitHub.
-pub(super) async fn on_github(client: &Client, coach: Option<&Client>, name: &RepoName, offer: &Offer) -> Vec<Row> {
+pub(super) async fn on_github(
+    client: &Client,
+    coach: Option<&Client>,
+    name: &RepoName,
+    settings: &ServerSettings,
+) -> Vec<Row> {
     let found = asked(async {
         let Some(installation) = client.installation_of(name).await? else {
             return Ok(None);
@@ -55,7 +60,7 @@ pub(super) async fn on_github(client: &Client, coach: Option<&Client>, name: &Re
     );
     rows.push(approval(&repository.default_branch, &default_rules, &coachs));
     rows.push(merge_methods(&repository));
-    let (in_files, settings) = in_files(&repo, files, offer).await;
+    let (in_files, settings) = in_files(&repo, files, &settings.offer(installation)).await;
     rows.push(branch_rules(&own_rules, &settings));
     rows.extend(in_files);
     rows

@@ -385,9 +385,9 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
     };
     let collector = TelemetrySettings::of(|name| std::env::var(name).ok())?;
     let worker = assemble::worker_name();
-    let network = service::own_ceiling()?;
+    let allowances = service::own_allowances()?;
     let settings = EngineSettings {
-        telemetry: assemble::telemetry(collector, &worker, secrets.clone(), &network.uplink)?,
+        telemetry: assemble::telemetry(collector, &worker, secrets.clone(), &allowances.usual.network.uplink)?,
         write_spacing_ms: 0,
         replay: None,
         sweep: None,
@@ -399,7 +399,7 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
         grace: Duration::from_secs(2),
         ci: CiTimes::AT_ONCE,
         workflows: Workflows::Never,
-        network,
+        allowances,
         ..EngineSettings::service(worker, data_dir.clone(), assemble::clock)
     };
     Ok(Blueprint {

@@ -5,7 +5,7 @@ use crate::{
         Activity, Answered, Backend, RunError, RunSpec,
         prompt::{InstructionFile, Left, Prompt, Snapshot},
     },
-    config::{INSTRUCTION_PATHS, RepositorySettings, Role},
+    config::{Allowance, INSTRUCTION_PATHS, RepositorySettings, Role},
     engine::{
         job::{EffectError, of_host},
         perform::{
@@ -22,7 +22,7 @@ use domain::{
     ids::{Millis, Sha, TaskId, TurnNumber},
 };
 use git::{Checkout, Mirror, RepoPath};
-use sandbox::egress::Rules;
+use sandbox::egress::{Ceiling, Rules};
 use serde_json::Value;
 use std::{path::Path, time::Duration};
 
@@ -104,7 +104,14 @@ struct Start {
 impl EffectContext<'_> {
     /// Returns the repository's settings as they were read for this Feature.
     pub(super) fn settings(&self) -> RepositorySettings {
-        serde_json::from_value(self.feature.settings.clone()).unwrap_or_default()
+        let mut settings = serde_json::from_value(self.feature.settings.clone()).unwrap_or_default();
+        self.allowance().clamp(&mut settings);
+        settings
+    }
+
+    /// Returns what the server allows to the Feature's installation, as it is now.
+    pub(super) fn allowance(&self) -> &Allowance {
+        self.engine.settings.allowances.of(self.feature.installation)
     }
 
     pub(super) fn shown_issue(&self) -> Snapshot<'_> {
@@ -263,14 +270,18 @@ impl EffectContext<'_> {
     /// Returns the model that a role's agent should use.
     fn wanted(&self, settings: &RepositorySettings, agent: &Backend, role: Role) -> Option<String> {
         let usual = self.engine.agents.definition(role).model;
-        agent.model(settings.model.of(role).as_deref(), usual)
+        agent.model(&self.allowance().models, settings.model.of(role).as_deref(), usual)
+    }
+
+    pub(super) fn ceiling(&self) -> Ceiling {
+        self.engine.settings.ceiling(self.feature.installation)
     }
 
     /// Returns what agents may reach. Hosts that they do not reach are listed.
     fn network(&self, settings: &RepositorySettings) -> Rules {
         Rules {
             refusals: self.refusals.clone(),
-            ..self.engine.settings.network.rules(&settings.network.allow)
+            ..self.ceiling().rules(&settings.network.allow)
         }
     }
 
@@ -299,7 +310,7 @@ impl EffectContext<'_> {
             self.wanted(settings, agent, question.role),
         );
         let open = async |model: Option<&str>| self.open_run(settings, agent, model, question, deadline).await;
-        let fallback = agent.fallback_model();
+        let fallback = agent.fallback_model(&self.allowance().models);
         match open(wanted.as_deref()).await {
             Err(EffectError::Parked { wait, why }) if fallback.is_some() && fallback != wanted => {
                 match open(fallback.as_deref()).await {

@@ -97,7 +97,7 @@ impl EffectContext<'_> {
         let data = &self.engine.settings.data_dir;
         GateContext {
             sandbox: self.engine.sandbox.clone(),
-            network: self.engine.settings.network.clone(),
+            network: self.ceiling(),
             default_branch: self.measured().cloned(),
             refusals: self.refusals.clone(),
             folder: data.join("gates"),

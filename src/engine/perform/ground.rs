@@ -160,7 +160,7 @@ impl Ground {
         let guidance: Vec<String> = turn.told.guidance.iter().map(|said| said.text.clone()).collect();
         let shown = |command: &Option<ShellCommand>| command.as_ref().map(ToString::to_string);
         let (test, setup) = (shown(&self.commands.test), shown(&self.commands.setup));
-        let network = context.engine.settings.network.rules(&settings.network.allow);
+        let network = context.ceiling().rules(&settings.network.allow);
         let reaches: Vec<String> = network.hosts.iter().map(ToString::to_string).collect();
         PlayerInput {
             issue: context.shown_issue(),

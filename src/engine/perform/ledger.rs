@@ -124,10 +124,10 @@ impl EffectContext<'_> {
             task: allowed(settings.budget.of_task(), 1),
             feature: allowed(settings.budget.of_feature(), self.feature.rules.max_parallel_tasks),
             installation: allowed(
-                engine.budget.installation,
+                self.allowance().month,
                 engine.concurrency.per_installation.unwrap_or(in_all),
             ),
-            server: allowed(engine.budget.server, in_all),
+            server: allowed(engine.month, in_all),
         }
     }
 

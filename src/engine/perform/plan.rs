@@ -152,7 +152,7 @@ fn planned(
     commands: String,
 ) -> Planned {
     let mut notes: Vec<String> = checked.notes.iter().map(ToString::to_string).collect();
-    notes.extend(read.refused_hosts.clone());
+    notes.extend(read.excess.iter().map(messages::excess));
     if paths.contains(".gitmodules") {
         notes.push(messages::submodules_note());
     }

@@ -27,9 +27,9 @@ pub(super) fn content(figures: &Figures) -> Markup {
         h1 { "Spending" }
         p.muted { "In " (figures.month) ", UTC." @if unknown > 0 { " The cost of " (count(unknown, "agent run")) " is unknown." } }
         (plot(figures, "plot-all", "All work", figures.server_limit, |_| true))
-        @if payers.len() > 1 || figures.installation_limit.is_some() {
+        @if payers.len() > 1 || !figures.installation_limits.is_empty() {
             @for payer in payers.iter().take(MOST_PLOTS) {
-                (plot(figures, &format!("plot-{payer}"), &owner(figures, *payer), figures.installation_limit, |spent| spent.installation == *payer))
+                (plot(figures, &format!("plot-{payer}"), &owner(figures, *payer), figures.installation_limits.get(payer).copied(), |spent| spent.installation == *payer))
             }
         }
         (by_repository(figures))

@@ -7,7 +7,7 @@ use autobuild::{
         assemble,
         assemble::{Agents, Blueprint},
     },
-    config::{AgentCommand, AppKey, ByRole, ModelSettings, MonthlyBudget, ProcessLimits, Role},
+    config::{AgentCommand, Allowance, Allowances, AppKey, ByRole, ModelSettings, ProcessLimits, Role},
     engine::{
         Engine,
         settings::{Backoff, EngineSettings},
@@ -17,8 +17,9 @@ use autobuild::{
     web::{Inbox, Listener},
 };
 use domain::{
+    budget::Limits,
     ci::CiTimes,
-    ids::{AppId, RepoId},
+    ids::{AppId, InstallationId, RepoId},
     isolation::{Bounds, Level},
     routing::Waits,
 };
@@ -73,11 +74,12 @@ pub struct Setup {
     waits: Waits,
     backoff: Backoff,
     lease: Duration,
-    budget: MonthlyBudget,
+    month: Limits,
+    allowances: Allowances,
+    own_allowance: Option<Allowance>,
     bare: bool,
     replicas: u16,
     write_spacing_ms: i64,
-    models: ModelSettings,
     folder: tempfile::TempDir,
 }
 
@@ -102,11 +104,12 @@ impl Setup {
                 most: Duration::from_millis(5),
             },
             lease: Duration::from_secs(60),
-            budget: MonthlyBudget::default(),
+            month: Limits::default(),
+            allowances: Allowances::default(),
+            own_allowance: None,
             bare: false,
             replicas: 1,
             write_spacing_ms: 0,
-            models: ModelSettings::default(),
             folder: folder("autobuild-scenario-"),
         }
     }
@@ -188,9 +191,21 @@ impl Setup {
         self
     }
 
-    /// What the server allows in a month.
-    pub fn budget(mut self, budget: MonthlyBudget) -> Self {
-        self.budget = budget;
+    /// What may be spent in a month.
+    pub fn month(mut self, month: Limits) -> Self {
+        self.month = month;
+        self
+    }
+
+    /// What the server allows to every installation.
+    pub fn allowance(mut self, allowance: Allowance) -> Self {
+        self.allowances.usual = allowance;
+        self
+    }
+
+    /// What the server allows to the installation of the story's repository alone.
+    pub fn own_allowance(mut self, allowance: Allowance) -> Self {
+        self.own_allowance = Some(allowance);
         self
     }
 
@@ -203,12 +218,6 @@ impl Setup {
     /// Another database than a file.
     pub fn database(mut self, url: String) -> Self {
         self.database = Some(url);
-        self
-    }
-
-    /// What models are called.
-    pub fn models(mut self, models: ModelSettings) -> Self {
-        self.models = models;
         self
     }
 
@@ -225,7 +234,7 @@ impl Setup {
     }
 
     /// Starts everything.
-    pub async fn build(self) -> World {
+    pub async fn build(mut self) -> World {
         let folder = self.folder.path().to_owned();
         let options = ForgeOptions {
             clock: Clock::Ticking("2026-01-01T00:00:00Z".parse().unwrap()),
@@ -238,6 +247,8 @@ impl Setup {
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let hook = format!("http://{}/webhook", listener.address().unwrap());
         let (main, installation) = autobuild_app(&forge, &hook);
+        let own = self.own_allowance.take();
+        self.allowances.own = own.into_iter().map(|own| (InstallationId(installation), own)).collect();
         let (coach, coach_installation) = self.coach_app.then(|| coach_app(&forge)).unzip();
         let script = Script::new(folder.join("agents.yml"), &self.files);
         let apps = (&main, coach.as_ref());
@@ -335,7 +346,7 @@ impl Setup {
 
     fn secrets(&self, main: &AppCredentials, coach: Option<&AppCredentials>) -> Secrets {
         let keys = std::iter::once(main).chain(coach).map(|app| app.private_key.clone());
-        let models = Access::service(self.models.clone());
+        let models = Access::service(ModelSettings::default());
         let all: Vec<SecretString> = keys.chain(models.keys()).chain([SecretString::from(SECRET)]).collect();
         Secrets::new(&all)
     }
@@ -363,7 +374,7 @@ impl Setup {
                 by_role: ByRole::each(|role| self.agent(role, folder)),
                 named: BTreeMap::new(),
                 environment: Vec::new(),
-                access: Access::service(self.models.clone()),
+                access: Access::service(ModelSettings::default()),
                 chosen_by: "AUTOBUILD_AGENT",
             },
             secrets: self.secrets(main, coach),
@@ -378,7 +389,8 @@ impl Setup {
                 waits: self.waits,
                 lease: self.lease,
                 progress: Duration::from_millis(1),
-                budget: self.budget,
+                month: self.month,
+                allowances: self.allowances.clone(),
                 ..self.usual(&data_dir)
             },
             data_dir,

@@ -1,0 +1,24 @@
+//! What a repository asks for above its allowance.
+
+use crate::network::HostRule;
+
+/// Something that a repository's settings ask for and the server does not allow to its organisation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Excess {
+    /// A number above the most.
+    Number {
+        /// The setting, such as `budget.usd_per_task`.
+        setting: &'static str,
+        /// The number in the settings, in digits.
+        asked: String,
+        /// The number that holds in its place, in digits.
+        given: String,
+    },
+    /// Hosts of `network.allow` that stay closed.
+    Hosts {
+        /// These hosts.
+        closed: Vec<HostRule>,
+        /// Every host that the server allows.
+        allowed: Vec<HostRule>,
+    },
+}

@@ -1,0 +1,62 @@
+//! What a repository asks for above its allowance.
+
+use domain::{excess::Excess, network::HostRule};
+
+/// Says what the settings ask for and what holds in its place.
+pub fn excess(excess: &Excess) -> String {
+    match excess {
+        Excess::Number { setting, asked, given } => {
+            format!("`{setting}` is {asked} in the settings. This server allows at most {given}, so {given} holds.")
+        }
+        Excess::Hosts { closed, allowed } => {
+            let allowed = if allowed.is_empty() {
+                "none at all".to_owned()
+            } else {
+                listed(allowed)
+            };
+            format!(
+                "`network.allow` names hosts that this server does not allow, and that stay closed: {}. It allows: {allowed}.",
+                listed(closed)
+            )
+        }
+    }
+}
+
+fn listed(hosts: &[HostRule]) -> String {
+    let hosts: Vec<String> = hosts.iter().map(|host| format!("`{host}`")).collect();
+    hosts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_excess_says_what_holds() {
+        let hosts = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect();
+        let number = Excess::Number {
+            setting: "budget.usd_per_task",
+            asked: "70.5".to_owned(),
+            given: "20".to_owned(),
+        };
+        let some = Excess::Hosts {
+            closed: hosts(&["evil.example", "*.example"]),
+            allowed: hosts(&["*.corp.example", "pypi.org"]),
+        };
+        let none = Excess::Hosts {
+            closed: hosts(&["evil.example"]),
+            allowed: Vec::new(),
+        };
+        let all = [number, some, none].map(|found| excess(&found));
+        assert_eq!(
+            all,
+            [
+                "`budget.usd_per_task` is 70.5 in the settings. This server allows at most 20, so 20 holds.",
+                "`network.allow` names hosts that this server does not allow, and that stay closed: `evil.example`, \
+                 `*.example`. It allows: `*.corp.example`, `pypi.org`.",
+                "`network.allow` names hosts that this server does not allow, and that stay closed: `evil.example`. It \
+                 allows: none at all.",
+            ]
+        );
+    }
+}
