@@ -28,9 +28,12 @@ pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQ
         return (StatusCode::SERVICE_UNAVAILABLE, still).into_response();
     }
     let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
-    match (query.as_deref(), metrics::is_by_token(&inbox, &headers)) {
-        (Some("detail"), Some(true)) => {}
-        (Some("detail"), Some(false) | None) => return metrics::token_wanted(),
+    match query.as_deref() {
+        Some("detail") => {
+            if let Err(refused) = metrics::token_shown(&inbox, &headers) {
+                return refused;
+            }
+        }
         _ if accepts.is_some_and(|kinds| kinds.contains("application/json")) => {
             return Json(json!({ "status": "ok" })).into_response();
         }

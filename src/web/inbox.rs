@@ -14,6 +14,7 @@ use crate::{
         bodies::{BODY_PATIENCE, Bodies, Held, Unread},
         dashboard::readings::OpenPages,
         log_throttle::LogThrottle,
+        token_tries::{TokenCheck, TokenTries},
     },
 };
 use axum::{
@@ -62,17 +63,17 @@ pub struct Inbox {
 pub(super) struct Admin {
     pub(super) token: SecretString,
     pub(super) signing: SecretString,
+    tries: TokenTries,
 }
 
 impl Admin {
-    /// `true` if the text is the token. A wrong token causes no delay: behind a proxy everybody has one address, so a
-    /// stranger could keep the operators out. The token's length makes guessing hopeless.
-    pub(super) fn is_token(&self, shown: &str) -> bool {
-        let is_right = is_key(shown, &self.token);
-        if !is_right {
+    /// Checks whether the text is the token, unless too many were wrong.
+    pub(super) fn check(&self, shown: &str, now: Millis) -> TokenCheck {
+        let check = self.tries.check(now, || is_key(shown, &self.token));
+        if check == TokenCheck::Wrong {
             tracing::warn!("somebody showed a wrong administrator's token");
         }
-        is_right
+        check
     }
 }
 
@@ -117,7 +118,11 @@ impl Inbox {
     pub fn with_admin(self, token: SecretString, own: &SecretString) -> Self {
         let signing = SecretString::from(signed(own, token.expose_secret()));
         Self {
-            admin: Some(Admin { token, signing }),
+            admin: Some(Admin {
+                token,
+                signing,
+                tries: TokenTries::default(),
+            }),
             ..self
         }
     }
@@ -130,6 +135,7 @@ impl Inbox {
             admin: Some(Admin {
                 token: key.clone(),
                 signing: key,
+                tries: TokenTries::default(),
             }),
             viewers: Viewers::WithKey,
             ..self

@@ -3,13 +3,13 @@
 use crate::{
     engine::{Engine, ingest::KIND, sweep::SweepStatus},
     store::{LEASES_LOST, LaneTally, ProviderTrouble, RunTotal, StoreError},
-    web::inbox::Inbox,
+    web::{inbox::Inbox, token_tries::TokenCheck},
 };
 use axum::{
     extract::State,
     http::{
         HeaderMap, StatusCode,
-        header::{AUTHORIZATION, CONTENT_TYPE},
+        header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER},
     },
     response::{IntoResponse, Response},
 };
@@ -179,8 +179,8 @@ pub static FAMILIES: [Family; 19] = [
 
 /// `GET /metrics`.
 pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    if is_by_token(&inbox, &headers) != Some(true) {
-        return token_wanted();
+    if let Err(refused) = token_shown(&inbox, &headers) {
+        return refused;
     }
     match gather(inbox.engine(), inbox.now()).await {
         Ok(text) => ([(CONTENT_TYPE, FORMAT)], text).into_response(),
@@ -191,18 +191,29 @@ pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap)
     }
 }
 
-/// Returns the answer to a request that only the administrator may make.
-pub(super) fn token_wanted() -> Response {
-    let how = "show AUTOBUILD_ADMIN_TOKEN as a bearer token\n";
-    (StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer")], how).into_response()
+/// Returns the answer to a request that only the administrator may make, unless it carries the token.
+pub(super) fn token_shown(inbox: &Inbox, headers: &HeaderMap) -> Result<(), Response> {
+    match by_token(inbox, headers) {
+        Some(TokenCheck::Right) => Ok(()),
+        Some(TokenCheck::NotNow) => Err(too_many_tokens()),
+        Some(TokenCheck::Wrong) | None => {
+            let how = "show AUTOBUILD_ADMIN_TOKEN as a bearer token\n";
+            Err((StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer")], how).into_response())
+        }
+    }
 }
 
-/// Returns whether the token that a request carries is right; `None` if it carries none.
-pub(super) fn is_by_token(inbox: &Inbox, headers: &HeaderMap) -> Option<bool> {
+pub(super) fn too_many_tokens() -> Response {
+    let later = "too many wrong tokens were shown\n";
+    (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, "1")], later).into_response()
+}
+
+/// Checks the token that a request carries; `None` if it carries none.
+pub(super) fn by_token(inbox: &Inbox, headers: &HeaderMap) -> Option<TokenCheck> {
     let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
     let (admin, shown) = inbox.admin.as_ref().zip(shown)?;
-    Some(admin.is_token(shown))
+    Some(admin.check(shown, inbox.now()))
 }
 
 async fn gather(engine: &Engine, now: Millis) -> Result<String, StoreError> {

@@ -15,6 +15,7 @@ mod listen;
 mod log_throttle;
 mod metrics;
 mod setup;
+mod token_tries;
 
 pub use bodies::BODY_PATIENCE;
 pub use front_router::FrontRouter;

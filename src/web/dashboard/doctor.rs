@@ -7,6 +7,7 @@ use crate::web::{
     },
     inbox::Inbox,
     metrics,
+    token_tries::TokenCheck,
 };
 use axum::{
     Json,
@@ -43,10 +44,11 @@ pub(super) async fn doctor_page(
     headers: HeaderMap,
 ) -> Response {
     let repo = asked.repository();
-    match metrics::is_by_token(&inbox, &headers) {
+    match metrics::by_token(&inbox, &headers) {
         None => {}
-        Some(true) => return json(&inbox, repo).await,
-        Some(false) => return StatusCode::UNAUTHORIZED.into_response(),
+        Some(TokenCheck::Right) => return json(&inbox, repo).await,
+        Some(TokenCheck::Wrong) => return StatusCode::UNAUTHORIZED.into_response(),
+        Some(TokenCheck::NotNow) => return metrics::too_many_tokens(),
     }
     let viewer = match viewer {
         Ok(viewer) => viewer,

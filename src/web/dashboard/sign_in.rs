@@ -10,6 +10,7 @@ use crate::{
             sessions::{NotIn, Viewer, Who},
         },
         inbox::Inbox,
+        token_tries::TokenCheck,
     },
 };
 use axum::{
@@ -131,11 +132,20 @@ pub(super) async fn sign_in(
     form: Result<Form<Token>, FormRejection>,
 ) -> Response {
     let Form(Token { token, to }) = form.unwrap_or_default();
-    let Some(admin) = inbox.admin.as_ref().filter(|admin| admin.is_token(&token)) else {
-        return sign_in_form(&inbox, StatusCode::FORBIDDEN, ("This is not the token.", &to));
+    let now = inbox.now();
+    let checked = inbox.admin.as_ref().map(|admin| (admin, admin.check(&token, now)));
+    let admin = match checked {
+        Some((admin, TokenCheck::Right)) => admin,
+        Some((_, TokenCheck::NotNow)) => {
+            let said = "Too many wrong tokens were shown. Try again in a few seconds.";
+            return sign_in_form(&inbox, StatusCode::TOO_MANY_REQUESTS, (said, &to));
+        }
+        Some((_, TokenCheck::Wrong)) | None => {
+            return sign_in_form(&inbox, StatusCode::FORBIDDEN, ("This is not the token.", &to));
+        }
     };
     let sessions = &inbox.pages.sessions;
-    let session = sessions.begin(&admin.signing, inbox.now(), &Who::Operator);
+    let session = sessions.begin(&admin.signing, now, &Who::Operator);
     let cookie = session.cookie(Reach::of(&headers));
     (StatusCode::SEE_OTHER, [(LOCATION, to.path()), (SET_COOKIE, &cookie)]).into_response()
 }
