@@ -7,7 +7,7 @@ use crate::{
 };
 use sandbox::SandboxOptions;
 use secrecy::SecretString;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
     let apps = settings.app.iter();
@@ -36,8 +36,17 @@ pub(super) fn agents(settings: &ServerSettings) -> Agents {
 pub(super) fn sandbox(settings: &ServerSettings) -> SandboxOptions {
     SandboxOptions {
         limits: settings.sandbox.limits,
+        hidden: with_targets(&settings.secret_files),
         ..SandboxOptions::own_binary()
     }
+}
+
+/// Returns the paths, absolute, with the files that links among them lead to.
+fn with_targets(files: &[PathBuf]) -> Vec<PathBuf> {
+    let both = files
+        .iter()
+        .flat_map(|file| [std::path::absolute(file).ok(), file.canonicalize().ok()]);
+    both.flatten().collect()
 }
 
 /// Returns what the `AUTOBUILD_…` variables allow, for a command without settings of its own.

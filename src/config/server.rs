@@ -62,6 +62,8 @@ pub struct ServerSettings {
     pub sandbox: SandboxSettings,
     /// The names of further variables that agents get from the server's environment.
     pub agent_environment: Vec<String>,
+    /// The settings file, and every file that holds a secret: no foreign program sees them.
+    pub secret_files: Vec<PathBuf>,
     /// The models' APIs and keys.
     pub models: ModelSettings,
     pub(crate) agents: ByRole<AgentCommand>,

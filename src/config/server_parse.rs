@@ -73,6 +73,7 @@ impl Parser {
             return Err(self.found.mistakes);
         };
         let agent_environment = std::mem::take(&mut self.found.agent_environment);
+        let secret_files = std::mem::take(&mut self.found.secret_files);
         self.end(ServerSettings {
             listen: listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
             database_url,
@@ -97,6 +98,7 @@ impl Parser {
             log_format: log_format.unwrap_or(LogFormat::Text),
             sandbox,
             agent_environment,
+            secret_files,
             models,
             agents,
             named_agents,
@@ -502,6 +504,19 @@ mod tests {
             );
         }
         load(&[], &[("AUTOBUILD_ADMIN_TOKEN", "twenty-characters-it")], None).unwrap();
+    }
+
+    #[test]
+    fn the_settings_file_and_all_files_with_secrets_are_known() {
+        let given = [
+            ("AUTOBUILD_CONFIG", "/usr/local/etc/autobuild.toml"),
+            ("AUTOBUILD_COACH_PRIVATE_KEY_FILE", "/run/key"),
+        ];
+        let more = [("AUTOBUILD_COACH_APP_ID", "7")];
+        let file = "anthropic_api_key_file = \"/run/key\"\n";
+        let settings = load(&[], &[&given[..], &more[..]].concat(), Some(file)).unwrap();
+        let files: Vec<_> = settings.secret_files.iter().filter_map(|file| file.to_str()).collect();
+        assert_eq!(files, ["/run/key", "/usr/local/etc/autobuild.toml", "/run/key"]);
     }
 
     #[test]

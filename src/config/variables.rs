@@ -2,7 +2,11 @@
 
 use crate::config::server_file;
 use domain::ids::InstallationId;
-use std::{collections::BTreeMap, fmt, io, path::Path};
+use std::{
+    collections::BTreeMap,
+    fmt, io,
+    path::{Path, PathBuf},
+};
 use text::nearest::nearest;
 
 /// The prefix of every setting's name in the environment.
@@ -237,6 +241,8 @@ pub(crate) struct MergedVariables {
     /// The values that hold for one installation alone.
     pub(crate) installations: BTreeMap<InstallationId, BTreeMap<&'static str, Value>>,
     pub(crate) agent_environment: Vec<String>,
+    /// The settings file, and every file that holds a secret.
+    pub(crate) secret_files: Vec<PathBuf>,
     pub(crate) mistakes: Vec<ServerMistake>,
 }
 
@@ -281,8 +287,19 @@ impl MergedVariables {
                 Some(KnownVariable::Itself("CONFIG")) if matches!(source, Source::File { .. }) => {
                     Err(mistake("CONFIG", source, "a settings file names no other".to_owned()))
                 }
-                Some(KnownVariable::Itself(name)) => Ok((name, value)),
-                Some(KnownVariable::InFile(name)) => secret_from_file(name, value, given),
+                Some(KnownVariable::Itself(name)) => {
+                    if name == "CONFIG" {
+                        self.secret_files.push(value.text.trim().into());
+                    }
+                    Ok((name, value))
+                }
+                Some(KnownVariable::InFile(name)) => {
+                    // Certificates are public, and often those of the machine, which programs need.
+                    if name != "NETWORK_CA" {
+                        self.secret_files.push(value.text.trim().into());
+                    }
+                    secret_from_file(name, value, given)
+                }
                 None => Err(unknown(&name, source)),
             };
             match placed {

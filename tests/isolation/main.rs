@@ -67,6 +67,7 @@ const fn exhausts(number: &'static str, (probe, limit): (&'static str, Limit), w
 
 const OWN_NETWORK: &str = "in a network that nobody else is in";
 const PORTS_ALONE: &str = "Landlock binds ports, not addresses";
+const NO_MODES: &str = "Landlock does not cover modes";
 const SAME_LIST: &str = "the machine's own list of processes";
 
 const ITEMS: &[Item] = &[
@@ -141,6 +142,15 @@ const ITEMS: &[Item] = &[
     Item {
         known: &[(Level::L1, PORTS_ALONE)],
         ..probe("–", "proxy_port_elsewhere", "the proxy's port at another address")
+    },
+    probe(
+        "–",
+        "settings_beside_programs",
+        "read a settings file in the system's folders",
+    ),
+    Item {
+        known: &[(Level::L1, NO_MODES)],
+        ..probe("–", "modes", "change the modes of the service's files")
     },
     Item {
         known: &[(Level::L1, SAME_LIST), (Level::L2, SAME_LIST)],

@@ -35,6 +35,16 @@ def secret_file():
     return b"planted" in read(P["SECRET"])
 
 
+def settings_beside_programs():
+    tried(lambda: os.chmod(P["SETTINGS"], 0o666))
+    return b"planted" in read(P["SETTINGS"])
+
+
+def modes():
+    files = [P["SECRET"], P["SIBLING"], P["MIRROR"] + "/config", P["OUTSIDE"]]
+    return any_of(*(lambda file=file: os.chmod(file, 0o777) for file in files))
+
+
 def environments():
     return any(tried(lambda: b"CANARY=planted" in read(path) or False) for path in glob.glob("/proc/[0-9]*/environ"))
 

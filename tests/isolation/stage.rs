@@ -57,6 +57,8 @@ pub enum Who {
 /// Everything that stands around the sandbox.
 pub struct Stage {
     folder: TempDir,
+    /// A folder among the system's own if this user may write there, with a settings file.
+    system: TempDir,
     service: Child,
     handle: OwnedFd,
     ports: BTreeMap<&'static str, String>,
@@ -116,11 +118,16 @@ impl Stage {
         let shared = String::from_utf8(made.stdout).unwrap();
         // A duplicate stays open over exec, as a handle that our own parent left open would.
         let handle = rustix::io::dup(fs::File::open(below("secret")).unwrap()).unwrap();
+        let system = tempfile::tempdir_in("/usr/local/share")
+            .or_else(|_| tempfile::tempdir())
+            .unwrap();
+        fs::write(system.path().join("autobuild.toml"), "planted").unwrap();
         let (process, stage) = (std::process::id(), STAGES.fetch_add(1, Ordering::Relaxed));
         Self {
             straggler: format!("120.{process}{stage:02}"),
             shared: shared.rsplit(' ').next().unwrap().trim().to_owned(),
             folder,
+            system,
             service,
             handle,
             ports,
@@ -130,6 +137,10 @@ impl Stage {
 
     fn below(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
+    }
+
+    fn settings(&self) -> PathBuf {
+        self.system.path().join("autobuild.toml")
     }
 
     fn given(&self) -> Vec<(OsString, OsString)> {
@@ -154,6 +165,7 @@ impl Stage {
             ("P_HANDLE".into(), self.handle.as_raw_fd().to_string().into()),
             ("P_STRAGGLER".into(), self.straggler.clone().into()),
         ];
+        all.push(("P_SETTINGS".into(), self.settings().into()));
         all.extend(self.ports.iter().map(|(name, value)| ((*name).into(), value.into())));
         let host = std::env::var("PATH").unwrap_or_default();
         all.push(("PATH".into(), format!("/usr/bin:/usr/local/bin:/bin:{host}").into()));
@@ -185,7 +197,10 @@ impl Stage {
     }
 
     async fn at(&self, item: &str, who: Who, level: Level) -> Result<(String, Option<Exit>), StartError> {
-        let options = SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild"));
+        let options = SandboxOptions {
+            hidden: vec![self.settings()],
+            ..SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild"))
+        };
         let mut spec = Spec::new("python3", self.below("checkout")).args(["-c", PROBE, item]);
         spec.env = self.given();
         spec.deadline = Duration::from_secs(120);

@@ -23,7 +23,7 @@ pub struct SandboxOptions {
     pub launcher: PathBuf,
     /// The program that makes namespaces.
     pub bubblewrap: PathBuf,
-    /// Folders that no program sees unless they are given to it by name, such as the service's own.
+    /// Folders and files that no program sees unless they are given to it by name, such as the service's own.
     pub hidden: Vec<PathBuf>,
     /// A file of all certificates to trust, which every program gets; `None` for what the service's environment names.
     pub certificates: Option<PathBuf>,
@@ -146,8 +146,11 @@ impl Sandbox {
             Level::L0 | Level::L1 => (text(from), text(from)),
             Level::L2 | Level::L3 => (text(from), text(to)),
         });
+        // At L2 and L3 the whole of `/usr` is there, so what is hidden in it lies under something empty.
+        let masked = self.options.hidden.iter().filter(|path| path.starts_with("/usr"));
         Confinement {
             level: self.level,
+            masked: masked.map(text).collect(),
             bubblewrap: text(&self.options.bubblewrap),
             read: read.iter().map(text).collect(),
             write: spec.confine.write.iter().map(text).collect(),

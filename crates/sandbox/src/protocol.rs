@@ -39,6 +39,8 @@ pub(crate) struct Confinement {
     pub(crate) level: Level,
     /// The program that makes namespaces.
     pub(crate) bubblewrap: OsString,
+    /// The paths in the system's own folders that it must not see.
+    pub(crate) masked: Vec<OsString>,
     pub(crate) read: Vec<OsString>,
     pub(crate) write: Vec<OsString>,
     /// Folders that it may also change: the real path, and the path at which it sees the folder.

@@ -86,8 +86,8 @@ const CREDENTIALS: &[&str] = &[
 /// Returns every file and folder that the program of `spec` may read, except `hidden` paths and folders that contain
 /// them.
 pub(super) fn readable(spec: &Spec, hidden: &[PathBuf]) -> Vec<PathBuf> {
-    let mut all: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
-    all.extend(versioned());
+    let system = SYSTEM.iter().map(PathBuf::from).chain(versioned());
+    let mut all: Vec<PathBuf> = system.flat_map(|path| beside_hidden(path, hidden)).collect();
     let variable = |name: &str| spec.env.iter().find(|(known, _)| known == name).map(|(_, value)| value);
     for folder in std::env::split_paths(&variable("PATH").cloned().unwrap_or_default()) {
         all.extend(folder_of_programs(&folder, hidden));
@@ -109,6 +109,28 @@ pub(super) fn readable(spec: &Spec, hidden: &[PathBuf]) -> Vec<PathBuf> {
     all.sort();
     all.dedup();
     all
+}
+
+/// Returns a path, or what it contains beside the hidden paths.
+fn beside_hidden(path: PathBuf, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+    if hidden.iter().any(|hidden| real.starts_with(hidden)) {
+        return Vec::new();
+    }
+    if !hidden.iter().any(|hidden| hidden.starts_with(&real)) {
+        return vec![path];
+    }
+    let entries = fs::read_dir(&real).into_iter().flatten().flatten();
+    // A link to a folder with a hidden path would show it under another name.
+    let shown = entries.filter(|entry| {
+        let target = entry
+            .path()
+            .is_symlink()
+            .then(|| fs::canonicalize(entry.path()).ok())
+            .flatten();
+        target.is_none_or(|target| !hidden.iter().any(|hidden| hidden.starts_with(&target)))
+    });
+    shown.flat_map(|entry| beside_hidden(entry.path(), hidden)).collect()
 }
 
 /// Returns the paths that must be visible so that the program at `path` works: the file itself, the target of its
@@ -287,6 +309,31 @@ mod tests {
         );
         let outside = venv.join("bin/../../python/bin/python3");
         assert_eq!(virtual_environment(&outside, &[]), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn a_hidden_file_is_seen_under_no_name_and_all_beside_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(folder.path()).unwrap();
+        fs::create_dir_all(top.join("local/etc")).unwrap();
+        for name in ["bin", "local/etc/autobuild.toml", "local/etc/other", "local/share"] {
+            fs::write(top.join(name), "").unwrap();
+        }
+        for (link, target) in [
+            ("etc", "local/etc"),
+            ("itself", "."),
+            ("key", "local/etc/autobuild.toml"),
+            ("sh", "bin"),
+        ] {
+            std::os::unix::fs::symlink(target, top.join(link)).unwrap();
+        }
+        let mut seen = beside_hidden(top.clone(), &[top.join("local/etc/autobuild.toml")]);
+        seen.sort();
+        assert_eq!(
+            seen,
+            ["bin", "local/etc/other", "local/share", "sh"].map(|name| top.join(name))
+        );
+        assert_eq!(beside_hidden(top.clone(), &["/nowhere".into()]), [top]);
     }
 
     #[test]

@@ -23,7 +23,10 @@ use domain::{
 use git::{InstalledGit, UnusableGit};
 use sandbox::{Sandbox, SandboxOptions};
 use secrecy::ExposeSecret;
-use std::path::Path;
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 use uplink::UplinkError;
 use url::Url;
 
@@ -161,7 +164,9 @@ pub(super) async fn foreign_programs(look: &Look<'_>) -> Vec<Row> {
             &probed_now
         }
     };
-    let mut rows = vec![isolation(sandbox.level(), sandbox.missing(), user())];
+    let row = isolation(sandbox.level(), sandbox.missing(), user());
+    let secrets = [&look.settings.data_dir].into_iter().chain(&look.settings.secret_files);
+    let mut rows = vec![with_reach(row, sandbox.level(), secrets)];
     rows.extend(check_agents(&agents, sandbox).await);
     rows
 }
@@ -212,6 +217,22 @@ pub(super) fn isolation(level: Level, missing: &str, user: User) -> Row {
             ..Row::ok(Topic::Isolation, found)
         },
         Level::L3 => Row::ok(Topic::Isolation, found),
+    }
+}
+
+/// Adds which files with secrets a program could open for other users of the machine: Landlock does not cover modes.
+fn with_reach<'a>(row: Row, level: Level, secrets: impl Iterator<Item = &'a PathBuf>) -> Row {
+    match level {
+        Level::L0 | Level::L1 => {
+            let secrets: BTreeSet<String> = secrets.map(|path| path.display().to_string()).collect();
+            let secrets = secrets.into_iter().collect::<Vec<_>>().join(", ");
+            let found = format!(
+                "{}; programs can change the modes of files of AutoBuild's user, among them {secrets}",
+                row.found
+            );
+            Row { found, ..row }
+        }
+        Level::L2 | Level::L3 => row,
     }
 }
 

@@ -113,6 +113,13 @@ fn arguments(confinement: &Confinement, ids: Ids, etc: &[(&'static str, RawFd)])
         all.extend(words(&format!("--size {SCRATCH} --tmpfs {folder}")));
     }
     all.extend(words("--dir /run --symlink ../tmp /var/tmp"));
+    for path in confinement.masked.iter().map(PathBuf::from) {
+        if path.is_dir() {
+            all.extend(["--tmpfs".into(), path.into_os_string()]);
+        } else if path.exists() {
+            all.extend(["--ro-bind".into(), "/dev/null".into(), path.into_os_string()]);
+        }
+    }
     for (path, way) in placed(confinement, etc) {
         bind(&mut all, way, &path);
     }
