@@ -5,7 +5,7 @@ use domain::{
     ci::{CiRelease, skips},
     evidence::{Evidence, Gate},
 };
-use forge::StartedJob;
+use forge::{BranchRule, Fault, Mishap, RuleKind, StartedJob};
 
 const CANARY: &str = "canary-7f3a";
 
@@ -196,6 +196,93 @@ async fn a_merge_by_any_method_brings_no_skip_instruction_to_the_default_branch(
         assert!(!merged.trim().is_empty() && !skips(&merged), "{method}: {merged}");
         world.end().await;
     }
+}
+
+/// Runs on the default branch when another workflow ends, or the checks of an App, and takes the code of the run.
+fn after(event: &str) -> String {
+    DEPLOY
+        .replace("[push, pull_request]", &format!("{{{event}: {{}}}}"))
+        .replace(
+            "{uses: actions/checkout@v5}",
+            &format!("{{uses: actions/checkout@v5, with: {{ref: '${{{{ github.event.{event}.head_sha }}}}'}}}}"),
+        )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workflows_that_follow_others_with_the_code_of_the_head_make_the_plan_wait() {
+    for event in ["workflow_run", "check_suite"] {
+        let setup = Setup::new()
+            .with_file(".github/workflows/ci.yml", TESTS)
+            .with_file(".github/workflows/after.yml", &after(event));
+        let world = setup.build().await;
+        world.forge.set_secret(REPO, "DEPLOY_KEY", CANARY).unwrap();
+        world.script.plans(&Plan::one()).succeeds(1);
+        world.start().await;
+        assert_eq!(world.state().await, "awaiting_approval", "{event}");
+        assert!(world.living().await.contains(".github/workflows/after.yml"), "{event}");
+        assert_eq!(world.leaks().await, Vec::<String>::new(), "{event}");
+        world.say(WRITER, 1, "/autobuild approve").await;
+        assert_eq!(world.tasks().await, ["completed"]);
+        world.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_merge_queue_runs_the_code_with_secrets_only_where_somebody_approved_it() {
+    let world = world(&DEPLOY.replace("[push, pull_request]", "merge_group"), "").await;
+    world.start().await;
+    assert_eq!(world.state().await, "awaiting_approval");
+    world.say(WRITER, 1, "/autobuild approve").await;
+    world.say(WRITER, 1, "/autobuild ci").await;
+    assert_eq!(world.state().await, "in_review");
+    world.forge.queue(REPO, world.feature_pull().await).unwrap();
+    let started = world.forge.started_jobs(REPO).await.unwrap();
+    let queued: Vec<_> = started.iter().filter(|job| job.event == "merge_group").collect();
+    assert_eq!(queued.len(), 1, "{started:?}");
+    assert!(queued[0].has_head && queued[0].secrets.values().any(|value| value == CANARY));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_reply_during_the_replay_makes_neither_branch_nor_pull_request_twice() {
+    let lost = [
+        Fault::on("POST", "*/git-receive-pack", Mishap::LoseReply).containing("autobuild/1/feature"),
+        Fault::on("POST", "*/pulls", Mishap::LoseReply),
+    ];
+    for fault in lost {
+        let world = world(DEPLOY, "").await;
+        world.start().await;
+        let order = world.forge.order(fault);
+        world.say(WRITER, 1, "/autobuild ci").await;
+        assert_eq!((order.hits(), world.state().await.as_str()), (1, "in_review"));
+        assert_eq!(world.feature_head().await, "autobuild/1/feature");
+        assert_eq!(world.list("pulls?state=all&base=main").await.len(), 1);
+        let trees = ["autobuild/1/integration^{tree}", "autobuild/1/feature^{tree}"];
+        let [old, new] = trees.map(|tree| world.git_says(&["rev-parse", tree]));
+        assert_eq!(old, new);
+        assert!(!skips(&world.messages("main..autobuild/1/feature")));
+        world.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commits_that_github_signs_are_held_and_released_alike() {
+    let world = world(DEPLOY, "commits: github").await;
+    let (pattern, kind) = ("autobuild/*".to_owned(), RuleKind::RequiredSignatures);
+    world.forge.add_rule(REPO, BranchRule { pattern, kind }).unwrap();
+    world.start().await;
+    assert_eq!(
+        (world.tasks().await, world.leaks().await),
+        (vec!["completed".to_owned()], Vec::new())
+    );
+    world.say(WRITER, 1, "/autobuild ci").await;
+    assert_eq!(world.state().await, "in_review");
+    assert!(!skips(&world.messages("main..autobuild/1/feature")));
+    for commit in world.git_says(&["rev-list", "autobuild/1/feature", "^main"]).lines() {
+        let seen = world.forge.look(REPO, &format!("git/commits/{commit}")).await.unwrap();
+        assert_eq!(seen["verification"]["verified"], true, "{seen}");
+    }
+    world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -40,18 +40,53 @@ impl Forge {
         })
     }
 
+    /// Puts a pull request into the merge queue, whose branch runs what it would merge. Nothing is merged.
+    pub fn queue(&self, full_name: &str, number: u64) -> Result<(), ForgeError> {
+        self.change_repo(full_name, |repo| {
+            let Some(pull) = repo.issues.get(&number).and_then(|issue| issue.pull.as_ref()) else {
+                return;
+            };
+            repo.workflow_events.push(WorkflowEvent {
+                event: "merge_group".to_owned(),
+                branch: format!("gh-readonly-queue/{}/pr-{number}", pull.base),
+                base: Some(pull.base.clone()),
+                sha: pull.head_sha.clone(),
+                head: pull.head_sha.clone(),
+            });
+        })
+    }
+
     /// Returns the jobs that the events so far would have started, oldest first.
     pub async fn started_jobs(&self, full_name: &str) -> Result<Vec<StartedJob>, ForgeError> {
         let id = self.repo_id(full_name)?;
-        let (events, secrets) = self.site.read(|state| {
+        let (events, secrets, default) = self.site.read(|state| {
             let repo = state.repos.get(&id);
-            let known = repo.map(|repo| (repo.workflow_events.clone(), repo.secrets.clone()));
+            let default = repo.and_then(|repo| repo.branches.get(&repo.default_branch).cloned());
+            let known = repo.map(|repo| {
+                (
+                    repo.workflow_events.clone(),
+                    repo.secrets.clone(),
+                    default.unwrap_or_default(),
+                )
+            });
             known.unwrap_or_default()
         });
         let bare = self.site.bare(id);
         let mut started = Vec::new();
         for event in events {
-            started.extend(started_by(&bare, &event, &secrets).await);
+            let jobs = started_by(&bare, &event, &secrets).await;
+            let is_run = !jobs.is_empty();
+            started.extend(jobs);
+            if is_run {
+                // The end of a run starts workflows of the default branch, once: none of theirs starts another.
+                let ended = WorkflowEvent {
+                    event: "workflow_run".to_owned(),
+                    sha: default.clone(),
+                    base: None,
+                    ..event
+                };
+                started.extend(started_by(&bare, &ended, &secrets).await);
+            }
         }
         Ok(started)
     }
@@ -114,7 +149,7 @@ fn job_of(
             .filter(|(name, _)| is_given(name))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect(),
-        has_head: event.sha == event.head || shown.contains(".head.sha"),
+        has_head: event.sha == event.head || shown.contains(".head.sha") || shown.contains(".head_sha"),
     }
 }
 

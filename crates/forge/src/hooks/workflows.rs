@@ -24,9 +24,9 @@ impl State {
                 let branch = text(fields, "/pull_request/head/ref");
                 vec![on_branch(event, head.clone(), head, branch)]
             }
-            ("issue_comment", Some("created")) | ("check_run", Some("completed")) | ("status", _) => {
+            ("issue_comment", Some("created")) | ("check_run" | "check_suite", Some("completed")) | ("status", _) => {
                 let default = known.default_branch.clone();
-                let head = text(fields, "/check_run/head_sha");
+                let head = text(fields, &format!("/{event}/head_sha"));
                 vec![on_branch(event, head_of(&default), head, default)]
             }
             _ => Vec::new(),
