@@ -5,6 +5,7 @@ use autobuild::messages;
 use domain::{
     ci::CiTimes,
     evidence::{Absence, Evidence, Gate, GateResult, Weight},
+    ids::TaskId,
 };
 use forge::{Fault, Mishap, NewApp, NewCiJob};
 
@@ -19,6 +20,12 @@ const BUILD: NewCiJob<'static> = NewCiJob {
 /// The same on commits that no pull request has.
 const BEFORE: NewCiJob<'static> = NewCiJob {
     branches: "autobuild/*/integration",
+    ..BUILD
+};
+
+/// The same on commits of tasks.
+const TASKS: NewCiJob<'static> = NewCiJob {
+    branches: "autobuild/*/task-*",
     ..BUILD
 };
 
@@ -191,7 +198,11 @@ async fn a_check_that_still_runs_holds_no_worker_and_its_end_counts() {
         silence: 0,
         deadline: 600_000,
     };
-    let world = world(Setup::new().ci(times), &[job(None, "")]).await;
+    let running = NewCiJob {
+        branches: "autobuild/*/task-*",
+        ..job(None, "")
+    };
+    let world = world(Setup::new().ci(times), &[running]).await;
     world.script.succeeds(1);
     world.open_issue(WRITER, "Say hello in files");
     world.by(WRITER).label(REPO, 1, "autobuild").unwrap();
@@ -251,8 +262,11 @@ async fn checks_that_cannot_be_read_are_no_evidence_and_nobodys_fault() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ci_is_not_looked_at_where_the_settings_ignore_it() {
-    let red = job(Some("failure"), "no");
+async fn a_tasks_ci_is_not_looked_at_where_the_settings_ignore_it() {
+    let red = NewCiJob {
+        branches: "autobuild/*/task-*",
+        ..job(Some("failure"), "no")
+    };
     let world = world(Setup::new().settings("ci: ignore"), &[red]).await;
     world.script.succeeds(1);
     world.start().await;
@@ -261,6 +275,48 @@ async fn ci_is_not_looked_at_where_the_settings_ignore_it() {
     let gates = feature.tasks[0].turns[0].gates.clone().unwrap();
     assert_eq!(gates.result(Gate::Ci), None);
     world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failed_ci_on_the_feature_pull_request_is_repaired_by_a_task_whatever_the_settings_say() {
+    for policy in ["wait", "ignore"] {
+        let red = NewCiJob {
+            branches: "autobuild/*/integration",
+            ..job(Some("failure"), "lint: hello/1.txt is too short")
+        };
+        let setup = Setup::new().settings(&format!("ci: {policy}\nmerge: human"));
+        let world = world(setup, &[TASKS, red]).await;
+        world.script.succeeds(1);
+        world
+            .script
+            .writes_as("TASK-FIX-1", &[("hello/1.txt", "hello 1, world\n")]);
+        world.script.approves_as("TASK-FIX-1", "hello/1.txt");
+        world.start().await;
+        world
+            .by(WRITER)
+            .merge(REPO, world.pull(1).await, "squash")
+            .await
+            .unwrap();
+        world.settle().await;
+        let feature = world.feature().await;
+        let fix = feature.task(TaskId::Fix(1)).expect("a repair");
+        assert_eq!(
+            (feature.state.word(), fix.state.word()),
+            ("building", "approved"),
+            "{policy}"
+        );
+        let criteria = &fix.plan.acceptance_criteria;
+        assert!(criteria[0].text.contains("hello/1.txt is too short"), "{criteria:?}");
+        world.forge.set_ci(REPO, &[BUILD]).unwrap();
+        world
+            .by(WRITER)
+            .merge(REPO, fix.pull.unwrap().0, "squash")
+            .await
+            .unwrap();
+        world.settle().await;
+        assert_eq!(world.state().await, "in_review", "{policy}");
+        world.end().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,9 +10,12 @@ use crate::{
     github::{GithubError, SeenApp, SeenCheck, SeenStatus},
 };
 use domain::{
+    blocked::Defect,
     ci,
     ci::{BeforeChange, CheckOrigin, CiCheck, CiReading, CiSays, Pointing},
-    ids::{AppId, Emission, Sha},
+    evidence::GateResult,
+    feature::event::Event,
+    ids::{AppId, Emission, Millis, Sha},
     task,
     task::Task,
 };
@@ -39,8 +42,61 @@ pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emiss
         return Ok(context.task_event(task.id, task::Event::CiRead { emission, head, result }));
     }
     let since = turn.ci_since.unwrap_or(turn.started_at);
+    let result = ended(context, Change::Task(head), since).await?;
+    let head = head.clone();
+    Ok(context.task_event(task.id, task::Event::CiRead { emission, head, result }))
+}
+
+/// Looks once at the checks on the feature pull request. The wave gate on its head goes first, so that one task repairs
+/// what both find.
+pub(super) async fn of_feature(
+    context: &EffectContext<'_>,
+    emission: Emission,
+    since: Millis,
+) -> Result<Done, EffectError> {
+    let feature = &context.feature;
+    let (Some(head), true) = (feature.reviewed_head(), feature.reading_ci == Some(emission)) else {
+        return Ok(Done::Nothing);
+    };
+    if feature.checking.is_some() {
+        let until = context.engine.now().plus(context.engine.settings.ci.every);
+        return Err(EffectError::Waiting { until });
+    }
+    let result = ended(context, Change::Feature(head), since).await?;
+    let head = head.clone();
+    Ok(context.event(Event::CiRead { emission, head, result }))
+}
+
+/// The commit whose checks are read, with what it changes.
+#[derive(Clone, Copy)]
+enum Change<'a> {
+    /// A task's branch, against the integration branch.
+    Task(&'a Sha),
+    /// The integration branch, against the default branch.
+    Feature(&'a Sha),
+}
+
+impl Change<'_> {
+    fn head(&self) -> &Sha {
+        match self {
+            Self::Task(head) | Self::Feature(head) => head,
+        }
+    }
+
+    /// Returns the commit on which the change stands.
+    async fn base(&self, context: &EffectContext<'_>, mirror: &Mirror) -> Result<Sha, EffectError> {
+        match (self, &context.feature.integration) {
+            (Self::Task(head), _) => fork_point(context, mirror, head).await,
+            (Self::Feature(_), Some(integration)) => Ok(integration.base.clone()),
+            (Self::Feature(_), None) => Err(EffectError::defect(Defect::NoIntegrationBranch)),
+        }
+    }
+}
+
+/// Returns the result of CI; the error says when to look again if it has not ended.
+async fn ended(context: &EffectContext<'_>, change: Change<'_>, since: Millis) -> Result<Box<GateResult>, EffectError> {
     let times = context.engine.settings.ci;
-    let read = judged(context, head).await;
+    let read = judged(context, change).await;
     let now = context.engine.now();
     let reading = match read {
         Ok(checks) => ci::reading(&checks, since, now, &times),
@@ -55,10 +111,7 @@ pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emiss
     };
     match reading {
         CiReading::Again(until) => Err(EffectError::Waiting { until }),
-        CiReading::Ended(result) => {
-            let head = head.clone();
-            Ok(context.task_event(task.id, task::Event::CiRead { emission, head, result }))
-        }
+        CiReading::Ended(result) => Ok(result),
     }
 }
 
@@ -104,23 +157,24 @@ async fn reports(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<Report>,
 }
 
 /// Returns the checks on a commit, with those apart that judge the pull request and not the code.
-async fn judged(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<CiCheck>, GithubError> {
-    let mut found = reports(context, head).await?;
+async fn judged(context: &EffectContext<'_>, change: Change<'_>) -> Result<Vec<CiCheck>, GithubError> {
+    let mut found = reports(context, change.head()).await?;
     if found
         .iter()
         .any(|report| matches!(report.check.says, CiSays::Failed(_)))
-        && let Err(error) = judge(context, head, &mut found).await
+        && let Err(error) = judge(context, change, &mut found).await
     {
         tracing::warn!(%error, "what failed checks judge could not be read, so they count as judging the code");
     }
     Ok(found.into_iter().map(|report| report.check).collect())
 }
 
-async fn judge(context: &EffectContext<'_>, head: &Sha, found: &mut [Report]) -> Result<(), EffectError> {
+async fn judge(context: &EffectContext<'_>, change: Change<'_>, found: &mut [Report]) -> Result<(), EffectError> {
+    let head = change.head();
     let mirror = context.holding(head).await?;
     let mut jobs = Jobs::default();
     workflows(&mirror, head).await?.iter().for_each(|text| jobs.add(text));
-    let fork = fork_point(context, &mirror, head).await?;
+    let fork = change.base(context, &mirror).await?;
     let changed = mirror.diff_raw(&fork, head).await?;
     let changed: Vec<String> = changed.iter().map(|change| change.path.to_string()).collect();
     let mut before: Option<Vec<Report>> = None;

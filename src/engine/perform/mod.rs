@@ -96,6 +96,7 @@ async fn perform_for_feature(context: &EffectContext<'_>, effect: Effect) -> Res
         Effect::MergeDefault { emission } => on_heap(|| branches::merge_default(context, emission)).await,
         Effect::CleanUp { .. } => on_heap(|| branches::clean_up(context)).await,
         Effect::WaveGate { emission } => on_heap(|| wave_gate::wave_gate(context, emission)).await,
+        Effect::ReadCi { emission, since } => on_heap(|| ci::of_feature(context, emission, since)).await,
         Effect::OpenFeaturePull { emission } => on_heap(|| pulls::open_feature_pull(context, emission)).await,
         Effect::CloseFeaturePull { pull, .. } => on_heap(|| pulls::close_feature_pull(context, pull)).await,
         Effect::PublishWaveCheck { on, .. } => on_heap(|| checks::publish_wave_check(context, on.as_ref())).await,

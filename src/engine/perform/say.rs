@@ -45,6 +45,7 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
         | Effect::OpenIntegration { .. }
         | Effect::MergeDefault { .. }
         | Effect::WaveGate { .. }
+        | Effect::ReadCi { .. }
         | Effect::OpenFeaturePull { .. }
         | Effect::PublishWaveCheck { .. }
         | Effect::PostFeatureBlocked { .. }

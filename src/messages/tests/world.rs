@@ -356,6 +356,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
         living: None,
         unsaid: Vec::new(),
         checking: None,
+        reading_ci: None,
         suspension: Suspension::None,
         emitted: Emission(1),
         tasks: Vec::new(),

@@ -7,7 +7,7 @@ use crate::{
         say::{ReactOn, Reaction, Reply, ReplyTo, Thread, Wait},
         spec::WaitsFor,
     },
-    ids::{Emission, FeatureKey, PullNumber, Sha, TaskId, TurnNumber, User},
+    ids::{Emission, FeatureKey, Millis, PullNumber, Sha, TaskId, TurnNumber, User},
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,12 @@ pub enum Effect {
     MergeDefault { emission: Emission },
     /// Runs the Gates on the integration branch.
     WaveGate { emission: Emission },
+    /// Reads the results of the repository's own CI on the feature pull request.
+    ReadCi {
+        emission: Emission,
+        /// The time since which CI can see the commit.
+        since: Millis,
+    },
     /// Opens the pull request into the default branch, or adopts it.
     OpenFeaturePull { emission: Emission },
     /// Publishes a wave gate as a check run.
@@ -118,6 +124,7 @@ impl Effect {
             | Self::OpenIntegration { emission }
             | Self::MergeDefault { emission }
             | Self::WaveGate { emission }
+            | Self::ReadCi { emission, .. }
             | Self::OpenFeaturePull { emission }
             | Self::PublishWaveCheck { emission, .. }
             | Self::PostFeatureBlocked { emission }

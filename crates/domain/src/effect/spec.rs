@@ -125,6 +125,8 @@ impl Effect {
             Self::OpenIntegration { .. } =>    row("open_integration",     Forge, Kept(Feature),   Usual,  Work,    Stuck),
             Self::MergeDefault { .. } =>       row("merge_default",        Forge, Kept(Feature),   Usual,  Work,    Stuck),
             Self::WaveGate { .. } =>           row("wave_gate",            Agent, Kept(Feature),   Usual,  Work,    Stuck),
+            // As a task's CI. It is nobody's turn, so what is given up leaves the review as it is.
+            Self::ReadCi { .. } =>             row("read_ci",              Forge, Free(Feature),   Usual,  Now,     Nothing),
             Self::OpenFeaturePull { .. } =>    row("open_feature_pull",    Forge, Kept(Feature),   Usual,  Work,    Stuck),
             Self::PublishWaveCheck { .. } =>   row("publish_wave_check",   Forge, Kept(Feature),   Usual,  Now,     Unsaid(Saying::Check)),
             Self::PostFeatureBlocked { .. } => row("post_feature_blocked", Forge, Kept(Feature),   Usual,  Now,     Unsaid(Saying::Report)),
@@ -208,7 +210,9 @@ mod tests {
         blocked::WorkStep,
         effect::{ClosedWhy, DismissedWhy, ReactOn, Reaction, Reply, ReplyTo, Thread},
         feature::Wait,
-        ids::{CommentId, Emission, FeatureKey, IssueNumber, PullNumber, RepoId, Sha, TurnNumber, User, UserId},
+        ids::{
+            CommentId, Emission, FeatureKey, IssueNumber, Millis, PullNumber, RepoId, Sha, TurnNumber, User, UserId,
+        },
     };
     use std::collections::BTreeSet;
 
@@ -239,6 +243,10 @@ mod tests {
             Effect::OpenIntegration { emission },
             Effect::MergeDefault { emission },
             Effect::WaveGate { emission },
+            Effect::ReadCi {
+                emission,
+                since: Millis(0),
+            },
             Effect::OpenFeaturePull { emission },
             Effect::PublishWaveCheck { emission, on: None },
             Effect::PostFeatureBlocked { emission },

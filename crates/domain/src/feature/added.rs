@@ -38,7 +38,7 @@ pub(super) fn fix(feature: &Feature, head: &Sha, report: &GateReport, failures: 
         files: culprit.map(|task| task.plan.files.clone()).unwrap_or_default(),
         ..bare(feature, id, "Mend the broken wave")
     };
-    added(feature, plan, Origin::Fix { broke }, subject, broken(report))
+    added(feature, plan, Origin::Fix { broke }, subject, broken(feature, report))
 }
 
 /// Returns a task that resolves the conflict with the default branch.
@@ -170,7 +170,7 @@ fn latest(feature: &Feature) -> Vec<TaskId> {
 }
 
 /// Turns each failure into a criterion that it has to be gone.
-fn broken(report: &GateReport) -> Vec<DraftCriterion> {
+fn broken(feature: &Feature, report: &GateReport) -> Vec<DraftCriterion> {
     let command = |goal, line: &str| DraftCriterion {
         goal,
         check: Check::Command(line.to_owned()),
@@ -193,15 +193,18 @@ fn broken(report: &GateReport) -> Vec<DraftCriterion> {
     for result in demanded(report) {
         if let Evidence::Failed(finding) = &result.evidence {
             criteria.push(command(Goal::Gate(result.gate), &finding.command));
-            criteria.extend(result.items.iter().filter_map(about_test));
+            criteria.extend(result.items.iter().filter_map(|item| of_item(feature, item)));
         }
     }
     criteria.retain(|asked| !matches!(&asked.check, Check::Command(line) if line.is_empty()));
     criteria
 }
 
-/// Returns the criterion that a test of the base holds again.
-fn about_test(item: &Issue) -> Option<DraftCriterion> {
+/// Returns the criterion that a test of the base holds again, or that a check of the repository's own CI passes.
+fn of_item(feature: &Feature, item: &Issue) -> Option<DraftCriterion> {
+    if let Problem::Ci { .. } = &item.problem {
+        return Some(DraftCriterion::known(feature, Goal::Remark(item.clone())));
+    }
     let Problem::Outcome { test, .. } = &item.problem else {
         return None;
     };

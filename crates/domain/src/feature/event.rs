@@ -7,7 +7,7 @@ use crate::{
     command::Command,
     design::PreLoop,
     effect::{Reply, ReplyTo, Thread, Unsaid},
-    evidence::GateReport,
+    evidence::{GateReport, GateResult},
     exposure::Exposure,
     feature::{
         feature::{Rules, Snapshot},
@@ -89,6 +89,13 @@ pub enum Event {
         report: Box<GateReport>,
         /// The merge that broke the result, if the Gates failed and one was found.
         broke: Option<Sha>,
+    },
+    /// The repository's own CI has ended on the feature pull request.
+    CiRead {
+        emission: Emission,
+        /// The commit that CI ran on.
+        head: Sha,
+        result: Box<GateResult>,
     },
     /// The default branch has a new head.
     DefaultPushed { head: Sha },

@@ -64,6 +64,9 @@ pub struct Feature {
     pub unsaid: Vec<Unsaid>,
     /// The wave gate that runs during the review, for example on a person's push.
     pub checking: Option<Emission>,
+    /// The reading of the repository's own CI on the feature pull request.
+    #[serde(default)]
+    pub reading_ci: Option<Emission>,
     /// Whether the installation is suspended.
     pub suspension: Suspension,
     /// The number of effects that the Feature itself has asked for; its tasks count their own.
@@ -222,6 +225,15 @@ impl Feature {
     /// Returns how CI is treated on the commits that AutoBuild pushes.
     pub fn ci_treatment(&self) -> CiTreatment {
         treatment(self.rules.ci, &self.ci)
+    }
+
+    /// Returns the commit that the feature pull request shows during the review.
+    pub fn reviewed_head(&self) -> Option<&Sha> {
+        let is_shown = self.state == State::InReview && self.pull.is_some();
+        self.integration
+            .as_ref()
+            .filter(|_| is_shown)
+            .map(|integration| &integration.head)
     }
 
     /// Returns the name of the branch into which tasks are merged.

@@ -2,7 +2,8 @@
 
 use crate::{
     blocked::BlockReason,
-    evidence::{GateReport, Profile, Unmet, profile},
+    effect::Effect,
+    evidence::{Cause, Evidence, GateReport, GateResult, Part, Profile, Unmet, profile},
     feature::{
         added,
         feature::{Feature, WaveGate},
@@ -94,6 +95,39 @@ fn checked(
         Profile::Failed(failures) => mend(step, failures, broke, phase, at),
         Profile::Absent(reasons) => blocked(step, BlockReason::GatesAbsent { reasons }, phase),
     }
+}
+
+/// Asks for the repository's own CI on the feature pull request, each time when it shows a commit for review that it did not
+/// show `before`.
+pub(super) fn read_ci(step: &mut Step, before: Option<&Sha>, at: Millis) {
+    let reviewed = step.feature.reviewed_head();
+    if reviewed.is_none() || reviewed == before {
+        return;
+    }
+    step.ask(|emission| Effect::ReadCi { emission, since: at });
+    step.feature.reading_ci = Some(step.feature.emitted);
+}
+
+/// Adds a failed CI to the last gate, which does not hold then: a task repairs it.
+pub(super) fn ci_read(mut feature: Feature, emission: Emission, head: &Sha, result: GateResult, at: Millis) -> Step {
+    if feature.reading_ci != Some(emission) || feature.reviewed_head() != Some(head) {
+        return unchanged(feature);
+    }
+    feature.reading_ci = None;
+    let (Evidence::Failed(finding), Some(gate)) = (&result.evidence, feature.gates.last_mut()) else {
+        return unchanged(feature);
+    };
+    if !gate.holds_for(head) {
+        return unchanged(feature);
+    }
+    let failures = vec![Unmet {
+        part: Part::Gate(result.gate),
+        cause: Cause::Failed(finding.clone()),
+    }];
+    gate.report.more.push(result);
+    let then = Continuation::Pull;
+    let step = moves::publish(unchanged(feature), None);
+    mend(step, failures, None, Phase::Gate { emission, then }, at)
 }
 
 /// `true` if the last gate passed and holds for the integration branch's head.

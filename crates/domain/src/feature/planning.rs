@@ -54,6 +54,7 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
         living: None,
         unsaid: Vec::new(),
         checking: None,
+        reading_ci: None,
         suspension: Suspension::None,
         emitted: emission,
         tasks: Vec::new(),

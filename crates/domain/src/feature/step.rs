@@ -21,7 +21,9 @@ use crate::{
 /// edit of the living comment. If the Feature now waits for something that only a person can do, the person is asked.
 pub fn step(feature: Feature, event: Event, at: Millis) -> Step {
     let (before, waited) = (visible(&feature), feature.waits());
+    let reviewed = feature.reviewed_head().cloned();
     let mut step = moved(feature, event, at);
+    gate::read_ci(&mut step, reviewed.as_ref(), at);
     let unheard = matches!(&step.feature.state, State::Cancelled { why } if why.reach() != Reach::Everything);
     if !unheard && visible(&step.feature) != before {
         step.ask(|emission| Effect::Living { emission });
@@ -36,6 +38,7 @@ fn visible(feature: &Feature) -> Feature {
     seen.living = None;
     seen.suspension = Suspension::None;
     seen.checking = None;
+    seen.reading_ci = None;
     seen.integration = None;
     seen.emitted = Emission(0);
     if let Some(plan) = &mut seen.plan {
@@ -78,6 +81,7 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
             report,
             broke,
         } => gate::wave_gated(feature, emission, head, *report, broke, at),
+        Event::CiRead { emission, head, result } => gate::ci_read(feature, emission, &head, *result, at),
         Event::CiExposed { exposure } => ci_exposed(feature, exposure),
         Event::DefaultPushed { .. } => syncing::default_pushed(feature),
         Event::DefaultConflicts { files, other } => syncing::default_conflicts(feature, files, other, at),

@@ -2,6 +2,7 @@
 
 use crate::{
     blocked::{BlockReason, PreFlightCause, PreFlightFault},
+    ci::CiSays,
     command::Command,
     decision::Issue,
     effect::Effect,
@@ -421,6 +422,82 @@ fn a_red_gate_in_review_goes_back_to_building_with_a_repair() {
         opened: unmoved(),
     });
     assert_eq!(story.feature.state, State::InReview);
+}
+
+/// CI ends on the commit in review; returns the kinds of the effects.
+fn ci_ends(story: &mut Story, says: CiSays) -> Vec<&'static str> {
+    let event = Event::CiRead {
+        emission: story.feature.reading_ci.unwrap(),
+        head: story.feature.reviewed_head().unwrap().clone(),
+        result: Box::new(ci_says(says)),
+    };
+    kinds(&story.apply(event))
+}
+
+fn failed() -> CiSays {
+    CiSays::Failed("line 3 is too long".to_owned())
+}
+
+/// The repair is merged, the gate passes, and the pull request shows the new commit.
+fn repaired(story: &mut Story, k: u16) -> Vec<&'static str> {
+    let n = 40 + u64::from(k) * 10;
+    story.complete(TaskId::Fix(k), n);
+    story.wave_gate(n + 1, green());
+    story.merge_default(n + 1);
+    let emission = story.waits_for();
+    let (pull, opened) = (FEATURE_PULL, unmoved());
+    kinds(&story.apply(Event::PullOpened { emission, pull, opened }))
+}
+
+#[test]
+fn failed_ci_on_the_feature_pull_request_opens_repairs_with_its_checks_as_criteria_and_then_blocks() {
+    let mut story = Story::in_review();
+    assert_eq!(ci_ends(&mut story, failed()), ["publish_wave_check", "play", "living"]);
+    let fix = story.task(FIX);
+    let goals = &fix.draft.as_ref().unwrap().criteria;
+    assert!(
+        matches!(goals.as_slice(), [Goal::Remark(Issue { problem: Problem::Ci { check, output }, .. })]
+            if check == "build" && output == "line 3 is too long"),
+        "{goals:?}"
+    );
+    assert!(repaired(&mut story, 1).contains(&"read_ci"));
+    assert_eq!(story.feature.state, State::InReview);
+    ci_ends(&mut story, failed());
+    repaired(&mut story, 2);
+    assert_eq!(
+        ci_ends(&mut story, failed()),
+        ["publish_wave_check", "post_feature_blocked", "living"]
+    );
+    assert!(matches!(
+        story.feature.state,
+        State::Blocked {
+            reason: BlockReason::WaveGateRed { .. },
+            ..
+        }
+    ));
+    story.apply(resume());
+    story.merge_default(61);
+    assert!(kinds(&story.wave_gate(61, green())).contains(&"open_feature_pull"));
+}
+
+#[test]
+fn ci_that_passed_ran_on_another_commit_or_was_read_before_changes_nothing() {
+    let mut story = Story::in_review();
+    let emission = story.feature.reading_ci.unwrap();
+    let late = |head| Event::CiRead {
+        emission,
+        head,
+        result: Box::new(ci_says(failed())),
+    };
+    assert!(story.apply(late(sha(77))).is_empty());
+    assert!(ci_ends(&mut story, CiSays::Passed).is_empty());
+    assert_eq!(story.feature.state, State::InReview);
+    assert!(story.apply(late(sha(30))).is_empty());
+    story.apply(Event::IntegrationPushed { head: sha(31) });
+    assert!(
+        ci_ends(&mut story, failed()).is_empty(),
+        "no gate ran on this commit yet"
+    );
 }
 
 #[test]

@@ -234,7 +234,7 @@ fn a_push_to_the_integration_branch_in_review_runs_the_gate_again_and_only_the_n
     let first = story.feature.checking.unwrap();
     assert_eq!(
         kinds(&story.apply(Event::IntegrationPushed { head: sha(32) })),
-        ["wave_gate"]
+        ["wave_gate", "read_ci"]
     );
     let late = Event::WaveGated {
         emission: first,

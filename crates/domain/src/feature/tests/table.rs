@@ -4,6 +4,7 @@
 
 use crate::{
     blocked::{BlockReason, Failure, PreFlightCause, PreFlightFault, WorkStep},
+    ci::CiSays,
     command::Command,
     contract::Judgement,
     effect::{Effect, ReplyTo, Thread},
@@ -724,6 +725,14 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
                 emission,
                 pull: FEATURE_PULL,
                 opened: unmoved(),
+            },
+        ),
+        (
+            "CI of the pull request failed",
+            Event::CiRead {
+                emission: feature.reading_ci.unwrap_or(emission),
+                head: feature.reviewed_head().cloned().unwrap_or_else(|| sha(30)),
+                result: Box::new(ci_says(CiSays::Failed("no".to_owned()))),
             },
         ),
         (

@@ -416,6 +416,17 @@ impl World {
                     }
                 }
             },
+            Effect::ReadCi { emission, .. } => {
+                let says = match dice.roll(3) {
+                    0 => CiSays::Failed("no".to_owned()),
+                    _ => CiSays::Passed,
+                };
+                Event::CiRead {
+                    emission: *emission,
+                    head: self.feature.reviewed_head().cloned().unwrap_or_else(|| self.sha()),
+                    result: Box::new(ci_says(says)),
+                }
+            }
             Effect::OpenFeaturePull { emission } => match dice.roll(6) {
                 0 => Event::Stuck {
                     emission: *emission,
