@@ -256,7 +256,8 @@ async fn a_lost_reply_during_the_replay_makes_neither_branch_nor_pull_request_tw
         world.say(WRITER, 1, "/autobuild ci").await;
         assert_eq!((order.hits(), world.state().await.as_str()), (1, "in_review"));
         assert_eq!(world.feature_head().await, "autobuild/1/feature");
-        assert_eq!(world.list("pulls?state=all&base=main").await.len(), 1);
+        let pulls = world.list("pulls?state=all").await;
+        assert_eq!(pulls.iter().filter(|pull| pull["base"]["ref"] == "main").count(), 1);
         let trees = ["autobuild/1/integration^{tree}", "autobuild/1/feature^{tree}"];
         let [old, new] = trees.map(|tree| world.git_says(&["rev-parse", tree]));
         assert_eq!(old, new);

@@ -58,7 +58,8 @@ pub(super) async fn signed(
     Ok(Signed::As(instead.remove(head).unwrap_or_else(|| head.clone())))
 }
 
-/// Returns the commits up to `head` that are ours, on no branch yet and not signed. Each comes after its parents.
+/// Returns the commits up to `head` that we wrote, that are on no branch yet and not signed, each after its parents. A squash
+/// of GitHub's that was made again to let CI run is among them.
 async fn unsigned(
     context: &EffectContext<'_>,
     mirror: &Mirror,
@@ -69,7 +70,7 @@ async fn unsigned(
     for commit in mirror.on_no_branch(head, MOST).await? {
         let info = mirror.commit_info(&commit).await?;
         found.extend(
-            info.filter(|info| !info.is_signed && turn::is_ours(info, &us))
+            info.filter(|info| !info.is_signed && info.author_email == us)
                 .map(|info| (commit, info)),
         );
     }
