@@ -62,7 +62,7 @@ pub async fn of_sender(context: &InboundContext<'_>, needed: Permission) -> Resu
         repo: context.origin.repo.id,
         person: sender.id,
     };
-    if engine.strangers.knows(visitor, engine.now()) {
+    if !context.origin.repo.private && engine.strangers.knows(visitor, engine.now()) {
         return Ok(Right::No(Asker::Anybody));
     }
     let right = of(context, &sender.login, needed).await?;
