@@ -1,11 +1,15 @@
-//! What the server allows to the repositories of one installation, and how a repository's settings are cut to it.
+//! What the server allows to the repositories of one installation.
 
 use crate::config::{
-    budgets::Budget, concurrency::limited, models::ModelWords, network::NetworkCeiling, repository::RepositorySettings,
-    server_parse::Parser, shapes::Offer,
+    budgets::{Budget, limits},
+    concurrency::limited,
+    models::ModelWords,
+    network::NetworkCeiling,
+    server_parse::Parser,
+    shapes::Offer,
 };
-use domain::{budget::Limits, excess::Excess, ids::InstallationId, network::cut};
-use std::{collections::BTreeMap, fmt::Display};
+use domain::{budget::Limits, ids::InstallationId};
+use std::collections::BTreeMap;
 
 /// The largest numbers that a repository may set; 0 means no limit.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,58 +64,6 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// Cuts a repository's settings, and returns what they ask for above the allowance. A 0 that means no limit becomes
-    /// the limit itself. Hosts are cut where programs are started, so that a refused one is named there.
-    pub fn clamp(&self, settings: &mut RepositorySettings) -> Vec<Excess> {
-        let (most, budget) = (&self.most, &mut settings.budget);
-        let numbers = [
-            lower("max_turns", &mut settings.max_turns, most.turns),
-            lower("max_tasks", &mut settings.max_tasks, most.tasks),
-            lower(
-                "max_parallel_tasks",
-                &mut settings.max_parallel_tasks,
-                most.parallel_tasks,
-            ),
-            lower("agent_turns", &mut settings.agent_turns, most.agent_turns),
-            lower(
-                "budget.usd_per_task",
-                &mut budget.usd_per_task,
-                most.budget.usd_per_task,
-            ),
-            lower(
-                "budget.usd_per_feature",
-                &mut budget.usd_per_feature,
-                most.budget.usd_per_feature,
-            ),
-            lower(
-                "budget.tokens_per_task",
-                &mut budget.tokens_per_task,
-                most.budget.tokens_per_task,
-            ),
-            lower(
-                "budget.tokens_per_feature",
-                &mut budget.tokens_per_feature,
-                most.budget.tokens_per_feature,
-            ),
-            lower(
-                "budget.hours_per_task",
-                &mut budget.hours_per_task,
-                most.budget.hours_per_task,
-            ),
-            lower(
-                "budget.hours_per_feature",
-                &mut budget.hours_per_feature,
-                most.budget.hours_per_feature,
-            ),
-        ];
-        let (_, closed) = cut(&settings.network.allow, &self.network.allow);
-        let hosts = (!closed.is_empty()).then(|| Excess::Hosts {
-            closed: closed.into_iter().cloned().collect(),
-            allowed: self.network.allow.clone(),
-        });
-        numbers.into_iter().flatten().chain(hosts).collect()
-    }
-
     /// Returns the agents and models that a repository may name, of a server with these agents.
     pub fn offer(&self, agents: impl IntoIterator<Item = String>) -> Offer {
         Offer {
@@ -119,20 +71,6 @@ impl Allowance {
             models: self.models.allowed.clone(),
         }
     }
-}
-
-/// Lowers a number to the most; 0 means no limit in both.
-fn lower<T: Copy + Default + Display + PartialOrd>(setting: &'static str, value: &mut T, most: T) -> Option<Excess> {
-    let unlimited = T::default();
-    if most == unlimited || (*value != unlimited && *value <= most) {
-        return None;
-    }
-    let asked = std::mem::replace(value, most);
-    (asked != unlimited).then(|| Excess::Number {
-        setting,
-        asked: asked.to_string(),
-        given: most.to_string(),
-    })
 }
 
 /// The allowance of every installation. Installations have numbers, because names of organisations change hands.
@@ -179,92 +117,74 @@ impl Parser {
             budget: self.most_budget(usual.budget),
         }
     }
+
+    /// Reads the limits of all installations together for a calendar month in UTC; mistakes are collected.
+    pub(crate) fn server_month(&mut self) -> Limits {
+        limits(
+            self.parse("BUDGET_USD_PER_MONTH", amount).unwrap_or(2_000.0),
+            self.parse("BUDGET_TOKENS_PER_MONTH", whole).unwrap_or(0),
+            self.parse("BUDGET_HOURS_PER_MONTH", amount).unwrap_or(2_000.0),
+        )
+    }
+
+    /// Reads the limits of one installation for a calendar month in UTC; mistakes are collected.
+    fn installation_month(&mut self) -> Limits {
+        limits(
+            self.parse("BUDGET_USD_PER_INSTALLATION_MONTH", amount).unwrap_or(500.0),
+            self.parse("BUDGET_TOKENS_PER_INSTALLATION_MONTH", whole).unwrap_or(0),
+            self.parse("BUDGET_HOURS_PER_INSTALLATION_MONTH", amount)
+                .unwrap_or(500.0),
+        )
+    }
+
+    /// Reads the largest limits that a repository may set; mistakes are collected.
+    fn most_budget(&mut self, usual: Budget) -> Budget {
+        Budget {
+            usd_per_task: self.parse("MAX_USD_PER_TASK", amount).unwrap_or(usual.usd_per_task),
+            usd_per_feature: self
+                .parse("MAX_USD_PER_FEATURE", amount)
+                .unwrap_or(usual.usd_per_feature),
+            tokens_per_task: self
+                .parse("MAX_TOKENS_PER_TASK", whole)
+                .unwrap_or(usual.tokens_per_task),
+            tokens_per_feature: self
+                .parse("MAX_TOKENS_PER_FEATURE", whole)
+                .unwrap_or(usual.tokens_per_feature),
+            hours_per_task: self.parse("MAX_HOURS_PER_TASK", amount).unwrap_or(usual.hours_per_task),
+            hours_per_feature: self
+                .parse("MAX_HOURS_PER_FEATURE", amount)
+                .unwrap_or(usual.hours_per_feature),
+        }
+    }
+}
+
+/// The largest amount of money or hours that is accepted.
+const MOST: f64 = 10_000_000.0;
+
+fn amount(text: &str) -> Result<f64, &'static str> {
+    match text.parse::<f64>() {
+        Ok(amount) if (0.0..=MOST).contains(&amount) => Ok(amount),
+        _ => Err("must be a number from 0 to 10000000; 0 means no limit"),
+    }
+}
+
+fn whole(text: &str) -> Result<u64, &'static str> {
+    match text.parse::<u64>() {
+        Ok(count) if count <= 1 << 48 => Ok(count),
+        _ => Err("must be a whole number; 0 means no limit"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{amount, whole};
 
-    fn settings(text: &str) -> RepositorySettings {
-        RepositorySettings::parse(text, &Offer::default()).unwrap()
-    }
-
-    fn allowance() -> Allowance {
-        Allowance {
-            network: NetworkCeiling {
-                allow: vec!["*.corp.example".parse().unwrap()],
-                ..NetworkCeiling::default()
-            },
-            most: Most {
-                turns: 4,
-                budget: Budget {
-                    usd_per_feature: 20.0,
-                    hours_per_task: 1.5,
-                    ..Budget::UNLIMITED
-                },
-                ..Most::default()
-            },
-            ..Allowance::default()
+    #[test]
+    fn what_is_no_amount_is_refused() {
+        for text in ["-1", "nan", "inf", "1e9", "five", ""] {
+            assert!(amount(text).is_err(), "{text}");
         }
-    }
-
-    /// Returns the excess as `setting asked given`, and the settings that hold.
-    fn clamped(text: &str) -> (Vec<String>, RepositorySettings) {
-        let mut settings = settings(text);
-        let found = allowance().clamp(&mut settings);
-        let shown = found.into_iter().map(|excess| match excess {
-            Excess::Number { setting, asked, given } => format!("{setting} {asked} {given}"),
-            Excess::Hosts { closed, .. } => {
-                format!(
-                    "hosts {}",
-                    closed.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
-                )
-            }
-        });
-        (shown.collect(), settings)
-    }
-
-    #[test]
-    fn what_is_above_the_allowance_is_lowered_and_named() {
-        let table: [(&str, &[&str]); 6] = [
-            ("max_turns: 4\nbudget: {usd_per_feature: 20}", &[]),
-            ("max_turns: 5\nbudget: {usd_per_feature: 19.5}", &["max_turns 5 4"]),
-            (
-                "max_turns: 1\nbudget: {usd_per_feature: 20.25}",
-                &["budget.usd_per_feature 20.25 20"],
-            ),
-            ("max_turns: 1\nbudget: {usd_per_feature: 0}", &[]),
-            (
-                "max_turns: 1\nbudget: {usd_per_feature: 1, hours_per_task: 3}",
-                &["budget.hours_per_task 3 1.5"],
-            ),
-            (
-                "max_turns: 1\nbudget: {usd_per_feature: 1}\nnetwork: {allow: [npm.corp.example, evil.example]}",
-                &["hosts evil.example"],
-            ),
-        ];
-        for (text, expected) in table {
-            assert_eq!(clamped(text).0, expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn zero_is_the_servers_limit_and_only_without_one_no_limit() {
-        let (_, held) = clamped("max_turns: 9\nbudget: {usd_per_task: 0, usd_per_feature: 0, hours_per_task: 0}");
-        assert_eq!(held.max_turns, 4);
-        let budget = held.budget;
-        assert_eq!(
-            (budget.usd_per_task, budget.usd_per_feature, budget.hours_per_task),
-            (0.0, 20.0, 1.5)
-        );
-    }
-
-    #[test]
-    fn nothing_that_a_repository_has_without_settings_is_above_the_servers_most() {
-        let server = Allowance {
-            most: Most::SERVER,
-            ..Allowance::default()
-        };
-        assert_eq!(server.clamp(&mut RepositorySettings::default()), Vec::new());
+        assert_eq!(amount("12.5"), Ok(12.5));
+        assert!(whole("1.5").is_err() && whole("-1").is_err());
     }
 }

@@ -10,6 +10,7 @@ mod agent;
 mod ages;
 mod allowance;
 mod budgets;
+mod clamp;
 mod concurrency;
 mod credentials;
 mod github_address;
