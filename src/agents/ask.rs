@@ -194,14 +194,14 @@ fn bounded(problem: &str) -> String {
 mod tests {
     use crate::{
         agents::{
-            Access, Backend, RunError, RunSpec,
+            Backend, RunError, RunSpec,
             answer::{NoAnswer, no_answer},
             ask::Answered,
             backend::BackendKind,
             prompt::Prompt,
             scripted::ScriptedAgent,
         },
-        config::{AgentCommand, ModelSettings, Role},
+        config::{AgentCommand, Role},
     };
     use domain::{
         blocked::{Failure, SpentScript},
@@ -261,7 +261,6 @@ mod tests {
             let backend = Backend {
                 kind: BackendKind::Scripted(agent),
                 agent: AgentCommand::Scripted(script),
-                access: Access::service(ModelSettings::default()),
             };
             backend.ask(spec, read, &CancellationToken::new()).await
         }
