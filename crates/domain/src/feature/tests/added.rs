@@ -630,7 +630,7 @@ fn a_request_for_changes_on_the_feature_pull_request_is_a_task_in_a_wave_of_its_
             pull: FEATURE_PULL,
             opened: unmoved(),
         })),
-        ["publish_wave_check", "living", "ask_person"]
+        ["publish_wave_check", "read_ci", "living", "ask_person"]
     );
     assert_eq!(story.feature.state, State::InReview);
 }

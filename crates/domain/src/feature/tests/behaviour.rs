@@ -43,7 +43,10 @@ fn one_task_goes_from_label_to_review() {
         pull: FEATURE_PULL,
         opened: unmoved(),
     });
-    assert_eq!(kinds(&opened), ["publish_wave_check", "living", "ask_person"]);
+    assert_eq!(
+        kinds(&opened),
+        ["publish_wave_check", "read_ci", "living", "ask_person"]
+    );
     assert_eq!(story.feature.state, State::InReview);
 }
 

@@ -197,7 +197,7 @@ fn closing_the_feature_pull_request_cancels_and_reopening_goes_back_to_review() 
         pull: FEATURE_PULL,
         newer: NewerRun::None,
     });
-    assert_eq!(kinds(&effects), ["wave_gate", "living", "ask_person"]);
+    assert_eq!(kinds(&effects), ["wave_gate", "read_ci", "living", "ask_person"]);
     assert_eq!(story.feature.state, State::InReview);
 }
 
