@@ -41,7 +41,7 @@ pub enum PreLoop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Inquiring {
-    /// They are asked.
+    /// People are asked.
     Ask,
     /// The agent's own default holds.
     Default,
@@ -51,10 +51,10 @@ pub enum Inquiring {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestDemand {
-    /// It waits for a person.
+    /// The Feature waits for a person.
     #[default]
     Required,
-    /// It starts.
+    /// The Feature starts.
     Optional,
 }
 

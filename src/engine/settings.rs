@@ -24,9 +24,9 @@ use std::{
 /// Whether the forge starts workflows on what is pushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workflows {
-    /// It does, as GitHub.
+    /// Workflows start, as on GitHub.
     Start,
-    /// It starts none, as the local forge.
+    /// None start, as on the local forge.
     Never,
 }
 

@@ -39,7 +39,7 @@ pub struct Rule {
 /// Whether AutoBuild's commits are signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commits {
-    /// They are unsigned.
+    /// AutoBuild makes them, unsigned.
     Unsigned,
     /// GitHub makes and signs them.
     Signed,

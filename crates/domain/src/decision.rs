@@ -75,9 +75,9 @@ words! {
 /// Whether a Coach may still ask for commands; it may do so once per turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probing {
-    /// It may ask.
+    /// The Coach has not asked yet.
     Allowed,
-    /// It has asked.
+    /// The Coach has asked.
     Over,
 }
 

@@ -298,13 +298,13 @@ pub struct IntendedChange {
 /// The worth of a test as proof of what a change brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Witness {
-    /// It does.
+    /// The test is a witness.
     Yes,
-    /// It does if it turns red when the functions that it calls are emptied.
+    /// It is one if it turns red when the functions that it calls are emptied.
     OnceNoticed,
-    /// It does if somebody wants the changed behaviour.
+    /// It is one if somebody wants the changed behaviour.
     OnceWanted,
-    /// It does not.
+    /// It is none.
     No,
 }
 

@@ -47,7 +47,7 @@ pub struct LineRemark {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventOutcome {
-    /// Neither.
+    /// Neither good nor bad.
     #[default]
     Neutral,
     /// Approved, passed or merged.

@@ -161,7 +161,6 @@ fn shown(what: &str, uncounted: &str, evidence: &Evidence, max: usize) -> String
             | Absence::TimedOut { .. }
             | Absence::NotReached
             | Absence::CiHeld
-            | Absence::NotInThisVersion
             | Absence::Inline
             | Absence::Unnamed
             | Absence::NoResultByName { .. } => {

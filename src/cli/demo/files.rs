@@ -29,12 +29,14 @@ pub(super) struct DemoFiles {
     pub staying: Staying,
 }
 
+/// How long the demo's files stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Staying {
-    /// They remain after the demo.
+    /// The files remain after the demo.
     Kept,
+    /// The files are deleted when the demo ends.
     Until,
-    /// They are deleted when the demo ends, since there is no work yet.
+    /// The files are deleted when the demo ends, since there is no work yet.
     Empty,
 }
 

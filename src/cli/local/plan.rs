@@ -104,9 +104,9 @@ struct Options {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Mode {
-    /// Yes.
+    /// New tests have to fail without the change.
     Tdd,
-    /// No, but the review says if they do not.
+    /// The review says whether they do.
     Standard,
 }
 

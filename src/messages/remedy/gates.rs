@@ -286,6 +286,6 @@ fn absence(source: Source, reason: &Absence) -> Option<String> {
              Start the check again if it does not start by itself, then resume. `ci: ignore` leaves all checks out"
                 .to_owned()
         }
-        Absence::CiHeld | Absence::NotReached | Absence::NotInThisVersion | Absence::Inline => return None,
+        Absence::CiHeld | Absence::NotReached | Absence::Inline => return None,
     })
 }

@@ -121,9 +121,9 @@ pub enum NamedTest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Touched {
-    /// It does.
+    /// It touches code or tests.
     CodeOrTests,
-    /// It does not.
+    /// It touches only other files.
     Neither,
 }
 

@@ -144,7 +144,7 @@ impl Cause {
 
 fn setup_cause(setup: &Evidence) -> Option<Cause> {
     match setup {
-        Evidence::Passed(_) | Evidence::Absent(Absence::NoCommand | Absence::NotInThisVersion) => None,
+        Evidence::Passed(_) | Evidence::Absent(Absence::NoCommand) => None,
         Evidence::Failed(finding) => Some(Cause::failed(finding)),
         Evidence::Absent(reason) => Some(Cause::Absent(reason.clone())),
     }
@@ -161,11 +161,7 @@ fn tests_cause(kind: TaskType, gates: &GateReport) -> Option<Cause> {
         Evidence::Passed(finding) if !finding.says_failed() => None,
         Evidence::Passed(finding) | Evidence::Failed(finding) if gates.all_excused(finding) => None,
         Evidence::Passed(finding) | Evidence::Failed(finding) => Some(Cause::failed(&gates.held(finding))),
-        Evidence::Absent(Absence::NoCommand | Absence::CouldNotStart { .. } | Absence::NotInThisVersion)
-            if !is_required =>
-        {
-            None
-        }
+        Evidence::Absent(Absence::NoCommand | Absence::CouldNotStart { .. }) if !is_required => None,
         Evidence::Absent(reason) => Some(Cause::Absent(reason.clone())),
     }
 }
@@ -312,7 +308,6 @@ mod tests {
             (Evidence::Passed(finding(0, known(3, 1, 0))), "failed", "failed"),
             (Evidence::Absent(Absence::NoCommand), "absent", "passed"),
             (Evidence::Absent(could_not_start()), "absent", "passed"),
-            (Evidence::Absent(Absence::NotInThisVersion), "absent", "passed"),
             (Evidence::Absent(timed_out()), "absent", "absent"),
             (Evidence::Absent(Absence::NotReached), "absent", "absent"),
         ];

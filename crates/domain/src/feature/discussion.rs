@@ -37,7 +37,7 @@ pub struct EarlierComment {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Older {
-    /// There are none.
+    /// None were left out.
     #[default]
     None,
     /// Some did not fit.

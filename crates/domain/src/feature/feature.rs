@@ -364,7 +364,7 @@ pub enum Commands {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// They have to.
+    /// They have to fail there, or the work goes back.
     #[default]
     Tdd,
     /// The result is only shown.

@@ -203,7 +203,7 @@ pub(super) enum Reach {
     Everything,
     /// Only the pull requests.
     Pulls,
-    /// None.
+    /// No place.
     Nothing,
 }
 
@@ -211,7 +211,7 @@ pub(super) enum Reach {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Suspension {
-    /// It is not.
+    /// Not suspended.
     None,
     /// Suspended: nothing starts until the suspension is lifted.
     Suspended,

@@ -33,9 +33,9 @@ pub struct RemoteWork {
 /// The access that people have to a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It can.
+    /// People with write access can change it.
     Writable,
-    /// It is archived.
+    /// Nobody can change it: it is archived.
     Archived,
 }
 

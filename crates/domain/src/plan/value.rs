@@ -92,12 +92,12 @@ pub fn files(field: &Field<'_>) -> Vec<String> {
     each_once(field, "files", repository_path)
 }
 
-/// The need of an intent for the sentence that wants it.
+/// The need of an intent for the words of the issue that want it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Because {
-    /// It does.
+    /// The intent has to quote them.
     Required,
-    /// It may be its name alone.
+    /// The name alone is enough.
     Optional,
 }
 

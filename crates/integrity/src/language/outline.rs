@@ -197,9 +197,9 @@ pub struct Check {
 /// The outcome that an assertion needs from the others of its test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expects {
-    /// They hold.
+    /// All others hold.
     Success,
-    /// One of them may fail: the test passes if it stops with an error.
+    /// One other may fail: the test passes if it stops with an error.
     Failure,
 }
 
