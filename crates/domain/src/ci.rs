@@ -43,10 +43,10 @@ pub enum CiTreatment {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CiRelease {
-    /// Nobody did.
+    /// Nobody let it run.
     #[default]
     None,
-    /// This person did.
+    /// This person let it run.
     By(User),
 }
 
@@ -129,7 +129,7 @@ pub fn without_held_line(message: &str) -> &str {
 /// The times for which AutoBuild waits for CI, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CiTimes {
-    /// The time between two readings.
+    /// The time between two readings at first. Later it is a tenth of the time since the push.
     pub every: i64,
     /// If no check has appeared this long after the push, no CI ran.
     pub silence: i64,
@@ -151,6 +151,12 @@ impl CiTimes {
         silence: 0,
         ..Self::PRODUCT
     };
+
+    /// Returns when to read again after a reading at `now`.
+    fn next(&self, since: Millis, now: Millis) -> Millis {
+        let age = now.0.saturating_sub(since.0);
+        now.plus(self.every.max(age / 10)).min(since.plus(self.deadline))
+    }
 }
 
 /// The newest check of its name on the commit, reported by someone other than AutoBuild.
@@ -206,9 +212,9 @@ pub enum BeforeChange {
 /// The relation of a check's result to the files of the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pointing {
-    /// It names one, or has annotations.
+    /// The result names a changed file, or has annotations.
     AtFiles,
-    /// It does neither.
+    /// The result names no changed file and has no annotations.
     Nowhere,
 }
 
@@ -245,21 +251,21 @@ const MOST_ITEMS: usize = 20;
 /// deadline, every result is final.
 pub fn reading(checks: &[CiCheck], since: Millis, now: Millis, times: &CiTimes) -> CiReading {
     let late = now >= since.plus(times.deadline);
-    let again = |until: Millis| CiReading::Again(until.min(since.plus(times.deadline)));
+    let next = times.next(since, now);
     let begun = since.plus(times.silence);
     if now < begun && !late {
-        return again(now.plus(times.every).min(begun));
+        return CiReading::Again(next.min(begun));
     }
     if checks.is_empty() {
         return CiReading::Ended(Box::new(none_ran()));
     }
     let runs = checks.iter().any(|check| matches!(check.says, CiSays::Running(_)));
     if runs && !late {
-        return again(now.plus(times.every));
+        return CiReading::Again(next);
     }
     let newest = checks.iter().filter_map(|check| check.at).max();
     if let Some(settled) = newest.map(|at| at.plus(times.every)).filter(|at| now < *at && !late) {
-        return again(settled);
+        return CiReading::Again(settled.min(since.plus(times.deadline)));
     }
     CiReading::Ended(Box::new(ended(checks)))
 }
@@ -267,9 +273,8 @@ pub fn reading(checks: &[CiCheck], since: Millis, now: Millis, times: &CiTimes) 
 /// Returns the outcome if the checks could not be read: read again until the deadline, then absent evidence. It is
 /// never the Player's fault, and never an approval.
 pub fn unreadable(why: &str, since: Millis, now: Millis, times: &CiTimes) -> CiReading {
-    let deadline = since.plus(times.deadline);
-    if now < deadline {
-        return CiReading::Again(now.plus(times.every).min(deadline));
+    if now < since.plus(times.deadline) {
+        return CiReading::Again(times.next(since, now));
     }
     let reason = why.to_owned();
     CiReading::Ended(Box::new(result(Evidence::Absent(Absence::CiUnreadable { reason }))))
@@ -524,7 +529,12 @@ mod tests {
 
     #[test]
     fn what_runs_is_waited_for_until_the_deadline_and_is_then_absent() {
-        assert_eq!(look(&[running(), passed("lint")], 600), CiReading::Again(at(630)));
+        assert_eq!(look(&[running(), passed("lint")], 200), CiReading::Again(at(230)));
+        assert_eq!(
+            look(&[running(), passed("lint")], 600),
+            CiReading::Again(at(660)),
+            "a tenth of its age"
+        );
         assert_eq!(look(&[running()], 1_790), CiReading::Again(at(1_800)));
         let (weight, said) = evidence(look(&[running(), passed("lint")], 1_800));
         assert_eq!(weight, Weight::Required);
