@@ -21,8 +21,10 @@ statements! {
     IS_SPENT = "SELECT name FROM spent WHERE name = $1";
 }
 
-/// PostgreSQL's clock, in milliseconds.
-const SERVER_CLOCK: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now";
+/// PostgreSQL's clock, in milliseconds, with a write: while a server answers reads alone, as a replica that was promoted too
+/// late or one with a full disk does, nobody can renew a lease.
+const SERVER_CLOCK: &str = "INSERT INTO meta (k, v) VALUES ($1, '') ON CONFLICT (k) DO UPDATE SET v = excluded.v \
+                            RETURNING CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now";
 
 /// The key that the write check writes.
 const PROBE: &str = "probe";
@@ -68,12 +70,13 @@ impl Store {
         }
     }
 
-    /// Returns the time of a database that several processes share; `None` if it belongs to this one.
+    /// Returns the time of a database that several processes share and that takes writes now; `None` if it belongs to this
+    /// process.
     pub async fn clock(&self) -> Result<Option<Millis>, StoreError> {
         match self.db.pools {
             Pools::Sqlite { .. } => Ok(None),
             Pools::Postgres(_) => {
-                let row = self.db.row(SERVER_CLOCK, args![]).await?;
+                let row = self.db.row(SERVER_CLOCK, args![PROBE]).await?;
                 row.map(|row| Ok(Millis(row.int("now")?))).transpose()
             }
         }
