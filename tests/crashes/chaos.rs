@@ -71,10 +71,7 @@ struct Lane {
 
 impl Lane {
     async fn prepare(order: Order) -> Self {
-        let mut calms = Vec::new();
-        for story in &Story::slow() {
-            calms.push(calm(story).await);
-        }
+        let calms = futures_util::future::join_all(Story::slow().iter().map(calm)).await;
         let effects = calms.iter().map(|calm| calm.effects.clone()).collect();
         Self {
             draws: Mutex::new(Draws::new(order.seed, possible_faults(), effects)),

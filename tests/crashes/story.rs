@@ -4,6 +4,7 @@ use crate::{
     beside::{MONA, REPO},
     world::{EVE, World},
 };
+use forge::NewCiJob;
 use std::path::Path;
 
 /// The number of the issue.
@@ -152,6 +153,15 @@ const MENDED: &str = r#"
 const TOGETHER: &str =
     "[ ! -f words.sh ] || [ ! -f NOTES.md ] || [ -f both.txt ] || { echo 'not ok 1 - all'; echo 1..1; exit 1; }";
 
+/// A commit status that each push gets.
+const GREEN: NewCiJob<'static> = NewCiJob {
+    app: None,
+    branches: "autobuild/*",
+    name: "build",
+    conclusion: Some("success"),
+    summary: "All is well.",
+};
+
 /// How many remarks there are: two requests, and a rest.
 const REMARKS: usize = 98;
 
@@ -213,6 +223,8 @@ pub struct Story {
     /// Its settings, and how its tests end.
     settings: &'static str,
     tests: &'static str,
+    /// The jobs of the repository's CI.
+    pub ci: &'static [NewCiJob<'static>],
     /// What people do, one at a time, each when nothing is left to do.
     pub moves: Vec<Move>,
 }
@@ -228,6 +240,7 @@ impl Story {
             player_is_program: false,
             settings: "max_turns: 1\nci: ignore\n",
             tests: "",
+            ci: &[],
             moves: vec![
                 Move::Label,
                 Move::Comment(EVE, 2, "/autobuild resume"),
@@ -253,6 +266,7 @@ impl Story {
             player_is_program: false,
             settings: "ci: ignore\nbudget: { usd_per_task: 4, usd_per_feature: 20 }\n",
             tests: "",
+            ci: &[],
             moves: vec![Move::Label],
         }
     }
@@ -266,6 +280,7 @@ impl Story {
             player_is_program: false,
             settings: "max_turns: 1\nci: ignore\n",
             tests: "",
+            ci: &[],
             moves: vec![
                 Move::Label,
                 Move::Comment(MONA, ISSUE, "/autobuild resume 'All of them.'"),
@@ -293,6 +308,7 @@ impl Story {
             player_is_program: false,
             settings: "merge: human\nci: ignore\ncommits: github\n",
             tests: TOGETHER,
+            ci: &[],
             moves: vec![
                 Move::Label,
                 Move::PushToDefault,
@@ -323,6 +339,7 @@ impl Story {
             player_is_program: false,
             settings: "pre_loop: always\nci: ignore\n",
             tests: "",
+            ci: &[],
             moves: vec![
                 Move::Label,
                 Move::Comment(MONA, ISSUE, "/autobuild help"),
@@ -333,8 +350,22 @@ impl Story {
         }
     }
 
+    /// A Feature that waits for the repository's CI, as long as the product gives that to begin: two minutes a commit.
+    fn checked() -> Self {
+        Self {
+            name: "checked",
+            agents: [PLANNED, SECOND_TURN].concat().replace(MODIFIED, CREATED),
+            pace: Pace::Slow,
+            player_is_program: false,
+            settings: "ci: wait\n",
+            tests: "",
+            ci: &[GREEN],
+            moves: vec![Move::Label],
+        }
+    }
+
     /// The stories in which faults are drawn: slow ones that have every kind of effect together.
-    pub fn slow() -> [Self; 4] {
+    pub fn slow() -> [Self; 5] {
         let slow = |name, story| Self {
             name,
             pace: Pace::Slow,
@@ -352,6 +383,7 @@ impl Story {
             slow("slow_cancelled", cancelled),
             slow("slow_mended", Self::mended()),
             slow("slow_designed", Self::designed()),
+            Self::checked(),
         ]
     }
 

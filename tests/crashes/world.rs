@@ -110,6 +110,7 @@ impl World {
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
         let beside = Beside::new(crate::PRODUCT, folder, &files).await;
         beside.forge.create_user(EVE);
+        beside.forge.set_ci(REPO, story.ci).unwrap();
         let database_url = match place {
             Place::Sqlite => None,
             Place::Postgres | Place::Machines(_) => Some(postgres::database().await),
