@@ -4,7 +4,8 @@ use crate::config::{
     budgets::Budget,
     repository_keys::KEYS,
     repository_values::{
-        Approval, Checks, Commands, CommitsBy, Coverage, Inquiring, Merge, Network, PreLoop, RoleTimeouts, TestDemand,
+        Approval, Checks, Commands, CommitsBy, Coverage, Inquiring, Merge, Network, PreLoop, Remarks, RoleTimeouts,
+        TestDemand,
     },
     role::ByRole,
     shapes::{Offer, Reading},
@@ -110,6 +111,8 @@ pub struct RepositorySettings {
     pub protected_paths: Vec<String>,
     /// The people whose commands AutoBuild follows.
     pub commands: Commands,
+    /// The people whose remarks reach the Coach.
+    pub remarks: Remarks,
     /// The network that the repository's commands may reach.
     pub network: Network,
 }
@@ -146,6 +149,7 @@ impl Default for RepositorySettings {
             budget: Budget::default(),
             protected_paths: Vec::new(),
             commands: Commands::default(),
+            remarks: Remarks::default(),
             network: Network::default(),
         }
     }
@@ -223,7 +227,7 @@ mod tests {
     use crate::config::{
         Mode, Records, Role, json_schema,
         repository_keys::KEYS,
-        repository_values::{Approval, CommitsBy, Depth, Inquiring, Merge, Permission, PreLoop, TestDemand},
+        repository_values::{Approval, CommitsBy, Depth, Inquiring, Merge, Permission, PreLoop, Remarks, TestDemand},
         shapes::Offer,
     };
     use domain::ci::CiPolicy;
@@ -284,11 +288,12 @@ mod tests {
              commands: {permission: admin}\npre_loop: always\ninquiries: default\nmode: standard\nchecks: {depth: quick}\nci: ignore\nrecords: keep\nwaived: success\ncommits: github\n\
              model: {player: gpt-x, coach: strong}\nagent_turns: 9\n\
              test_report: ./out//junit.xml\ncoverage: {command: make cov, file: lcov.info, threshold: 75}\n\
-             setup_timeout: 45m\ntest_timeout: 90\ntitles: '{type}: {subject}'\ntests: optional\n",
+             setup_timeout: 45m\ntest_timeout: 90\ntitles: '{type}: {subject}'\ntests: optional\nremarks: anyone\n",
         );
         assert_eq!((settings.setup_timeout, settings.test_timeout), (2_700, 90));
         assert_eq!(settings.titles.to_string(), "{type}: {subject}");
         assert_eq!(settings.tests, TestDemand::Optional);
+        assert_eq!(settings.remarks, Remarks::Anyone);
         assert_eq!(settings.label, "build");
         assert_eq!(settings.plan_approval, Approval::Never);
         assert_eq!(

@@ -60,6 +60,8 @@ pub(crate) static KEYS: &[Key] = &keys! {
     "budget": Table(BUDGET), "What may be spent; 0 means the server's limit.";
     "protected_paths": Paths, "More paths that no Player may change.";
     "commands": Table(COMMANDS), "Who is obeyed.";
+    "remarks": OneOf(&["write", "anyone"]),
+        "Whose remarks on a task's pull request reach the Coach: those of people with write access, or of anyone.";
     "network": Table(NETWORK), "What commands and agents may reach.";
 };
 

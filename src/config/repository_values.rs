@@ -47,6 +47,17 @@ pub enum Inquiring {
     Default,
 }
 
+/// Whose remarks on pull requests the Coach reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remarks {
+    /// Those of people with write access.
+    #[default]
+    Write,
+    /// Those of everybody who may comment.
+    Anyone,
+}
+
 /// Whether a Feature may start if no command is found that runs the repository's tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

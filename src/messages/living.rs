@@ -25,6 +25,7 @@ use domain::{
     task::{Origin, Task},
     wave,
 };
+use text::visible::HiddenParts;
 
 pub fn living(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| comment(feature, spending, links, measure))
@@ -90,6 +91,7 @@ fn with_plan(
         untrusted::quote(&version.plan.description, measure.text),
         waits,
         size(version, waves.groups.len(), links),
+        hidden_parts(feature),
         discussion(feature),
         money(spending),
         graph::waves(feature, &waves.added_edges),
@@ -283,6 +285,25 @@ pub(super) fn size(version: &PlanVersion, waves: usize, links: &Links) -> String
 }
 
 /// Returns the number of comments that agents read besides the issue; empty if there were none.
+/// Says what agents do not read of an issue by people without write access, and what they read of it besides the first sight.
+pub(super) fn hidden_parts(feature: &Feature) -> String {
+    let HiddenParts { hidden, opened } = feature.snapshot.parts;
+    let taken_out = count(hidden, "part");
+    let blocks = count(opened, "collapsed block");
+    let read = match (hidden, opened) {
+        (0, 0) => return String::new(),
+        (_, 0) => {
+            format!("without {taken_out} of it that this page does not show (comments, alt texts, titles, attributes)")
+        }
+        (0, _) => format!("with the content of {blocks}"),
+        (_, _) => format!(
+            "without {taken_out} of it that this page does not show (comments, alt texts, titles, attributes), and with \
+             the content of {blocks}"
+        ),
+    };
+    format!("Someone without write access wrote the issue. Agents read it {read}.")
+}
+
 pub(super) fn discussion(feature: &Feature) -> String {
     let discussion = &feature.snapshot.discussion;
     let read = match discussion.comments.len() {

@@ -183,6 +183,29 @@ async fn an_issue_by_someone_without_write_access_always_waits() {
     world.end().await;
 }
 
+/// A body with words that only its source shows, and a collapsed block.
+const HALF_HIDDEN: &str = "Say hello. <!-- unseen 1 -->\n\n![unseen 2](x.png 'unseen 3')\n\n[//]: # (unseen 4)\n\n\
+                           <details>\n<summary>Log</summary>\n\nIt says nothing.\n\n</details>\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_read_what_the_page_shows_of_an_issue_by_someone_without_write_access() {
+    for (login, hides) in [(READER, true), (WRITER, false)] {
+        let planner = format!("cat > \"$WORLD/prompt\"\ncat <<'END'\n{}\nEND\n", Plan::one().json());
+        let setup = Setup::new().settings("plan_approval: always");
+        let world = setup.command(Role::Planner, &planner).build().await;
+        world.open_issue(login, HALF_HIDDEN);
+        world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+        world.settle().await;
+        let told = std::fs::read_to_string(world.folder().join("prompt")).unwrap();
+        assert_eq!(told.contains("unseen"), !hides, "{login}: {told}");
+        assert!(told.contains("Log\n") && told.contains("It says nothing."), "{told}");
+        let said = "without 3 parts of it that this page does not show (comments, alt texts, titles, attributes), and with \
+                    the content of 1 collapsed block.";
+        assert_eq!(world.living().await.contains(said), hides, "{login}");
+        world.end().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_setting_with_a_mistake_is_answered_with_its_place_and_nothing_starts() {
     let world = Setup::new().settings("max_turn: 3\nmerge: maybe").build().await;

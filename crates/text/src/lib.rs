@@ -16,6 +16,7 @@ pub mod secret;
 pub mod shell_command;
 pub mod shorten;
 pub mod usage;
+pub mod visible;
 pub mod words;
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ use domain::{
     feature::{EarlierComment, Snapshot, Trust, Wanted, command::Refusal, event::Event},
     ids::{FeatureKey, Millis, User, UserId},
 };
+use text::visible::{HiddenParts, VisibleText, visible_text};
 use tokio::sync::SemaphorePermit;
 
 /// Returns whether the label may start a Feature, as far as that is known without asking GitHub.
@@ -254,9 +255,11 @@ pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Res
         }
     }
     let discussion = discussion::before(&mut writers, issue, labelled_at).await?;
+    let VisibleText { text, parts } = readable(issue.body.as_deref().unwrap_or_default(), trust);
     Ok(Ok(Snapshot {
         title: issue.title.clone(),
-        body: issue.body.clone().unwrap_or_default(),
+        body: text,
+        parts,
         author,
         labelled_by: origin.sender.user.clone(),
         at: engine.now(),
@@ -265,6 +268,18 @@ pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Res
         wanted: Wanted::default(),
         discussion,
     }))
+}
+
+/// Returns what agents read of a body: all of it if people with write access wrote it, else what GitHub shows, so that
+/// whoever approves the plan has seen the same.
+fn readable(body: &str, trust: Trust) -> VisibleText {
+    match trust {
+        Trust::Writers => VisibleText {
+            text: body.to_owned(),
+            parts: HiddenParts::default(),
+        },
+        Trust::Others => visible_text(body),
+    }
 }
 
 fn trust_in(may_write: bool) -> Trust {

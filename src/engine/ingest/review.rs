@@ -2,14 +2,14 @@
 //! each reviewer's permission.
 
 use crate::{
-    config::Permission,
+    config::{Permission, Remarks},
     engine::{
         ingest::{
             branches_and_pulls::{of_pull, person},
             context::{InboundContext, fact},
             right,
             right::{Right, no_permission},
-            saying::{Saying, permission},
+            saying::{Saying, permission, settings},
         },
         job::{Done, EffectError},
     },
@@ -31,7 +31,7 @@ use domain::{
     problem::Problem,
     task::{HumanReview, PersonDid},
 };
-use text::shorten;
+use text::{shorten, visible::visible_text};
 
 /// The longest text of a review that agents get, in characters.
 const MAX_BODY: usize = 20_000;
@@ -154,9 +154,18 @@ impl<'a> About<'a> {
                 commit: self.review.commit.clone(),
             },
             (ReviewState::Approved, ReviewerRight::Writes) => PersonDid::WithdrawChanges { until: id },
+            (
+                ReviewState::Approved | ReviewState::ChangesRequested | ReviewState::Commented,
+                ReviewerRight::Speaks(_),
+            ) if settings(&self.feature).remarks == Remarks::Write => {
+                return Ok(None);
+            }
             (ReviewState::Approved | ReviewState::ChangesRequested, ReviewerRight::Speaks(_))
             | (ReviewState::Commented, _) => {
-                let remarks = self.content(Severity::NiceToHave, said).await?;
+                let mut remarks = self.content(Severity::NiceToHave, said).await?;
+                if let ReviewerRight::Speaks(_) = standing {
+                    remarks.items.iter_mut().for_each(keep_visible);
+                }
                 if remarks.items.is_empty() {
                     return Ok(None);
                 } else {
@@ -252,6 +261,13 @@ impl<'a> About<'a> {
         let fact = fact(engine, event, cause, &self.context.origin.sender.user);
         engine.apply(&self.feature.key, fact, None).await?;
         Ok(())
+    }
+}
+
+/// Takes out of a remark what GitHub does not show of it.
+fn keep_visible(remark: &mut Issue) {
+    if let Problem::Remark { text, .. } = &mut remark.problem {
+        *text = visible_text(text).text;
     }
 }
 

@@ -42,8 +42,12 @@ pub struct Saying<'a> {
 
 /// Returns the permission that the Feature's settings require for commands.
 pub fn permission(feature: &Feature) -> Permission {
-    serde_json::from_value::<RepositorySettings>(feature.settings.clone())
-        .map_or(Permission::Write, |settings| settings.commands.permission)
+    settings(feature).commands.permission
+}
+
+/// Returns the repository's settings as the Feature last read them. What cannot be read has its defaults.
+pub fn settings(feature: &Feature) -> RepositorySettings {
+    serde_json::from_value(feature.settings.clone()).unwrap_or_default()
 }
 
 impl Saying<'_> {

@@ -332,6 +332,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
             requested_at: Millis(0),
             trust: Trust::Writers,
             wanted: Wanted::Plan,
+            parts: text::visible::HiddenParts::default(),
             discussion: Discussion::default(),
         },
         rules: rules(),

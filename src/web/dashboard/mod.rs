@@ -438,6 +438,7 @@ mod tests {
             requested_at: Millis(0),
             trust: Trust::Writers,
             wanted: Wanted::Plan,
+            parts: text::visible::HiddenParts::default(),
             discussion: Discussion::default(),
         };
         let rules = Rules {

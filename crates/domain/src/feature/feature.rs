@@ -19,6 +19,7 @@ use crate::{
     titles::TitleForm,
 };
 use serde::{Deserialize, Serialize};
+use text::visible::HiddenParts;
 
 /// A Feature, with everything that was said and done about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -259,8 +260,11 @@ impl Feature {
 pub struct Snapshot {
     /// Its title.
     pub title: String,
-    /// Its body.
+    /// Its body. If someone without write access wrote it, only what GitHub shows of it.
     pub body: String,
+    /// The parts of the body that GitHub does not show at first sight, if someone without write access wrote it.
+    #[serde(default)]
+    pub parts: HiddenParts,
     /// Who opened it.
     pub author: User,
     /// Who labelled it.

@@ -150,6 +150,7 @@ pub fn new(rules: Rules) -> Step {
         requested_at: AT,
         trust: Trust::Writers,
         wanted: Wanted::Plan,
+        parts: text::visible::HiddenParts::default(),
         discussion: Discussion::default(),
     };
     labelled(key(), InstallationId(3), snapshot, rules)

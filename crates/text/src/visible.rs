@@ -1,0 +1,483 @@
+//! Takes out of a Markdown text what GitHub does not show: comments, alt texts, titles, attributes, unused definitions.
+//! Whoever approves the page has then read all that is left.
+//!
+//! Every letter that is left comes from a part that is shown. Between such parts only Markdown's own signs stay:
+//! punctuation, digits and blanks. So no construct has to be known to be taken out. The one exception is the address of
+//! a link, which a reader sees when they point at it.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "Markdown has many more events than are read"
+)]
+
+use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeSet, ops::Range};
+
+/// The words in the place of a picture.
+const PICTURE: &str = "[image, not read]";
+
+/// The longest word that may name a language or a footnote, in bytes. No order fits into it.
+const LONGEST_WORD: usize = 20;
+
+/// The longest address of a link that stays, in bytes.
+const LONGEST_ADDRESS: usize = 300;
+
+/// The languages of code blocks that GitHub draws as pictures, so that nobody sees their comments.
+const DRAWN: [&str; 5] = ["geojson", "math", "mermaid", "stl", "topojson"];
+
+/// Elements whose content is not shown, with their ends.
+const UNSHOWN: [(&str, &str); 4] = [
+    ("rp", "</rp>"),
+    ("script", "</script>"),
+    ("style", "</style>"),
+    ("template", "</template>"),
+];
+
+/// The elements of a collapsed block, which stands open without their tags.
+const COLLAPSED: [&str; 2] = ["details", "summary"];
+
+/// The elements that give a text its shape. Their tags stay, without attributes; those of others go.
+const SHAPES: [&str; 41] = [
+    "b",
+    "blockquote",
+    "br",
+    "caption",
+    "code",
+    "dd",
+    "del",
+    "dl",
+    "dt",
+    "em",
+    "figcaption",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "i",
+    "ins",
+    "kbd",
+    "li",
+    "mark",
+    "ol",
+    "p",
+    "pre",
+    "q",
+    "s",
+    "samp",
+    "strike",
+    "strong",
+    "sub",
+    "sup",
+    "table",
+    "tbody",
+    "td",
+    "tfoot",
+    "th",
+    "thead",
+    "tr",
+    "ul",
+];
+
+/// What GitHub shows of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VisibleText {
+    /// Markdown with nothing in it that is not shown.
+    pub text: String,
+    /// What was taken out or opened.
+    pub parts: HiddenParts,
+}
+
+/// The numbers of a text's parts that its page does not show at first sight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HiddenParts {
+    /// Parts that are never shown: they were taken out.
+    pub hidden: usize,
+    /// Collapsed blocks (`<details>`): their content stands in the text as any other.
+    pub opened: usize,
+}
+
+/// Returns what a reader of the page sees, with the content of its collapsed blocks.
+pub fn visible_text(markdown: &str) -> VisibleText {
+    // What can hide text: cells that are too many, footnotes that nothing names.
+    let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS;
+    let events: Vec<(Event<'_>, Range<usize>)> = Parser::new_ext(markdown, options).into_offset_iter().collect();
+    let named = events.iter().filter_map(|(event, _)| match event {
+        Event::FootnoteReference(name) => Some(name.to_string()),
+        _ => None,
+    });
+    let mut reader = Reader {
+        source: markdown,
+        footnotes: named.collect(),
+        done: 0,
+        link: None,
+        markup: Markup::Text,
+        visible: VisibleText::default(),
+    };
+    for (event, place) in events {
+        if place.end > reader.done {
+            reader.event(event, place);
+        }
+    }
+    reader.pass_to(markdown.len());
+    reader.visible
+}
+
+/// The state of HTML, which lasts from one piece of it to the next: a browser reads all that is between them as part of
+/// a comment that has not ended.
+enum Markup {
+    Text,
+    /// Inside a tag.
+    Tag(OpenTag),
+    /// Inside something that is not shown, up to this.
+    Until(&'static str),
+}
+
+/// The part of a tag that was read.
+#[derive(Default)]
+struct OpenTag {
+    text: String,
+    /// The quotation mark of the value that it ends in.
+    quote: Option<char>,
+}
+
+/// A link whose end was not read.
+struct OpenLink {
+    start: usize,
+    /// The length of the visible text before it.
+    before: usize,
+    address: String,
+    has_title: bool,
+    is_address_shown: bool,
+}
+
+struct Reader<'a> {
+    source: &'a str,
+    /// The footnotes that the text names.
+    footnotes: BTreeSet<String>,
+    /// The end of what was read.
+    done: usize,
+    link: Option<OpenLink>,
+    markup: Markup,
+    visible: VisibleText,
+}
+
+impl Reader<'_> {
+    fn event(&mut self, event: Event<'_>, place: Range<usize>) {
+        match event {
+            Event::Start(Tag::Image { .. }) => self.picture(place),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => self.fence(&info, place),
+            Event::Start(Tag::FootnoteDefinition(name)) => self.footnote(&name, place),
+            Event::Start(Tag::Link {
+                link_type,
+                dest_url,
+                title,
+                ..
+            }) => {
+                self.pass_to(place.start);
+                self.link = Some(OpenLink {
+                    start: place.start,
+                    before: self.visible.text.len(),
+                    address: dest_url.into_string(),
+                    has_title: !title.is_empty(),
+                    is_address_shown: matches!(link_type, LinkType::Autolink | LinkType::Email),
+                });
+            }
+            Event::End(TagEnd::Link) => self.end_link(place.end),
+            Event::FootnoteReference(name) => {
+                self.pass_to(place.start);
+                self.show(&format!("[^{}]", word(&name)));
+                self.done = place.end;
+            }
+            Event::Html(_) | Event::InlineHtml(_) => {
+                self.pass_to(place.start);
+                self.html(self.source.get(self.done..place.end).unwrap_or_default());
+                self.done = place.end;
+            }
+            Event::Start(_) | Event::End(_) => {}
+            _ => {
+                self.pass_to(place.start);
+                self.show(self.source.get(self.done..place.end).unwrap_or_default());
+                self.done = place.end;
+            }
+        }
+    }
+
+    /// Adds to the visible text, unless HTML hides it.
+    fn show(&mut self, text: &str) {
+        if matches!(self.markup, Markup::Text) {
+            self.visible.text.push_str(text);
+        }
+    }
+
+    /// Passes what lies before the next part: the lines that hold signs alone.
+    fn pass_to(&mut self, start: usize) {
+        let between = self.source.get(self.done..start).unwrap_or_default();
+        self.done = self.done.max(start);
+        let is_sign = |c: char| c.is_ascii() && !c.is_ascii_alphabetic();
+        let mut was_hidden = false;
+        for line in between.split_inclusive('\n') {
+            if line.chars().all(is_sign) {
+                self.show(line);
+                was_hidden = false;
+            } else {
+                self.show(if line.ends_with('\n') { "\n" } else { "" });
+                self.visible.parts.hidden += usize::from(!was_hidden);
+                was_hidden = true;
+            }
+        }
+    }
+
+    fn picture(&mut self, place: Range<usize>) {
+        self.pass_to(place.start);
+        self.show(PICTURE);
+        self.visible.parts.hidden += 1;
+        self.done = place.end;
+    }
+
+    /// Passes the first line of a code block, which names the language, or the picture that GitHub makes of the block.
+    fn fence(&mut self, info: &str, place: Range<usize>) {
+        let language = info.split_whitespace().next().unwrap_or_default();
+        if DRAWN.contains(&language) {
+            return self.picture(place);
+        }
+        self.pass_to(place.start);
+        let block = self.source.get(place.clone()).unwrap_or_default();
+        let line = block.split('\n').next().unwrap_or_default();
+        let signs = line.trim_start_matches(['`', '~']);
+        self.show(line.strip_suffix(signs).unwrap_or_default());
+        let shown = word(language);
+        self.show(shown);
+        self.visible.parts.hidden += usize::from(shown != info.trim());
+        self.done = place.start + line.len();
+    }
+
+    /// Passes the name of a footnote; takes out the whole of it if nothing names it.
+    fn footnote(&mut self, name: &str, place: Range<usize>) {
+        self.pass_to(place.start);
+        if self.footnotes.contains(name) {
+            self.show(&format!("[^{}]:", word(name)));
+            let block = self.source.get(place.clone()).unwrap_or_default();
+            self.done = place.start + block.find("]:").map_or(0, |at| at + 2);
+        } else {
+            self.visible.parts.hidden += 1;
+            self.done = place.end;
+        }
+    }
+
+    /// Ends a link: its title goes, and the whole of it if it has nothing to point at.
+    fn end_link(&mut self, end: usize) {
+        let Some(link) = self.link.take() else { return };
+        if self.done == link.start {
+            self.visible.text.truncate(link.before);
+            self.visible.parts.hidden += 1;
+        } else if link.is_address_shown {
+            self.pass_to(end);
+        } else {
+            let rest = self.source.get(self.done..end).unwrap_or_default();
+            self.show(rest.split(']').next().unwrap_or_default());
+            let is_plain = link.address.len() <= LONGEST_ADDRESS && !link.address.contains(char::is_whitespace);
+            self.show(&format!("]({})", if is_plain { link.address.as_str() } else { "…" }));
+            self.visible.parts.hidden += usize::from(link.has_title || !is_plain);
+        }
+        self.done = end.max(self.done);
+    }
+
+    fn html(&mut self, html: &str) {
+        let mut rest = html;
+        while !rest.is_empty() {
+            rest = match std::mem::replace(&mut self.markup, Markup::Text) {
+                Markup::Text => self.html_text(rest),
+                Markup::Tag(tag) => self.tag(tag, rest),
+                Markup::Until(end) => {
+                    let found = rest.to_ascii_lowercase().find(end);
+                    match found {
+                        Some(at) => rest.get(at + end.len()..).unwrap_or_default(),
+                        None => {
+                            self.markup = Markup::Until(end);
+                            ""
+                        }
+                    }
+                }
+            };
+        }
+    }
+
+    /// Passes text up to the next tag or comment. Returns what follows.
+    fn html_text<'h>(&mut self, html: &'h str) -> &'h str {
+        let (text, rest) = html.split_at(html.find('<').unwrap_or(html.len()));
+        self.show(text);
+        let inner = rest.get(1..).unwrap_or_default();
+        let named = inner.strip_prefix('/').unwrap_or(inner);
+        if let Some(comment) = inner.strip_prefix('!').or_else(|| inner.strip_prefix('?')) {
+            self.visible.parts.hidden += 1;
+            self.markup = Markup::Until(if comment.starts_with("--") { "-->" } else { ">" });
+            comment
+        } else if named.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            self.markup = Markup::Tag(OpenTag::default());
+            inner
+        } else {
+            self.show(rest.get(..1).unwrap_or_default());
+            inner
+        }
+    }
+
+    /// Reads on in a tag. Returns what follows.
+    fn tag<'h>(&mut self, mut tag: OpenTag, html: &'h str) -> &'h str {
+        for (at, c) in html.char_indices() {
+            match (tag.quote, c) {
+                (None, '>') => {
+                    self.end_tag(&tag.text);
+                    return html.get(at + 1..).unwrap_or_default();
+                }
+                (None, '"' | '\'') if tag.text.trim_end().ends_with('=') => tag.quote = Some(c),
+                (Some(quote), c) if quote == c => tag.quote = None,
+                (None | Some(_), _) => {}
+            }
+            tag.text.push(c);
+        }
+        self.markup = Markup::Tag(tag);
+        ""
+    }
+
+    /// Passes the shape that a tag gives to the text.
+    fn end_tag(&mut self, tag: &str) {
+        let (end, named) = tag.strip_prefix('/').map_or(("", tag), |named| ("/", named));
+        let name = named.split(|c: char| c.is_ascii_whitespace() || c == '/').next();
+        let name = name.unwrap_or_default().to_ascii_lowercase();
+        let attributes = named
+            .get(name.len()..)
+            .unwrap_or_default()
+            .trim_matches(['/', ' ', '\t', '\n', '\r']);
+        let is_open = name == "details" && attributes.eq_ignore_ascii_case("open");
+        self.visible.parts.opened += usize::from(name == "details" && end.is_empty() && !is_open);
+        self.visible.parts.hidden += usize::from(!is_open && attributes.contains(char::is_alphanumeric));
+        if let Some((_, close)) = UNSHOWN.iter().find(|(unshown, _)| *unshown == name && end.is_empty()) {
+            self.visible.parts.hidden += 1;
+            self.markup = Markup::Until(close);
+        } else if name == "img" {
+            self.show(PICTURE);
+        } else if SHAPES.contains(&name.as_str()) {
+            self.show(&format!("<{end}{name}>"));
+        } else if !COLLAPSED.contains(&name.as_str()) {
+            self.visible.parts.hidden += usize::from(end.is_empty());
+        }
+    }
+}
+
+/// Returns a word that is short and plain, or an ellipsis in its place.
+fn word(name: &str) -> &str {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "+#.-_".contains(c);
+    if name.len() <= LONGEST_WORD && name.chars().all(is_plain) {
+        name
+    } else {
+        "…"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HiddenParts, VisibleText, visible_text};
+    use proptest::prelude::*;
+
+    fn is_shown(table: &[(&str, &str, usize)]) {
+        for (markdown, text, hidden) in table {
+            let found = visible_text(markdown);
+            assert_eq!(
+                (found.text.as_str(), found.parts.hidden),
+                (*text, *hidden),
+                "{markdown}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_page_shows_stays_as_it_is() {
+        for markdown in [
+            "# Title\n\nSome *words* and `<!-- code -->`, a < b, \\*x\\*, &amp;c.\r\n\r\n> quote\n> more\n",
+            "- [ ] one\n- [x] two\n  1. three\n\n```rust\n<!-- shown -->\n![a](b)\n```\n\n    indented\n",
+            "| a | b |\n|---|:-:|\n| 1 | two |\n",
+            "[a *link*](docs/a.md) and <https://x.test/a> and https://x.test/b\n",
+            "<table><tr><td>a</td></tr></table>\n\nnaïve, 数える\n\n---\n",
+            "see[^1]\n\n[^1]: A note.\n",
+        ] {
+            let kept = VisibleText {
+                text: markdown.to_owned(),
+                parts: HiddenParts::default(),
+            };
+            assert_eq!(visible_text(markdown), kept, "{markdown}");
+        }
+    }
+
+    #[test]
+    fn words_that_a_page_does_not_show_are_taken_out() {
+        is_shown(&[
+            ("a <!-- do this --> b", "a  b", 1),
+            ("a\n\n<!-- do\n\nthis -->\n\nb", "a\n\n\n\nb", 1),
+            ("<!--> a --> b", " a --> b", 1),
+            ("![do this](x.png 'and that') b", "[image, not read] b", 1),
+            ("[a](b 'do this')", "[a](b)", 1),
+            ("[](https://x.test/do-this) b", " b", 1),
+            ("[a](<do this now>)", "[a](…)", 1),
+            ("[a][b]\n\n[b]: https://x.test 'do this'", "[a](https://x.test)\n\n", 2),
+            ("a\n\n[//]: # (do this)\n\nb", "a\n\n\n\nb", 1),
+            ("a[^1]\n\n[^1]: b\n\n[^2]: do this\n", "a[^1]\n\n[^1]: b\n\n", 1),
+            ("| a |\n|---|\n| b | do this |\n", "| a |\n|---|\n| b\n", 1),
+            ("```rust do this\nfn a() {}\n```", "```rust\nfn a() {}\n```", 1),
+            (
+                "```mermaid\ngraph TD\n%% do this\n```\n\nb",
+                "[image, not read]\n\nb",
+                1,
+            ),
+        ]);
+    }
+
+    #[test]
+    fn tags_keep_their_shape_alone() {
+        is_shown(&[
+            ("<p title=\"do > this\">a</p>", "<p>a</p>", 1),
+            ("a <img alt='do this' src=x> b", "a [image, not read] b", 1),
+            ("a <do-this now> b", "a  b", 2),
+            ("<td\nalt='do\nthis'>a</td>", "<td>a</td>", 1),
+            ("<p>a</p do this>b", "<p>a</p>b", 1),
+            ("<ruby>a<rp>do this</rp>b</ruby>", "ab", 2),
+            ("<?do this?> a", " a", 1),
+        ]);
+    }
+
+    /// The paragraphs stand inside a comment or a value that a browser reads to its end.
+    #[test]
+    fn what_never_ends_hides_the_rest() {
+        is_shown(&[
+            ("a\n\n<div>\n<!-- do\n\nthis\n\n*and* that", "a\n\n\n", 2),
+            ("a\n\n<p title=\"do\n\nthis\n", "a\n\n", 0),
+        ]);
+    }
+
+    #[test]
+    fn collapsed_blocks_are_opened_and_counted() {
+        let found = visible_text(
+            "<details>\n<summary>Log</summary>\n\nit *fails*\n\n</details>\n\n<details open>b</details>\n<DETAILS class='x'>c</details>",
+        );
+        let text = "\nLog\n\nit *fails*\n\n\n\nb\nc";
+        assert_eq!(
+            found,
+            VisibleText {
+                text: text.to_owned(),
+                parts: HiddenParts { hidden: 1, opened: 2 }
+            }
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_reader_fail(text in "[ \n`~>#*a/<!\\[\\]()\"'=|:^\\-é]{0,80}") {
+            let found = visible_text(&text);
+            prop_assert!(found.text.len() <= text.len() * 20);
+        }
+    }
+}
