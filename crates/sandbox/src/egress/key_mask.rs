@@ -1,22 +1,42 @@
-//! Masks the key where an answer repeats it, also where it is split over pieces.
+//! Masks the key where an answer repeats it, also where it is split over pieces, escaped or encoded.
+
+use text::secret::encodings;
 
 /// The shortest key that is masked, in bytes. A shorter one could appear in answers by chance.
 const LEAST_KEY: usize = 8;
 
-/// A key, and the end of the last piece, which may be its beginning.
+/// The most backslashes before a character of the key: texts within texts are escaped again.
+const MOST_BACKSLASHES: usize = 8;
+
+/// The key in every form in which it is looked for, and the end of the last piece, which may be its beginning.
 #[derive(Debug)]
 pub(super) struct KeyMask {
-    key: Vec<u8>,
+    forms: Vec<Vec<u8>>,
     held: Vec<u8>,
 }
 
+/// How much of a key stands at the start of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Spelled {
+    No,
+    /// Its beginning, up to the end of the text.
+    Begun,
+    /// All of it, in so many bytes.
+    Whole(usize),
+}
+
 impl KeyMask {
-    /// Masks the key in this header's value.
+    /// Masks the key in this header's value: as it is, in hexadecimal and in base64, each character of these in any
+    /// spelling that JSON, an address or HTML has for it.
     pub(super) fn of(header: &str) -> Self {
-        let key = header.strip_prefix("Bearer ").unwrap_or(header).as_bytes();
-        let key = if key.len() < LEAST_KEY { &[] } else { key };
+        let key = header.strip_prefix("Bearer ").unwrap_or(header);
+        let mut forms = Vec::new();
+        if key.len() >= LEAST_KEY {
+            forms.push(key.as_bytes().to_vec());
+            forms.extend(encodings(key).into_iter().map(String::into_bytes));
+        }
         Self {
-            key: key.to_vec(),
+            forms,
             held: Vec::new(),
         }
     }
@@ -31,31 +51,72 @@ impl KeyMask {
     pub(super) fn pass(&mut self, piece: &[u8]) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.held);
         bytes.extend_from_slice(piece);
-        if self.key.is_empty() {
-            return bytes;
-        }
-        let windows = (0..).zip(bytes.windows(self.key.len()));
-        let places: Vec<usize> = windows
-            .filter(|(_, part)| *part == self.key)
-            .map(|(at, _)| at)
-            .collect();
-        for at in places {
-            let key = bytes.iter_mut().skip(at).take(self.key.len());
-            key.for_each(|byte| *byte = b'*');
-        }
-        let mut lengths = (1..self.key.len()).rev();
-        let begins = lengths.find(|length| self.key.get(..*length).is_some_and(|begin| bytes.ends_with(begin)));
-        self.held = bytes.split_off(bytes.len() - begins.unwrap_or(0));
+        let begun = self.mask(&mut bytes, Spelled::Begun);
+        self.held = bytes.split_off(begun);
         bytes
     }
 
     /// Returns what was held back, once nothing follows.
     pub(super) fn end(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.held)
+        let mut bytes = std::mem::take(&mut self.held);
+        self.mask(&mut bytes, Spelled::No);
+        bytes
     }
 
     pub(super) fn holds_nothing(&self) -> bool {
         self.held.is_empty()
+    }
+
+    /// Masks the key up to the first place where this much of it stands. Returns that place, or the end.
+    fn mask(&self, bytes: &mut [u8], stop: Spelled) -> usize {
+        let mut at = 0;
+        while let Some(rest) = bytes.get_mut(at..).filter(|rest| !rest.is_empty()) {
+            let found = self.forms.iter().map(|form| spelled(form, rest)).max();
+            at += match found.unwrap_or(Spelled::No) {
+                Spelled::Whole(length) => {
+                    rest.iter_mut().take(length).for_each(|byte| *byte = b'*');
+                    length
+                }
+                Spelled::Begun if stop == Spelled::Begun => return at,
+                Spelled::Begun | Spelled::No => 1,
+            };
+        }
+        at
+    }
+}
+
+fn spelled(form: &[u8], text: &[u8]) -> Spelled {
+    let mut length = 0;
+    for byte in form {
+        match character(*byte, text.get(length..).unwrap_or_default()) {
+            Spelled::Whole(more) => length += more,
+            short @ (Spelled::Begun | Spelled::No) => return short,
+        }
+    }
+    Spelled::Whole(length)
+}
+
+/// Looks for one character at the start of a text: as it is, behind backslashes, or by its number.
+fn character(byte: u8, text: &[u8]) -> Spelled {
+    let slashes = text
+        .iter()
+        .take(MOST_BACKSLASHES)
+        .take_while(|one| **one == b'\\')
+        .count();
+    let rest = text.get(slashes..).unwrap_or_default();
+    let numbered = match (rest.first(), slashes) {
+        (None, _) => return Spelled::Begun,
+        (Some(first), _) if *first == byte => return Spelled::Whole(slashes + 1),
+        (Some(b'u' | b'U' | b'x' | b'X'), 1..) => vec![format!("u{byte:04x}"), format!("x{byte:02x}")],
+        (Some(b'%' | b'&'), 0) => vec![format!("%{byte:02x}"), format!("&#{byte};"), format!("&#x{byte:x};")],
+        (Some(_), _) => return Spelled::No,
+    };
+    let is_same = |(one, other): (u8, &u8)| one.eq_ignore_ascii_case(other);
+    let fits = |number: &&String| number.bytes().zip(rest).all(is_same);
+    match numbered.iter().find(fits) {
+        None => Spelled::No,
+        Some(number) if rest.len() < number.len() => Spelled::Begun,
+        Some(number) => Spelled::Whole(slashes + number.len()),
     }
 }
 
@@ -71,12 +132,29 @@ mod tests {
         String::from_utf8(passed).unwrap()
     }
 
-    const SAID: [(&str, &str, &str); 5] = [
+    const SAID: [(&str, &str, &str); 10] = [
         ("no such key: sk-12345678", "sk-12345678", "no such key: ***********"),
         ("sk-12345678sk-12345678", "Bearer sk-12345678", "**********************"),
         ("sk-1234567 is another", "sk-12345678", "sk-1234567 is another"),
         ("nothing of it: sk-", "sk-12345678", "nothing of it: sk-"),
         ("a short one", "s", "a short one"),
+        (r"\u0073k-1/2345678", "sk-1/2345678", "*****************"),
+        (
+            r"a \\\/ sk-1\\\/23\u0034\x35678",
+            "sk-1/2345678",
+            r"a \\\/ ***********************",
+        ),
+        ("sk%2D1%2f2345678%2", "sk-1/2345678", "****************%2"),
+        (
+            "&#115;k-1&#x2F;2345678 sk-1&",
+            "sk-1/2345678",
+            "*********************** sk-1&",
+        ),
+        (
+            "eHNrLTEvMjM0NTY3OA== \\u00",
+            "sk-1/2345678",
+            "eH*****************= \\u00",
+        ),
     ];
 
     #[test]

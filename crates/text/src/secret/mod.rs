@@ -231,6 +231,16 @@ impl Secrets {
     }
 }
 
+/// Returns a secret in hexadecimal and, as it stands inside a longer text, in base64.
+pub fn encodings(secret: &str) -> Vec<String> {
+    let hex = spelling::hex(secret);
+    let base64 = spelling::inside_base64(secret).into_iter().map(|(_, text)| text);
+    let mut all: Vec<String> = base64.chain([hex.to_uppercase(), hex]).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 /// Returns the Shannon entropy of the text, in bits per character.
 fn entropy(text: &[u8]) -> f64 {
     let mut counts = [0u32; 256];
