@@ -2,17 +2,19 @@
 
 use crate::{
     agents::{
-        login,
+        login::{Account, PersonLogin},
         private::{Private, host},
         run::{RunError, RunSpec},
     },
     config::{ModelApi, ModelSettings},
 };
-use domain::{blocked::Failure, isolation::Level, network::HostRule};
-use http::HeaderName;
+use domain::{
+    blocked::{Failure, LoginLack},
+    isolation::Level,
+};
 use sandbox::{
     Confine, Spec,
-    egress::{Door, ModelRoute, Terms, binding},
+    egress::{Door, ModelRoute, Terms, whole_name},
 };
 use secrecy::{ExposeSecret, SecretString};
 use std::{
@@ -24,13 +26,13 @@ use url::Url;
 /// The placeholder for programs that require a key.
 pub(crate) const NO_KEY: &str = "added-outside";
 
-/// The account with which a program uses its model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The account with which a program uses its model. It is added outside the run.
+#[derive(Clone, Debug)]
 pub enum Login {
-    /// The service's: the key of its settings is added outside the run.
+    /// The key of the service's settings.
     Service,
-    /// The one of the person who started the command line, with the log-in and settings of their own programs.
-    Host,
+    /// The log-in of the person who started the command line, where the settings have no key.
+    Person(PersonLogin),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +49,8 @@ struct Facts {
     address: &'static str,
     /// The allowed paths. Batches are not allowed, since they would continue, and cost, after the run.
     paths: &'static [&'static str],
-    /// The hosts that a person's own log-in needs.
-    hosts: &'static [&'static str],
-    variables: (&'static str, &'static str),
+    /// The variable in which a program looks for the address.
+    variable: &'static str,
     setting: &'static str,
     /// The program, and how a person logs in with it.
     program: (&'static str, &'static str),
@@ -59,13 +60,7 @@ const ANTHROPIC: Facts = Facts {
     name: "anthropic",
     address: "https://api.anthropic.com/",
     paths: &["/v1/messages", "/v1/messages/count_tokens", "/v1/models", "/v1/models/"],
-    hosts: &[
-        "api.anthropic.com",
-        "console.anthropic.com",
-        "claude.ai",
-        "platform.claude.com",
-    ],
-    variables: ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+    variable: "ANTHROPIC_BASE_URL",
     setting: "AUTOBUILD_ANTHROPIC_API_KEY",
     program: ("claude", "run `claude`, then `/login`"),
 };
@@ -80,8 +75,7 @@ const OPEN_AI: Facts = Facts {
         "/models/",
         "/chat/completions",
     ],
-    hosts: &["api.openai.com", "auth.openai.com", "chatgpt.com"],
-    variables: ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
+    variable: "OPENAI_BASE_URL",
     setting: "AUTOBUILD_OPENAI_API_KEY",
     program: ("codex", "run `codex login`"),
 };
@@ -94,10 +88,10 @@ impl Provider {
         }
     }
 
-    fn header(self, key: &str) -> (HeaderName, SecretString) {
+    fn account(self, key: &str) -> Account {
         match self {
-            Self::Anthropic => (HeaderName::from_static("x-api-key"), key.into()),
-            Self::OpenAi => (http::header::AUTHORIZATION, format!("Bearer {key}").into()),
+            Self::Anthropic => Account::key(key),
+            Self::OpenAi => Account::bearer(key, "OPENAI_API_KEY"),
         }
     }
 
@@ -105,33 +99,28 @@ impl Provider {
     fn terms(self, spec: &RunSpec) -> Terms {
         match self {
             Self::Anthropic => {
-                let models = binding(spec.model.as_ref(), spec.fallback_model.as_ref());
-                let models = Arc::new(models.map(OnceLock::from).unwrap_or_default());
-                Terms::Messages { models }
+                let model = whole_name(spec.model.as_ref());
+                let model = Arc::new(model.map(OnceLock::from).unwrap_or_default());
+                Terms::Messages { model }
             }
             Self::OpenAi => {
-                let models = spec.model.iter().chain(&spec.fallback_model).cloned();
                 // If no model is set, the program chooses one.
-                let known = spec.model.as_ref().map(|_| OnceLock::from(models.collect::<Vec<_>>()));
+                let model = spec.model.clone().map(OnceLock::from);
                 Terms::Priced {
-                    models: Arc::new(known.unwrap_or_default()),
+                    model: Arc::new(model.unwrap_or_default()),
                 }
             }
         }
     }
 
-    fn hosts(self) -> impl Iterator<Item = HostRule> {
-        let hosts = self.facts().hosts.iter();
-        hosts.filter_map(|name| HostRule::try_from((*name).to_owned()).ok())
-    }
-
-    /// Returns the failure for a person who is not logged in with the provider's program.
-    pub(crate) fn not_logged_in(self) -> Failure {
+    /// Returns the failure for a person whose log-in cannot be used.
+    fn not_logged_in(self, lack: LoginLack) -> Failure {
         let Facts { program, setting, .. } = self.facts();
         Failure::NotLoggedIn {
             program: program.0.to_owned(),
             log_in: program.1.to_owned(),
             key: (*setting).to_owned(),
+            lack,
         }
     }
 }
@@ -153,9 +142,11 @@ impl Access {
         }
     }
 
+    /// Returns the keys and tokens that are added to calls, without what stands before them in a header.
     pub fn keys(&self) -> impl Iterator<Item = SecretString> {
-        let keys = [&self.models.anthropic.key, &self.models.openai.key];
-        keys.into_iter().flatten().cloned()
+        let lent = [Provider::Anthropic, Provider::OpenAi].map(|provider| self.account(provider));
+        let accounts = lent.into_iter().flatten().flatten();
+        accounts.map(|account| account.token())
     }
 
     fn api(&self, provider: Provider) -> &ModelApi {
@@ -170,12 +161,24 @@ impl Access {
         api.key.is_some() || api.url.is_some()
     }
 
+    /// Returns the account with which a run calls the provider; `None` if the service has none.
+    fn account(&self, provider: Provider) -> Result<Option<Account>, LoginLack> {
+        let api = self.api(provider);
+        match &self.login {
+            _ if self.is_set(provider) => Ok(Some(Account {
+                upstream: api.url.clone(),
+                ..provider.account(api.key.as_ref().map_or(NO_KEY, |key| key.expose_secret()))
+            })),
+            Login::Person(login) => login.account(provider).map(Some),
+            Login::Service => Ok(None),
+        }
+    }
+
     pub(crate) fn check(&self, provider: Provider) -> Result<(), Failure> {
-        match self.login {
-            _ if self.is_set(provider) => Ok(()),
-            Login::Host if login::may_be_there(provider) => Ok(()),
-            Login::Host => Err(provider.not_logged_in()),
-            Login::Service => Err(Failure::NotAuthorised {
+        match self.account(provider) {
+            Ok(Some(_)) => Ok(()),
+            Err(lack) => Err(provider.not_logged_in(lack)),
+            Ok(None) => Err(Failure::NotAuthorised {
                 message: format!(
                     "{} is not set (on the command line, --use-my-login uses your own log-in instead)",
                     provider.facts().setting
@@ -197,14 +200,14 @@ impl Access {
         let Confine { read, write, .. } = private.confine(spec);
         order.confine.read.extend(read);
         order.confine.write.extend(write);
-        let set: Vec<Provider> = providers.iter().copied().filter(|one| self.is_set(*one)).collect();
         let mut rules = spec.network.clone();
         rules.caps.usd_micros = spec.most_usd_micros;
+        let mut set = Vec::new();
         for provider in providers {
-            match set.contains(provider) {
-                true => rules.models.push(self.route(*provider, spec)?),
-                false if self.login == Login::Host => rules.hosts.extend(provider.hosts()),
-                false => {}
+            // The program itself says that it has no account, or does without one.
+            if let Ok(Some(account)) = self.account(*provider) {
+                set.push((*provider, account.variable));
+                rules.models.push(route(*provider, account, spec)?);
             }
         }
         // The door is beside the run's folder, because the program may write into the folder itself.
@@ -216,32 +219,32 @@ impl Access {
         order.env.extend(door.environment(level, &home));
         door.leave_settings(level, &home);
         let mut addresses = Vec::new();
-        for provider in set {
+        for (provider, variable) in set {
             let Some(address) = door.model_url(level, provider.facts().name) else {
                 continue;
             };
-            let (url, key) = provider.facts().variables;
-            order.env.push((url.into(), address.clone().into()));
-            order.env.push((key.into(), NO_KEY.into()));
+            order
+                .env
+                .push((provider.facts().variable.into(), address.clone().into()));
+            order.env.push((variable.into(), NO_KEY.into()));
             addresses.push((provider, address));
         }
         order.confine.door = Some(Arc::new(door));
         Ok(addresses)
     }
+}
 
-    fn route(&self, provider: Provider, spec: &RunSpec) -> Result<ModelRoute, RunError> {
-        let api = self.api(provider);
-        let Facts {
-            name, address, paths, ..
-        } = provider.facts();
-        let usual = || Url::parse(address).map_err(|error| host("reading an address")(io::Error::other(error)));
-        let key = api.key.as_ref().map_or(NO_KEY, |key| key.expose_secret());
-        Ok(ModelRoute {
-            name: (*name).to_owned(),
-            upstream: api.url.clone().map_or_else(usual, Ok)?,
-            header: provider.header(key),
-            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
-            terms: provider.terms(spec),
-        })
-    }
+fn route(provider: Provider, account: Account, spec: &RunSpec) -> Result<ModelRoute, RunError> {
+    let Facts {
+        name, address, paths, ..
+    } = provider.facts();
+    let usual = || Url::parse(address).map_err(|error| host("reading an address")(io::Error::other(error)));
+    Ok(ModelRoute {
+        name: (*name).to_owned(),
+        upstream: account.upstream.map_or_else(usual, Ok)?,
+        header: account.header,
+        beside: account.beside,
+        paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+        terms: provider.terms(spec),
+    })
 }

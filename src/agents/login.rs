@@ -1,212 +1,333 @@
-//! The log-in of the person who started the command line, used only for `--use-my-login`. The program can read the
-//! folder with the log-in but not change it. Otherwise an agent could write settings that run later as that person.
+//! The log-in of the person who started the command line, for `--use-my-login`. It is lent: the door to the model adds the
+//! token of their program to a run's calls. No run sees the token, what renews it, or a file of theirs. The token is read
+//! for each run, because the person's own program may have renewed it; nothing here renews it.
 
-use crate::agents::{
-    access::Provider,
-    private::{Private, host},
-    run::RunError,
-};
-use sandbox::Spec;
+use crate::{agents::access::Provider, config::safe_address};
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use domain::{blocked::LoginLack, ids::Millis};
+use http::{HeaderName, HeaderValue, header::AUTHORIZATION};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
 use std::{
     collections::BTreeMap,
-    ffi::{OsStr, OsString},
-    io,
-    os::unix::fs::symlink,
     path::{Path, PathBuf},
 };
+use url::Url;
 
-/// The largest log-in file that is copied, in bytes.
+/// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 16 << 20;
 
-/// The folder, files and variables in which a provider's program keeps a person's log-in and settings.
-struct LoginStorage {
-    variable: &'static str,
-    /// The folder in the home if the variable is not set.
-    usual: &'static str,
-    /// Files that are copied for each run, because programs write to them.
-    copied: &'static [&'static str],
-    /// Folders that are only read.
-    linked: &'static [&'static str],
-    passed: &'static [&'static str],
-    /// Prefixes of variables that can hold an account or select one.
-    account: &'static [&'static str],
-    /// Files that can hold an account. If a file has words here, it holds an account only if it contains one of them: a
-    /// settings file can set variables, or name a program that prints a key.
-    accounts: &'static [(&'static str, &'static [&'static str])],
-    /// The folder of the settings that an administrator made for all users. They can hold an account too.
-    managed: &'static str,
-}
+/// The address at which a ChatGPT account is served instead of an API key.
+const CHATGPT: &str = "https://chatgpt.com/backend-api/codex";
 
-impl Provider {
-    fn storage(self) -> LoginStorage {
-        match self {
-            Self::Anthropic => LoginStorage {
-                variable: "CLAUDE_CONFIG_DIR",
-                usual: ".claude",
-                copied: &[".credentials.json", ".claude.json", "settings.json", "CLAUDE.md"],
-                linked: &["agents", "commands", "output-styles", "plugins", "skills"],
-                passed: &["ANTHROPIC_", "CLAUDE_CODE_"],
-                account: &["ANTHROPIC_", "CLAUDE_CODE_OAUTH_", "CLAUDE_CODE_USE_"],
-                accounts: &[
-                    (".credentials.json", &[]),
-                    (".claude.json", &["\"primaryApiKey\""]),
-                    ("settings.json", &["\"apiKeyHelper\"", "\"env\""]),
-                ],
-                managed: "/etc/claude-code",
-            },
-            Self::OpenAi => LoginStorage {
-                variable: "CODEX_HOME",
-                usual: ".codex",
-                copied: &["auth.json", "config.toml", "AGENTS.md"],
-                linked: &["prompts", "skills"],
-                passed: &["OPENAI_"],
-                account: &["OPENAI_"],
-                accounts: &[("auth.json", &[]), ("config.toml", &["model_provider"])],
-                managed: "/etc/codex",
-            },
-        }
-    }
-}
-
-/// Variables that we always set ourselves.
-const OURS: [&str; 7] = [
-    "CLAUDE_CODE_DISABLE_ATTACHMENTS",
-    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS",
-    "CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_MAX_RETRIES",
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-    "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB",
+/// The variables with which Claude Code goes to a cloud provider, whose calls it signs itself.
+const CLOUDS: [&str; 3] = [
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_FOUNDRY",
+    "CLAUDE_CODE_USE_VERTEX",
 ];
 
-/// `true` if a provider's program may be logged in, as far as this shows without starting it.
-pub(crate) fn may_be_there(provider: Provider) -> bool {
-    // On macOS the log-in can be in the key chain, which is not searched.
-    cfg!(target_os = "macos") || is_there(&provider.storage(), &std::env::vars_os().collect())
+/// The variables that choose an account, by provider; no others are read.
+const ACCOUNT: [&str; 7] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "HOME",
+];
+
+/// The place of a person's log-ins.
+#[derive(Clone, Debug)]
+pub struct PersonLogin {
+    /// The variables of their shell that choose an account or say where its files are.
+    variables: BTreeMap<String, SecretString>,
+    now: fn() -> Millis,
 }
 
-/// Settings of an administrator are not read, since they can stand in several files that only root may read. If there are
-/// any, the program decides.
-fn is_there(storage: &LoginStorage, variables: &BTreeMap<OsString, OsString>) -> bool {
-    if Path::new(storage.managed).exists() {
-        return true;
+/// The account that a run uses, as the door to the model needs it.
+#[derive(Clone, Debug)]
+pub(crate) struct Account {
+    /// The header that carries the key or token, and its whole value.
+    pub(crate) header: (HeaderName, SecretString),
+    /// A header that goes with it.
+    pub(crate) beside: Option<(HeaderName, HeaderValue)>,
+    /// The API's address, if it is not the provider's usual one.
+    pub(crate) upstream: Option<Url>,
+    /// The variable in which the program looks for such an account. It gets a placeholder.
+    pub(crate) variable: &'static str,
+}
+
+impl PersonLogin {
+    /// Looks for log-ins where this process's variables say, by this clock.
+    pub fn of_process(now: fn() -> Millis) -> Self {
+        let variables = ACCOUNT.into_iter().filter_map(|name| {
+            let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
+            Some((name.to_owned(), value))
+        });
+        let clouds = CLOUDS.into_iter().filter(|name| std::env::var_os(name).is_some());
+        let clouds = clouds.map(|name| (name.to_owned(), "1".to_owned()));
+        Self::new(variables.chain(clouds), now)
     }
-    let value = |name: &str| variables.get(OsStr::new(name)).filter(|value| !value.is_empty());
-    let Some(home) = value("HOME").map(Path::new) else {
-        return false;
-    };
-    let of_account = |name: &OsString| {
-        let name = name.to_string_lossy();
-        storage.account.iter().any(|prefix| name.starts_with(prefix))
-    };
-    let named = value(storage.variable).map(Path::new);
-    let holds_one = |(name, words): &(&str, &[&str])| {
-        let text = std::fs::read_to_string(storage.file(home, named, name));
-        text.is_ok_and(|text| words.is_empty() || words.iter().any(|word| text.contains(word)))
-    };
-    variables.keys().any(of_account) || storage.accounts.iter().any(holds_one)
+
+    /// Looks for log-ins where these variables say, by this clock.
+    pub fn new(variables: impl IntoIterator<Item = (String, String)>, now: fn() -> Millis) -> Self {
+        let variables = variables.into_iter().map(|(name, value)| (name, value.into()));
+        Self {
+            variables: variables.collect(),
+            now,
+        }
+    }
+
+    /// Returns the account with which the person's own program would call the provider.
+    pub(crate) fn account(&self, provider: Provider) -> Result<Account, LoginLack> {
+        match provider {
+            Provider::Anthropic => self.of_claude(),
+            Provider::OpenAi => self.of_codex(),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.variables.get(name).map(|value| value.expose_secret().to_owned())
+    }
+
+    /// Returns the folder that a variable names, else this one in the home.
+    fn folder(&self, variable: &str, usual: &str) -> PathBuf {
+        let home = || PathBuf::from(self.variable("HOME").unwrap_or_default()).join(usual);
+        self.variable(variable).map_or_else(home, PathBuf::from)
+    }
+
+    /// Follows the order in which Claude Code looks for an account.
+    fn of_claude(&self) -> Result<Account, LoginLack> {
+        let folder = self.folder("CLAUDE_CONFIG_DIR", ".claude");
+        let settings = json_of(&folder.join("settings.json"));
+        let value = |name: &str| text(&settings, &["env", name]).or_else(|| self.variable(name));
+        let is_elsewhere = CLOUDS
+            .iter()
+            .any(|name| value(name).is_some_and(|on| on != "0" && on != "false"));
+        if is_elsewhere || settings.get("apiKeyHelper").is_some() {
+            return Err(LoginLack::NotLendable);
+        }
+        let upstream = value("ANTHROPIC_BASE_URL").map(|address| safe_address(&address));
+        let upstream = upstream.transpose().map_err(|_| LoginLack::NotLendable)?;
+        let subscription = || self.claude_subscription(&folder, value("CLAUDE_CODE_OAUTH_TOKEN"));
+        let account = if let Some(token) = value("ANTHROPIC_AUTH_TOKEN") {
+            Account::bearer(&token, "ANTHROPIC_AUTH_TOKEN")
+        } else if let Some(key) = value("ANTHROPIC_API_KEY") {
+            Account::key(&key)
+        } else if let Some(token) = subscription()? {
+            Account::bearer(&token, "CLAUDE_CODE_OAUTH_TOKEN")
+        } else {
+            // This one file is beside the usual folder, not in it.
+            let beside = self
+                .variable("CLAUDE_CONFIG_DIR")
+                .map_or_else(|| folder.with_file_name(""), |_| folder.clone());
+            let key = text(&json_of(&beside.join(".claude.json")), &["primaryApiKey"]);
+            Account::key(&key.ok_or(LoginLack::Missing)?)
+        };
+        Ok(Account { upstream, ..account })
+    }
+
+    /// Returns the token of a Claude subscription: one that was made to last, else that of the log-in.
+    fn claude_subscription(&self, folder: &Path, lasting: Option<String>) -> Result<Option<String>, LoginLack> {
+        if lasting.is_some() {
+            return Ok(lasting);
+        }
+        let login = json_of(&folder.join(".credentials.json"));
+        let ends = login.pointer("/claudeAiOauth/expiresAt").and_then(Value::as_i64);
+        let token = text(&login, &["claudeAiOauth", "accessToken"]);
+        token.map(|token| self.unless_over(token, ends)).transpose()
+    }
+
+    fn of_codex(&self) -> Result<Account, LoginLack> {
+        let folder = self.folder("CODEX_HOME", ".codex");
+        let config = read(&folder.join("config.toml")).unwrap_or_default();
+        let config: toml::Table = config.parse().map_err(|_| LoginLack::NotLendable)?;
+        if config
+            .get("model_provider")
+            .is_some_and(|name| name.as_str() != Some("openai"))
+        {
+            return Err(LoginLack::NotLendable);
+        }
+        let login = json_of(&folder.join("auth.json"));
+        let key = text(&login, &["OPENAI_API_KEY"]);
+        let is_by_key = text(&login, &["auth_mode"]).is_some_and(|mode| mode == "apikey");
+        let token = text(&login, &["tokens", "access_token"]).filter(|_| !is_by_key);
+        let Some(token) = token else {
+            return Ok(Account::bearer(&key.ok_or(LoginLack::Missing)?, "OPENAI_API_KEY"));
+        };
+        let ends = end_of(&token);
+        let id = text(&login, &["tokens", "account_id"]).and_then(|id| HeaderValue::try_from(id).ok());
+        Ok(Account {
+            beside: id.map(|id| (HeaderName::from_static("chatgpt-account-id"), id)),
+            upstream: Url::parse(CHATGPT).ok(),
+            ..Account::bearer(&self.unless_over(token, ends)?, "OPENAI_API_KEY")
+        })
+    }
+
+    fn unless_over(&self, token: String, ends: Option<i64>) -> Result<String, LoginLack> {
+        let is_over = ends.is_some_and(|ends| (self.now)().0 >= ends);
+        if is_over { Err(LoginLack::Expired) } else { Ok(token) }
+    }
 }
 
-impl LoginStorage {
-    /// Returns the path of a file; `named` is the folder that the variable names.
-    fn file(&self, home: &Path, named: Option<&Path>, name: &str) -> PathBuf {
-        match named {
-            Some(folder) => folder.join(name),
-            // This one file is beside the default folder, not in it.
-            None if name == ".claude.json" => home.join(name),
-            None => home.join(self.usual).join(name),
+impl Account {
+    /// Returns the key or token itself.
+    pub(crate) fn token(&self) -> SecretString {
+        let value = self.header.1.expose_secret();
+        value.strip_prefix("Bearer ").unwrap_or(value).into()
+    }
+
+    pub(crate) fn key(key: &str) -> Self {
+        Self {
+            header: (HeaderName::from_static("x-api-key"), key.into()),
+            beside: None,
+            upstream: None,
+            variable: "ANTHROPIC_API_KEY",
+        }
+    }
+
+    pub(crate) fn bearer(token: &str, variable: &'static str) -> Self {
+        Self {
+            header: (AUTHORIZATION, format!("Bearer {token}").into()),
+            beside: None,
+            upstream: None,
+            variable,
         }
     }
 }
 
-/// Gives a program the log-in of the person who started the command line.
-pub(crate) fn as_the_host(order: &mut Spec, private: &Private, provider: Provider) -> Result<(), RunError> {
-    let own = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let Some(home) = own("HOME").map(PathBuf::from) else {
-        return Ok(());
-    };
-    let storage = provider.storage();
-    let named = own(storage.variable).map(PathBuf::from);
-    let folder = named.clone().unwrap_or_else(|| home.join(storage.usual));
-    let mine = private.folder(&format!("login{}", storage.usual))?;
-    let copied = |name: &&str| copy(&storage.file(&home, named.as_deref(), name), &mine.join(name));
-    let handed_on = storage.copied.iter().try_for_each(copied);
-    handed_on
-        .and_then(|()| link(&folder, &mine, storage.linked))
-        .map_err(host("handing on the log-in"))?;
-    if folder.is_dir() {
-        order.confine.read.push(folder);
-    }
-    let mut give = |name: OsString, value: OsString| {
-        order.env.retain(|(known, _)| *known != name);
-        order.env.push((name, value));
-    };
-    give("HOME".into(), home.into_os_string());
-    give(storage.variable.into(), mine.into_os_string());
-    for (name, value) in std::env::vars_os() {
-        let of_account = |name: &str| storage.passed.iter().any(|prefix| name.starts_with(prefix));
-        let passes = name
-            .to_str()
-            .is_some_and(|name| of_account(name) && !OURS.contains(&name));
-        if passes {
-            give(name, value);
-        }
-    }
-    Ok(())
+/// Returns when a signed token (JWT) ends, in milliseconds since the Unix epoch; `None` if it does not say so.
+fn end_of(token: &str) -> Option<i64> {
+    let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
+    let claims: Value = serde_json::from_slice(&claims).ok()?;
+    claims.get("exp")?.as_i64()?.checked_mul(1_000)
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    match std::fs::metadata(from) {
-        Ok(found) if found.is_file() && found.len() <= MAX_FILE => std::fs::copy(from, to).map(drop),
-        Ok(_) | Err(_) => Ok(()),
-    }
+fn read(path: &Path) -> Option<String> {
+    let found = std::fs::metadata(path).ok()?;
+    let is_fine = found.is_file() && found.len() <= MAX_FILE;
+    is_fine.then(|| std::fs::read_to_string(path).ok())?
 }
 
-fn link(folder: &Path, mine: &Path, names: &[&str]) -> io::Result<()> {
-    let mut there = names.iter().filter(|name| folder.join(name).is_dir());
-    there.try_for_each(|name| symlink(folder.join(name), mine.join(name)))
+fn json_of(path: &Path) -> Value {
+    let text = read(path).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+/// Returns the text at the end of these keys, if there is one.
+fn text(value: &Value, keys: &[&str]) -> Option<String> {
+    let found = keys.iter().try_fold(value, |value, key| value.get(key))?;
+    found.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_log_in_is_seen_by_its_file_or_its_variable_alone() {
+    const NOW: i64 = 1_800_000_000_000;
+
+    /// A home with these files, and what is lent from there: the value of the header and where it goes, or why nothing is.
+    fn lent(provider: Provider, variables: &[(&str, &str)], files: &[(&str, &str)]) -> Result<String, LoginLack> {
         let home = tempfile::tempdir().unwrap();
-        let folder = home.path().join(".claude");
-        std::fs::create_dir(&folder).unwrap();
-        let with = |more: &[(&str, &str)]| {
-            let all = more.iter().chain(&[("CLAUDE_CODE_ENTRYPOINT", "cli")]);
-            let mut variables: BTreeMap<OsString, OsString> =
-                all.map(|(name, value)| (name.into(), value.into())).collect();
-            variables.insert("HOME".into(), home.path().into());
-            let storage = LoginStorage {
-                managed: "/nowhere",
-                ..Provider::Anthropic.storage()
-            };
-            is_there(&storage, &variables)
-        };
-        assert!(!with(&[]));
-        assert!(with(&[("ANTHROPIC_API_KEY", "key")]) && with(&[("CLAUDE_CODE_OAUTH_TOKEN", "token")]));
-        // The program writes this file before anybody logs in.
-        std::fs::write(home.path().join(".claude.json"), r#"{"numStartups":1}"#).unwrap();
-        std::fs::write(folder.join("settings.json"), r#"{"theme":"dark"}"#).unwrap();
-        assert!(!with(&[]));
-        std::fs::write(folder.join("settings.json"), r#"{"apiKeyHelper":"give-key"}"#).unwrap();
-        assert!(with(&[]));
-        std::fs::remove_file(folder.join("settings.json")).unwrap();
-        std::fs::write(folder.join(".credentials.json"), "{}").unwrap();
-        assert!(with(&[]));
-        assert!(!with(&[("CLAUDE_CONFIG_DIR", "/nowhere")]), "the log-in is elsewhere");
+        for (name, content) in files {
+            let file = home.path().join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, content).unwrap();
+        }
+        let home = ("HOME".to_owned(), home.path().to_str().unwrap().to_owned());
+        let given = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let login = PersonLogin::new(given.chain([home]), || Millis(NOW));
+        login.account(provider).map(|account| {
+            let address = account.upstream.map_or_else(String::new, |url| format!(" {url}"));
+            let beside = account
+                .beside
+                .map_or_else(String::new, |(name, id)| format!(" {name}={id:?}"));
+            format!(
+                "{} in {}{address}{beside}",
+                account.header.1.expose_secret(),
+                account.variable
+            )
+        })
     }
 
     #[test]
-    fn settings_of_an_administrator_may_hold_an_account() {
-        let storage = LoginStorage {
-            managed: "/proc",
-            ..Provider::Anthropic.storage()
+    fn the_account_is_the_one_that_claude_code_would_use() {
+        let login = |ends: i64| {
+            format!(r#"{{"claudeAiOauth": {{"accessToken": "t", "refreshToken": "r", "expiresAt": {ends}}}}}"#)
         };
-        assert!(is_there(&storage, &BTreeMap::new()));
+        let (fresh, over) = (login(NOW + 1), login(NOW));
+        let at = ".claude/.credentials.json";
+        let gateway =
+            r#"{"env": {"ANTHROPIC_AUTH_TOKEN": "g", "ANTHROPIC_BASE_URL": "https://g.test/x", "OTHER": "o"}}"#;
+        let table: [(&[(&str, &str)], &[(&str, &str)], Result<&str, LoginLack>); 9] = [
+            (&[], &[], Err(LoginLack::Missing)),
+            (&[], &[(at, &fresh)], Ok("Bearer t in CLAUDE_CODE_OAUTH_TOKEN")),
+            (&[], &[(at, &over)], Err(LoginLack::Expired)),
+            (
+                &[("CLAUDE_CODE_OAUTH_TOKEN", "l")],
+                &[(at, &over)],
+                Ok("Bearer l in CLAUDE_CODE_OAUTH_TOKEN"),
+            ),
+            (
+                &[],
+                &[(".claude.json", r#"{"primaryApiKey": "k"}"#)],
+                Ok("k in ANTHROPIC_API_KEY"),
+            ),
+            (
+                &[],
+                &[(at, &fresh), (".claude/settings.json", gateway)],
+                Ok("Bearer g in ANTHROPIC_AUTH_TOKEN https://g.test/x"),
+            ),
+            (
+                &[("ANTHROPIC_BASE_URL", "http://g.test")],
+                &[(at, &fresh)],
+                Err(LoginLack::NotLendable),
+            ),
+            (
+                &[("CLAUDE_CODE_USE_BEDROCK", "1")],
+                &[(at, &fresh)],
+                Err(LoginLack::NotLendable),
+            ),
+            (
+                &[],
+                &[(at, &fresh), (".claude/settings.json", r#"{"apiKeyHelper": "give"}"#)],
+                Err(LoginLack::NotLendable),
+            ),
+        ];
+        for (variables, files, expected) in table {
+            let found = lent(Provider::Anthropic, variables, files);
+            assert_eq!(
+                found.as_deref(),
+                expected.as_ref().map(|text| *text),
+                "{variables:?} {files:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_account_is_the_one_that_codex_would_use() {
+        let token = |ends: i64| format!("h.{}.s", URL_SAFE_NO_PAD.encode(format!(r#"{{"exp": {ends}}}"#)));
+        let login = |token: &str| {
+            format!(r#"{{"tokens": {{"access_token": "{token}", "refresh_token": "r", "account_id": "a"}}}}"#)
+        };
+        let (fresh, over) = (token(NOW / 1_000 + 1), token(NOW / 1_000));
+        let chatgpt = format!("Bearer {fresh} in OPENAI_API_KEY {CHATGPT} chatgpt-account-id=\"a\"");
+        let at = ".codex/auth.json";
+        let other = (".codex/config.toml", "model_provider = \"mine\"");
+        let table: [(&[(&str, &str)], Result<&str, LoginLack>); 5] = [
+            (&[], Err(LoginLack::Missing)),
+            (&[(at, &login(&fresh))], Ok(&chatgpt)),
+            (&[(at, &login(&over))], Err(LoginLack::Expired)),
+            (&[(at, r#"{"OPENAI_API_KEY": "k"}"#)], Ok("Bearer k in OPENAI_API_KEY")),
+            (&[(at, &login(&fresh)), other], Err(LoginLack::NotLendable)),
+        ];
+        for (files, expected) in table {
+            let found = lent(Provider::OpenAi, &[], files);
+            assert_eq!(found.as_deref(), expected.as_ref().map(|text| *text), "{files:?}");
+        }
     }
 }

@@ -39,6 +39,7 @@ pub use ask::Answered;
 pub use backend::Backend;
 pub use definition::{Definition, DefinitionMistake, Definitions, Tool};
 pub use journal::Activity;
+pub use login::PersonLogin;
 pub use record::{Record, Replaced};
 pub use run::{RunError, RunSpec};
 pub use script::ScriptMistake;

@@ -1,7 +1,8 @@
 //! The models for commands: settings from the environment, or else the log-in of the person.
 
 use crate::{
-    agents::{Access, Login},
+    agents::{Access, Login, PersonLogin},
+    cli::assemble::clock,
     config::{ModelApi, ModelSettings, join_mistakes},
 };
 use secrecy::SecretString;
@@ -15,9 +16,10 @@ pub(super) fn access(use_my_login: bool) -> anyhow::Result<Access> {
     adopt(&mut models.openai, "OPENAI_BASE_URL", "OPENAI_API_KEY");
     let login = if use_my_login {
         eprintln!(
-            "autobuild: the agents use your own log-in and settings (--use-my-login): whatever they run can read both"
+            "autobuild: the agents call their models with your own log-in of Claude Code or Codex (--use-my-login). AutoBuild \
+             adds it to their calls: they see neither it nor your settings and history"
         );
-        Login::Host
+        Login::Person(PersonLogin::of_process(clock))
     } else {
         Login::Service
     };

@@ -8,8 +8,8 @@ use crate::messages::{
 };
 use domain::{
     blocked::{
-        BlockReason, Defect, Failure, FailureClass, Next, PreFlightCause, PreFlightFault, RepositoryFault, SpentScript,
-        WorkStep,
+        BlockReason, Defect, Failure, FailureClass, LoginLack, Next, PreFlightCause, PreFlightFault, RepositoryFault,
+        SpentScript, WorkStep,
     },
     budget::{Measure as Measured, Purse, Spent, dollars, hours, tokens},
     evidence::{Evidence, Unmet},
@@ -531,7 +531,16 @@ fn agent(failure: &Failure, max: Room) -> String {
         Failure::NotAuthorised { .. } => {
             "the model's API refuses the account that AutoBuild uses; its log has the details".to_owned()
         }
-        Failure::NotLoggedIn { program, .. } => format!("{} is not logged in", code(program, max)),
+        Failure::NotLoggedIn { program, lack, .. } => {
+            let program = code(program, max);
+            match lack {
+                LoginLack::Missing => format!("{program} is not logged in"),
+                LoginLack::Expired => format!("the log-in of {program} has expired"),
+                LoginLack::NotLendable => format!(
+                    "the log-in of {program} is kept where AutoBuild cannot lend it: a cloud provider or a program gives the key"
+                ),
+            }
+        }
         Failure::NoSuchModel { model, .. } => format!("the model {} is not available", code(model, max)),
         Failure::ModelRefused { message } => format!("the model refused the work: {}", trimmed(message, max)),
         Failure::RequestRefused { status, .. } => {

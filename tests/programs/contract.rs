@@ -2,10 +2,14 @@
 
 use crate::stage::Stage;
 use autobuild::{
-    agents::{Access, Login},
+    agents::{Access, Login, PersonLogin},
     config::Role,
 };
-use domain::isolation::{Bounds, Level};
+use domain::{
+    ids::Millis,
+    isolation::{Bounds, Level},
+};
+use sandbox::Sandbox;
 use std::{fs, path::PathBuf, sync::Arc, time::Duration};
 use text::usage::Usage;
 use tokio_util::sync::CancellationToken;
@@ -228,8 +232,23 @@ async fn of_missing_programs() {
     assert!(stage.ends(Role::Coach, "ok").await.starts_with("NoAgentProgram"));
 }
 
-/// Whose home holds a log-in, and what else a person has there.
-const LOGINS: [&str; 3] = [".claude/.credentials.json", ".codex/auth.json", "diary"];
+/// Files of a person's programs: log-ins with what renews them, history, other projects, variables. Each holds a word that
+/// no run may find.
+const PRIVATE: [(&str, &str); 7] = [
+    (
+        ".claude/.credentials.json",
+        r#"{"claudeAiOauth": {"accessToken": "planted-1", "refreshToken": "planted-2", "expiresAt": 2000000000000}}"#,
+    ),
+    (".claude/settings.json", r#"{"env": {"OTHER_KEY": "planted-3"}}"#),
+    (".claude/history.jsonl", "planted-4"),
+    (".claude/projects/other/1.jsonl", "planted-5"),
+    (
+        ".codex/auth.json",
+        r#"{"tokens": {"access_token": "planted-6", "refresh_token": "planted-7", "account_id": "planted-8"}}"#,
+    ),
+    (".codex/history.jsonl", "planted-9"),
+    (".codex/config.toml", "# planted-10"),
+];
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "run by the test of people's own log-ins with a HOME of its own"]
@@ -240,22 +259,31 @@ async fn of_a_persons_login() {
     ) else {
         return;
     };
-    for name in LOGINS {
+    for (name, content) in PRIVATE {
         fs::create_dir_all(home.join(name).parent().unwrap()).unwrap();
-        fs::write(home.join(name), "{\"planted\": 1}").unwrap();
+        fs::write(home.join(name), content).unwrap();
     }
-    let access = |login| Access {
+    let home = home.to_str().unwrap();
+    let person = PersonLogin::new([("HOME".to_owned(), home.to_owned())], || Millis(0));
+    let lent = Access {
         models: Arc::default(),
-        login,
+        login: Login::Person(person),
     };
-    let mine = Stage::with(&program, &access(Login::Host), Level::L0.or_more()).await;
-    let bare = mine.level == Level::L0;
-    if !bare {
-        assert_eq!(mine.ends(Role::Player, "logged_in").await, "answer", "{program}");
-    }
-    let service = Stage::new(&program, NOWHERE).await;
-    fs::write(service.dir.path().join("checkout/README.md"), home.to_str().unwrap()).unwrap();
-    if !bare {
-        assert_eq!(service.ends(Role::Player, "stranger").await, "answer", "{program}");
+    for level in [Level::L0, Level::L1, Level::L2, Level::L3] {
+        let bounds = Bounds {
+            least: level,
+            most: level,
+        };
+        if Sandbox::probe(crate::sandbox_options(), bounds).await.is_err() {
+            continue;
+        }
+        let stage = Stage::with(&program, &lent, bounds).await;
+        fs::write(stage.dir.path().join("checkout/README.md"), home).unwrap();
+        let found = stage.ends(Role::Player, "snoops").await != "answer";
+        assert_eq!(
+            found,
+            level == Level::L0,
+            "{program} at {level}: nothing keeps it from them at L0 alone"
+        );
     }
 }

@@ -134,7 +134,7 @@ async fn stand_ins_keep_the_contract_at_every_level_of_isolation_that_there_is()
 }
 
 #[test]
-fn a_persons_login_is_read_where_it_was_asked_for_and_never_changed() {
+fn a_persons_login_is_lent_and_nothing_of_theirs_is_found() {
     for (agent, folder) in all_stand_ins() {
         if agent == "acp:codex-acp" {
             continue;

@@ -7,6 +7,7 @@ use crate::{
     stage::{KEY, Stage},
 };
 use autobuild::config::Role;
+use domain::contract::Missing;
 use serde_json::{Value, json};
 use std::{fs, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -160,6 +161,7 @@ async fn of_the_real_claude() {
     let stage = Stage::new(&agent, &model.url()).await;
     stage.check().await.unwrap();
     plant(&stage);
+    words_stay_words(&stage, &model).await;
     for (case, expected) in ENDS {
         if claude_rules().iter().any(|rule| rule.holds == format!("CASE:{case} ")) {
             // By way of the protocol the program asks for an answer until the turns are over, and knows no limit of money:
@@ -203,6 +205,29 @@ async fn of_the_real_claude() {
         "what the repository planted was run"
     );
     calls_are_keyed_and_fresh(&model);
+}
+
+/// What a program could put in the place of words in its prompt stays those words in the request to the model.
+async fn words_stay_words(stage: &Stage, model: &FakeModel) {
+    let checkout = stage.dir.path().join("checkout");
+    for name in ["notes.md", ".claude/commands/notes.md", ".codex/prompts/notes.md"] {
+        fs::create_dir_all(checkout.join(name).parent().unwrap()).unwrap();
+        fs::write(checkout.join(name), "content-of-a-file").unwrap();
+    }
+    let words = "/notes\n/prompts:notes\n$notes @notes.md @/etc/passwd\n!cat notes.md\n!`cat notes.md`";
+    let mut spec = stage.spec(Role::Coach, "ok");
+    spec.prompt = spec.prompt.supplement_alone(words, &Missing::default(), &[]);
+    stage.ask(&spec, &CancellationToken::new()).await.unwrap();
+    let written = serde_json::to_string(words).unwrap();
+    let bodies: Vec<String> = model.seen().iter().map(|seen| seen.body.to_string()).collect();
+    let first = bodies
+        .iter()
+        .find(|body| body.contains(written.trim_matches('"')))
+        .unwrap();
+    assert!(
+        !first.contains("content-of-a-file") && !first.contains("root:x:0:0"),
+        "{first}"
+    );
 }
 
 /// An API that stalls is what is silent, not the program that waits for it.
@@ -285,6 +310,7 @@ async fn of_the_real_codex() {
     let agent = std::env::var("CONTRACT_OF").unwrap_or_else(|_| "codex".to_owned());
     let stage = Stage::new(&agent, &model.url()).await;
     stage.check().await.unwrap();
+    words_stay_words(&stage, &model).await;
     for case in ["ok", "none", "limited", "overloaded", "broken", "key", "model"] {
         let (_, expected) = ENDS.iter().find(|(name, _)| *name == case).unwrap();
         assert_eq!(stage.ends(Role::Coach, case).await, *expected, "{agent}: {case}");

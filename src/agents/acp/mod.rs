@@ -9,7 +9,7 @@ mod wire;
 
 use crate::{
     agents::{
-        access::{Login, Provider},
+        access::Provider,
         acp::stream::Stream,
         answer,
         answer::NoAnswer,
@@ -18,7 +18,6 @@ use crate::{
         codex::answer::by_words,
         command::{is_there, program},
         journal::{Journal, plain},
-        login::as_the_host,
         outcome,
         outcome::{Told, Unfinished},
         private::{Account, Private},
@@ -98,7 +97,7 @@ impl AcpAgent {
         let order = self.order(spec, &private).await?;
         let mut stream = Stream::new(Script {
             role: spec.role,
-            session: session_of(spec, self.context.access.login),
+            session: session_of(spec),
             prompt: told,
             checkout: spec.checkout.clone(),
             level: self.context.sandbox.level(),
@@ -118,17 +117,8 @@ impl AcpAgent {
         order.stdin = Stream::opening();
         limit(&mut order, spec);
         let providers = [Provider::Anthropic, Provider::OpenAi];
-        match self.context.access.login {
-            Login::Service => {
-                let config = private.folder("claude")?;
-                order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
-            }
-            Login::Host => {
-                for provider in providers {
-                    as_the_host(&mut order, private, provider)?;
-                }
-            }
-        }
+        let config = private.folder("claude")?;
+        order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
         let addresses = self.context.lead(&mut order, spec, private, &providers).await?;
         if let Some((_, address)) = addresses.iter().find(|(provider, _)| *provider == Provider::OpenAi) {
             let home = codex::home(private, address, spec.model.as_deref())?;
@@ -140,13 +130,9 @@ impl AcpAgent {
 }
 
 /// Returns the session's parameters. `_meta` is for the adapters that know it; others ignore it.
-fn session_of(spec: &RunSpec, login: Login) -> Value {
-    let sources: &[&str] = match login {
-        Login::Service => &[],
-        Login::Host => &["user"],
-    };
+fn session_of(spec: &RunSpec) -> Value {
     let mut options = json!({
-        "settingSources": sources,
+        "settingSources": [],
         "strictMcpConfig": true,
         "maxTurns": spec.agent_turns,
         "outputFormat": { "type": "json_schema", "schema": schema::bare(&spec.schema) },

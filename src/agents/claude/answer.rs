@@ -1,7 +1,6 @@
 //! The outcome of a run: an answer, or one of the known failures of the program.
 
 use crate::agents::{
-    access::{Login, Provider},
     answer::NoAnswer,
     claude::stream::Stream,
     journal::{Journal, plain},
@@ -88,16 +87,11 @@ fn api_failure((secrets, model): (&Secrets, Option<&str>), stream: &Stream, resu
     if too_long || status == Some(413) {
         return Failure::PromptTooLong;
     }
-    // Only a text without a status comes from the program itself. The API's own words may end with the same hint.
-    let lacks_login = status.is_none() && (text.starts_with("Not logged in") || text.contains("Please run /login"));
     match (stream.error.as_deref().unwrap_or_default(), status) {
         ("max_output_tokens", _) => Failure::OutputLimit,
         ("billing_error" | "oauth_org_not_allowed", _) => Failure::NotAuthorised { message },
-        _ if lacks_login => match stream.login {
-            Login::Host => Provider::Anthropic.not_logged_in(),
-            // The program says the same about the service's own key.
-            Login::Service => Failure::NotAuthorised { message },
-        },
+        // The program says that it is not logged in if it has no key that it can use.
+        _ if status.is_none() && text.starts_with("Not logged in") => Failure::NotAuthorised { message },
         ("authentication_failed", _) | (_, Some(401..=403)) => Failure::NotAuthorised { message },
         ("model_not_found", _) | (_, Some(404)) => Failure::NoSuchModel {
             model: model.or(stream.model.as_deref()).unwrap_or_default().to_owned(),
@@ -134,37 +128,31 @@ mod tests {
     use crate::agents::claude::init::StartRequest;
     use serde_json::json;
 
-    fn failed(login: Login, code: Option<&str>, status: Option<u16>, said: &str) -> Failure {
-        let asked = StartRequest {
-            mode: "plan",
-            tools: &[],
-        };
-        let mut stream = Stream::new(asked, login);
-        stream.error = code.map(str::to_owned);
-        let result = json!({ "result": said, "api_error_status": status });
-        api_failure((&Secrets::default(), None), &stream, &result)
-    }
-
     #[test]
-    fn only_a_program_without_a_log_in_is_called_so() {
-        let none = "Not logged in · Please run /login";
-        let code = Some("authentication_failed");
-        let missing = Provider::Anthropic.not_logged_in();
-        assert_eq!(failed(Login::Host, None, None, none), missing);
-        assert_eq!(failed(Login::Host, code, None, none), missing);
-        let refused = |said: &str| Failure::NotAuthorised {
-            message: said.to_owned(),
-        };
-        assert_eq!(failed(Login::Service, code, None, none), refused(none));
-        let organisation = "Your organization has no access. Please run /login again";
+    fn a_refused_account_is_called_so_whatever_the_program_says_of_logging_in() {
         let refusals = [
-            (Some("oauth_org_not_allowed"), None),
-            (Some("billing_error"), None),
-            (code, Some(401)),
-            (None, Some(403)),
+            (None, None, "Not logged in · Please run /login"),
+            (Some("authentication_failed"), None, "Not logged in · Please run /login"),
+            (Some("oauth_org_not_allowed"), None, "Please run /login again"),
+            (Some("billing_error"), None, "no credit"),
+            (
+                None,
+                Some(403),
+                "Your organization has no access. Please run /login again",
+            ),
         ];
-        for (code, status) in refusals {
-            assert_eq!(failed(Login::Host, code, status, organisation), refused(organisation));
+        for (code, status, said) in refusals {
+            let asked = StartRequest {
+                mode: "plan",
+                tools: &[],
+            };
+            let mut stream = Stream::new(asked);
+            stream.error = code.map(str::to_owned);
+            let result = json!({ "result": said, "api_error_status": status });
+            let refused = Failure::NotAuthorised {
+                message: said.to_owned(),
+            };
+            assert_eq!(api_failure((&Secrets::default(), None), &stream, &result), refused);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Compares what the program reports when it starts with what was requested.
 
-use crate::agents::{access::Login, json::items};
+use crate::agents::json::items;
 use serde_json::Value;
 
 /// The tool for the answer, which the program adds to the requested ones.
@@ -14,7 +14,7 @@ pub(crate) struct StartRequest {
 }
 
 /// Describes the first difference, if there is one.
-pub(crate) fn difference(init: &Value, asked: StartRequest, login: Login) -> Option<String> {
+pub(crate) fn difference(init: &Value, asked: StartRequest) -> Option<String> {
     let mode = init.get("permissionMode").and_then(Value::as_str).unwrap_or("none");
     if mode != asked.mode {
         return Some(format!("its permission mode is {mode:?}, not {:?}", asked.mode));
@@ -26,7 +26,7 @@ pub(crate) fn difference(init: &Value, asked: StartRequest, login: Login) -> Opt
     let foreign = |plugin: &&Value| plugin.get("path").and_then(Value::as_str) != Some("builtin");
     let plugins: Vec<Value> = items(init, "plugins").iter().filter(foreign).cloned().collect();
     let plugins = names(Some(&Value::Array(plugins)));
-    if login == Login::Service && !plugins.is_empty() {
+    if !plugins.is_empty() {
         return Some(format!("it uses the plug-ins {}", plugins.join(", ")));
     }
     let tools = names(init.get("tools"));
@@ -58,7 +58,6 @@ pub(crate) fn names(list: Option<&Value>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::{StartRequest, difference};
-    use crate::agents::access::Login;
     use serde_json::json;
 
     const COACH: StartRequest = StartRequest {
@@ -132,7 +131,7 @@ mod tests {
             ),
         ];
         for (init, asked, expected) in table {
-            let found = difference(&init, asked, Login::Service);
+            let found = difference(&init, asked);
             match expected {
                 None => assert_eq!(found, None, "{init}"),
                 Some(words) => assert!(

@@ -2,9 +2,8 @@
 
 use crate::{
     agents::{
-        access::{Login, Provider},
+        access::Provider,
         claude::{ClaudeAgent, init::StartRequest},
-        login::as_the_host,
         private::{Account, Private},
         run::{COMMAND, RunError, RunSpec, limit},
         schema,
@@ -34,7 +33,7 @@ impl ClaudeAgent {
     pub(super) async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {
         let system = private.write("system.md", spec.prompt.system().as_bytes())?;
         let mut order = Spec::new(self.program.name, &spec.checkout);
-        order.args = args(spec, system.into(), self.context.access.login);
+        order.args = args(spec, system.into());
         order.env = private.environment(spec, &self.context.environment, Account::Ours)?;
         let command_ms = COMMAND.as_millis().to_string();
         for name in ["BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS"] {
@@ -42,13 +41,8 @@ impl ClaudeAgent {
         }
         order.stdin = told.into_bytes();
         limit(&mut order, spec);
-        match self.context.access.login {
-            Login::Service => {
-                let config = private.folder("claude")?;
-                order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
-            }
-            Login::Host => as_the_host(&mut order, private, Provider::Anthropic)?,
-        }
+        let config = private.folder("claude")?;
+        order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
         self.context
             .lead(&mut order, spec, private, &[Provider::Anthropic])
             .await?;
@@ -56,7 +50,7 @@ impl ClaudeAgent {
     }
 }
 
-fn args(spec: &RunSpec, system: OsString, login: Login) -> Vec<OsString> {
+fn args(spec: &RunSpec, system: OsString) -> Vec<OsString> {
     let mut args: Vec<OsString> = ["-p", "--output-format", "stream-json", "--verbose"]
         .map(OsString::from)
         .to_vec();
@@ -78,11 +72,7 @@ fn args(spec: &RunSpec, system: OsString, login: Login) -> Vec<OsString> {
         Role::Planner | Role::Designer | Role::Coach => add("--system-prompt-file", system),
     }
     add("--json-schema", schema::bare(&spec.schema).to_string().into());
-    let sources = match login {
-        Login::Service => "",
-        Login::Host => "user",
-    };
-    add("--setting-sources", sources.into());
+    add("--setting-sources", "".into());
     args.extend(["--strict-mcp-config", "--no-session-persistence"].map(OsString::from));
     args
 }
@@ -96,7 +86,7 @@ fn dollars(micros: u64) -> String {
 mod tests {
     use super::{args, dollars};
     use crate::{
-        agents::{RunSpec, access::Login, prompt::Prompt},
+        agents::{RunSpec, prompt::Prompt},
         config::Role,
     };
     use domain::ids::TurnNumber;
@@ -134,7 +124,7 @@ mod tests {
     #[test]
     fn every_role_is_given_the_tools_that_it_can_use_and_no_other() {
         let line = |role| {
-            let args = args(&spec(role), "/system.md".into(), Login::Service);
+            let args = args(&spec(role), "/system.md".into());
             let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
             words.join(" ")
         };

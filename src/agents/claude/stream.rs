@@ -1,7 +1,6 @@
 //! Reads the program's output while it runs. It is tolerant: it reads only what it needs and ignores everything else.
 
 use crate::agents::{
-    access::Login,
     claude::{
         init,
         init::{ANSWER_TOOL, StartRequest},
@@ -28,8 +27,6 @@ const MAX_REMEMBERED: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct Stream {
     asked: StartRequest,
-    /// The log-in with which it calls its model.
-    pub(crate) login: Login,
     /// Whether the program reported its mode and tools and they are the requested ones.
     pub(crate) as_asked: bool,
     pub(crate) model: Option<String>,
@@ -55,10 +52,9 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(asked: StartRequest, login: Login) -> Self {
+    pub(crate) fn new(asked: StartRequest) -> Self {
         Self {
             asked,
-            login,
             as_asked: false,
             model: None,
             error: None,
@@ -104,7 +100,7 @@ impl Stream {
                 });
                 Next::Listen
             }
-            "hook_started" | "hook_response" if self.login == Login::Service => {
+            "hook_started" | "hook_response" => {
                 let name = journal.plain(word(line, "hook_name"), 100);
                 not_as_asked(format!("a hook ran: {name}"))
             }
@@ -119,7 +115,7 @@ impl Stream {
             tools: init::names(line.get("tools")),
             version: Some(word(line, "claude_code_version").to_owned()).filter(|version| !version.is_empty()),
         });
-        match init::difference(line, self.asked, self.login) {
+        match init::difference(line, self.asked) {
             Some(what) => not_as_asked(what),
             None => {
                 self.as_asked = true;

@@ -6,10 +6,9 @@ mod stream;
 
 use crate::{
     agents::{
-        access::{Login, NO_KEY, Provider},
+        access::{NO_KEY, Provider},
         codex::stream::Stream,
         journal::Journal,
-        login::as_the_host,
         outcome::never_ran,
         private::{Account, Private},
         program::{Program, Version},
@@ -79,9 +78,6 @@ impl CodexAgent {
         order.env = private.environment(spec, &self.context.environment, Account::Ours)?;
         order.stdin = told.into_bytes();
         limit(&mut order, spec);
-        if self.context.access.login == Login::Host {
-            as_the_host(&mut order, private, Provider::OpenAi)?;
-        }
         let (context, providers) = (&self.context, [Provider::OpenAi]);
         let addresses = context.lead(&mut order, spec, private, &providers).await?;
         if let Some((_, address)) = addresses.first() {

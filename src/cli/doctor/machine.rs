@@ -1,7 +1,7 @@
 //! Checks this machine: the program, git, the settings, the data folder, the database, isolation, agents.
 
 use crate::{
-    agents::{Access, Backend, Login},
+    agents::{Access, Backend, Login, PersonLogin},
     cli::{
         assemble,
         assemble::Agents,
@@ -306,7 +306,7 @@ pub(super) async fn own_agent(command: &AgentCommand, sandbox: &Sandbox) -> Row 
             return Ok(agent(&name, &Ok(())));
         };
         let own_login = Access {
-            login: Login::Host,
+            login: Login::Person(PersonLogin::of_process(assemble::clock)),
             ..with_key
         };
         check(&own_login).await?;

@@ -5,7 +5,7 @@ use crate::messages::{
     remedy::{code, faults, plain},
     words::count,
 };
-use domain::blocked::{Failure, SpentScript};
+use domain::blocked::{Failure, LoginLack, SpentScript};
 
 const COMPARE_VERSIONS: &str =
     "On the machine that runs AutoBuild, compare the agent program's version with the one that is supported";
@@ -52,8 +52,21 @@ pub(super) fn actions(failure: &Failure, printed: &str) -> Vec<String> {
         Failure::RateLimited { .. } => HIGHER_LIMIT.to_owned(),
         Failure::Unavailable { .. } => WAIT.to_owned(),
         Failure::NotAuthorised { .. } => RENEW_KEY.to_owned(),
-        Failure::NotLoggedIn { log_in, key, .. } => {
-            format!("On the machine that runs AutoBuild, {log_in}, or set {}", code(key))
+        Failure::NotLoggedIn {
+            program,
+            log_in,
+            key,
+            lack,
+        } => {
+            let key = code(key);
+            match lack {
+                LoginLack::Missing => format!("On the machine that runs AutoBuild, {log_in}, or set {key}"),
+                LoginLack::Expired => format!(
+                    "On the machine that runs AutoBuild, start {} once, which renews its log-in, or set {key}",
+                    code(program)
+                ),
+                LoginLack::NotLendable => format!("On the machine that runs AutoBuild, set {key}"),
+            }
         }
         Failure::NoSuchModel { model, .. } => format!(
             "Set a model other than {} (`model` in `.github/autobuild.yml`), or have it offered there",

@@ -6,7 +6,7 @@ use crate::{
     messages::{CommitKind, Medium, reasons, words},
 };
 use domain::{
-    blocked::{BlockReason, Defect, Failure, RepositoryFault, SpentScript, WorkStep},
+    blocked::{BlockReason, Defect, Failure, LoginLack, RepositoryFault, SpentScript, WorkStep},
     budget::{Measure, Month, Purse, Spent},
     command::CommandMistake,
     cost::Spending,
@@ -62,6 +62,7 @@ fn agent_failures() -> Vec<Failure> {
             program: text("claude"),
             log_in: text("run `claude`, then `/login`"),
             key: text("AUTOBUILD_ANTHROPIC_API_KEY"),
+            lack: LoginLack::Expired,
         },
         Failure::NoSuchModel {
             model: text("opus"),

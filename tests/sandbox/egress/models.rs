@@ -21,6 +21,7 @@ fn route(upstream: &str) -> Rules {
             name: "main".to_owned(),
             upstream: upstream.parse().unwrap(),
             header: (HeaderName::from_static("x-api-key"), KEY.into()),
+            beside: None,
             paths: ["/v1/messages", "/v1/messages/count_tokens"]
                 .map(str::to_owned)
                 .to_vec(),
@@ -270,7 +271,7 @@ async fn nothing_is_reached_through_the_model() {
 fn priced(upstream: &str) -> Rules {
     let mut rules = route(upstream);
     rules.models[0].terms = Terms::Priced {
-        models: Arc::new(vec!["gpt-5.4".to_owned()].into()),
+        model: Arc::new("gpt-5.4".to_owned().into()),
     };
     rules
 }

@@ -5,6 +5,7 @@
 use crate::ids::{FeatureKey, Sha, TaskId, TurnNumber};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use text::words;
 
 /// A failure that is no verdict on the work. It uses up no turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -78,8 +79,8 @@ pub enum Failure {
         /// The API's message, for operators.
         message: String,
     },
-    /// The program is not logged in, so it called no model.
-    #[error("{program} is not logged in: {log_in}, or set {key}")]
+    /// The program has no log-in that it may use, so it called no model.
+    #[error("the log-in of {program} {lack}: {log_in}, or set {key}")]
     NotLoggedIn {
         /// The program.
         program: String,
@@ -87,6 +88,9 @@ pub enum Failure {
         log_in: String,
         /// The setting that holds a key instead.
         key: String,
+        /// Why there is no log-in to use.
+        #[serde(default)]
+        lack: LoginLack,
     },
     /// The model's API does not know the model, or does not offer it to us.
     #[error("the model {model:?} is not available: {message}")]
@@ -219,6 +223,21 @@ pub enum Failure {
     /// AutoBuild's own data about the work is inconsistent: a bug of ours.
     #[error("the work is not as it has to be: {defect:?}")]
     Defect { defect: Defect },
+}
+
+words! {
+    /// Why there is no log-in of a person that a program may use.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum LoginLack {
+        /// The person is not logged in.
+        #[default]
+        Missing = "is missing",
+        /// Its token has ended.
+        Expired = "has expired",
+        /// The program signs its calls itself, or asks another program for its key.
+        NotLendable = "cannot be lent",
+    }
 }
 
 /// A script that has no step left for a run.

@@ -8,8 +8,8 @@ pub mod report;
 pub use crate::{
     blocked::{
         failure::{
-            Actor, Defect, Failure, FailureClass, Fallback, Leaves, Next, Owner, RepositoryFault, Row, SpentScript,
-            StopCause,
+            Actor, Defect, Failure, FailureClass, Fallback, Leaves, LoginLack, Next, Owner, RepositoryFault, Row,
+            SpentScript, StopCause,
         },
         reason::{BlockReason, PreFlightCause, PreFlightFault, Severity, WorkStep},
     },

@@ -43,7 +43,7 @@ pub(super) const MEMBERS: [&[u8]; 17] = [
 pub(super) const CLEARS: &[u8] = b"clear_";
 
 /// Features in beta, without their dates.
-const KNOWN_BETAS: [&str; 14] = [
+const KNOWN_BETAS: [&str; 15] = [
     "claude-code",
     "context-1m",
     "context-management",
@@ -52,6 +52,8 @@ const KNOWN_BETAS: [&str; 14] = [
     "fine-grained-tool-streaming",
     "interleaved-thinking",
     "mid-conversation-system",
+    // What a log-in's token needs.
+    "oauth",
     "prompt-caching",
     "prompt-caching-scope",
     "structured-outputs",
@@ -60,9 +62,6 @@ const KNOWN_BETAS: [&str; 14] = [
     "token-counting",
 ];
 
-/// Words that stand for a model of their family.
-const FAMILIES: [&str; 3] = ["haiku", "opus", "sonnet"];
-
 /// The family of the small model that the program uses beside the run's, for titles and the like.
 const SMALL: &str = "haiku";
 
@@ -70,7 +69,23 @@ const SMALL: &str = "haiku";
 pub(super) fn is_known_form(query: Option<&str>, headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     let is_json = kind.is_none_or(|kind| kind == b"application/json" || kind.starts_with(b"application/json;"));
-    matches!(query, None | Some("" | "beta=true")) && is_json
+    let mut members = query.unwrap_or_default().split('&');
+    members.all(is_harmless) && is_json
+}
+
+/// `true` for a member of a query that asks for a version of the API, or for a part of a list.
+fn is_harmless(member: &str) -> bool {
+    let is_plain = |value: &str| {
+        value
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    };
+    match member.split_once('=') {
+        Some(("beta", value)) => value == "true",
+        Some(("limit" | "after_id" | "before_id", value)) => is_plain(value),
+        Some(_) => false,
+        None => member.is_empty(),
+    }
 }
 
 /// Takes out of the headers what is not known, and every beta that is not. The rest of the request then has to do without
@@ -107,30 +122,21 @@ fn is_known(beta: &str) -> bool {
     })
 }
 
-/// `true` if a run of these models may ask for `model`: one of them by its name, one that a word such as `opus` stands for,
-/// or a small one.
-pub(super) fn is_of_run(model: &str, models: &[String]) -> bool {
-    is_small(model) || models.iter().any(|known| is_same(plain(known), plain(model)))
+/// `true` if a run of this model may ask for `model`: its own or a small one.
+pub(super) fn is_of_run(model: &str, of_run: &str) -> bool {
+    is_small(model) || plain(of_run) == plain(model)
 }
 
 /// `true` if a model's name says that it is of the small family.
 pub(super) fn is_small(model: &str) -> bool {
-    is_same(SMALL, model)
+    model == SMALL || model.starts_with("claude-") && model.split('-').any(|part| part == SMALL)
 }
 
-/// Returns the models that bind the requests of a run with this model and fallback; `None` if the program chooses, as with
-/// words such as `default`.
-pub fn binding(model: Option<&String>, fallback: Option<&String>) -> Option<Vec<String>> {
-    let models: Vec<String> = [model?].into_iter().chain(fallback).cloned().collect();
-    let is_word = |model: &str| model.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let is_chosen = |model: &String| is_word(plain(model)) && !FAMILIES.contains(&plain(model));
-    (!models.iter().any(is_chosen)).then_some(models)
-}
-
-fn is_same(known: &str, model: &str) -> bool {
-    let is_of_family =
-        || FAMILIES.contains(&known) && model.starts_with("claude-") && model.split('-').any(|part| part == known);
-    known == model || is_of_family()
+/// Returns the model that binds the requests of a run, if its name is whole. Only the program knows what a word such as
+/// `opus` or `default` stands for: its first request shows it, before a model can have any command run.
+pub fn whole_name(model: Option<&String>) -> Option<String> {
+    let is_word = |model: &&String| plain(model).bytes().all(|byte| byte.is_ascii_alphabetic());
+    model.filter(|model| !is_word(model)).cloned()
 }
 
 /// Returns the model's name without the size of its window, such as `[1m]`.
@@ -140,7 +146,7 @@ fn plain(model: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{binding, is_known_form, is_of_run, keep_known};
+    use super::{is_known_form, is_of_run, keep_known, whole_name};
     use http::{HeaderMap, HeaderName};
 
     #[test]
@@ -195,6 +201,10 @@ mod tests {
             (None, "application/json", true),
             (Some("beta=true"), "application/json; charset=utf-8", true),
             (Some("beta=true&model=x"), "application/json", false),
+            (Some("limit=1000&after_id=claude-opus-4-8"), "application/json", true),
+            (Some("limit=1;x=y"), "application/json", false),
+            (Some("before_id=%2e%2e"), "application/json", false),
+            (Some("limit"), "application/json", false),
             (None, "application/x-www-form-urlencoded", false),
         ] {
             let headers = HeaderMap::from_iter([(http::header::CONTENT_TYPE, kind.parse().unwrap())]);
@@ -203,33 +213,28 @@ mod tests {
     }
 
     #[test]
-    fn a_run_asks_for_its_models_and_the_small_one() {
-        let models = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    fn a_run_asks_for_its_model_and_the_small_one() {
         for (of_run, asked, may) in [
-            (&["opus"][..], "claude-opus-4-8", true),
-            (&["opus"], "claude-sonnet-5", false),
-            (&["opus"], "claude-haiku-4-5-20251001", true),
-            (&["sonnet[1m]"], "claude-sonnet-5", true),
-            (&["claude-sonnet-5[1m]"], "claude-sonnet-5", true),
-            (&["claude-sonnet-5"], "claude-sonnet-5-fast", false),
-            (&["opus", "sonnet"], "claude-sonnet-5", true),
-            (&["gate/model"], "gate/model", true),
-            (&["gate/model"], "gate/other", false),
-            (&["claude"], "claude-opus-4-8", false),
+            ("claude-opus-4-8", "claude-opus-4-8", true),
+            ("claude-opus-4-8", "claude-opus-4-1", false),
+            ("claude-opus-4-8", "claude-opus-4-8-fast", false),
+            ("claude-opus-4-8", "claude-haiku-4-5-20251001", true),
+            ("claude-sonnet-5[1m]", "claude-sonnet-5", true),
+            ("gate/model", "gate/model", true),
+            ("gate/model", "gate/other", false),
         ] {
-            assert_eq!(is_of_run(asked, &models(of_run)), may, "{of_run:?} {asked}");
+            assert_eq!(is_of_run(asked, of_run), may, "{of_run} {asked}");
         }
-        let word = |word: &str| word.to_owned();
-        assert_eq!(binding(Some(&word("opus")), None), Some(models(&["opus"])));
-        assert_eq!(
-            binding(Some(&word("claude-opus-4-8")), Some(&word("sonnet"))),
-            Some(models(&["claude-opus-4-8", "sonnet"]))
-        );
-        assert_eq!(
-            binding(None, Some(&word("sonnet"))),
-            None,
-            "the program chooses the first"
-        );
-        assert_eq!(binding(Some(&word("opusplan")), None), None);
+        for (model, is_whole) in [
+            ("claude-opus-4-8", true),
+            ("gate/model", true),
+            ("opus", false),
+            ("sonnet[1m]", false),
+            ("default", false),
+        ] {
+            let model = model.to_owned();
+            assert_eq!(whole_name(Some(&model)), is_whole.then_some(model));
+        }
+        assert_eq!(whole_name(None), None);
     }
 }

@@ -44,7 +44,7 @@ pub use ceiling::Ceiling;
 pub use client_hello::{ClientHellos, HelloFault};
 pub use door::{Door, INSIDE_PORT};
 pub use log::{Decision, Outcome, Refusal};
-pub use messages_api::binding;
+pub use messages_api::whole_name;
 pub use models::SPENT;
 pub use refusals::Refusals;
 pub use rules::{Caps, ModelRoute, Rules, Terms};

@@ -123,6 +123,9 @@ async fn forward(
     if is_of_messages {
         messages_api::keep_known(outward.headers_mut(), name);
     }
+    if let Some((name, value)) = &route.beside {
+        outward.headers_mut().insert(name.clone(), value.clone());
+    }
     // A compressed answer could not be read on its way.
     let plain = HeaderValue::from_static("identity");
     outward.headers_mut().insert(ACCEPT_ENCODING, plain);
@@ -298,6 +301,7 @@ mod tests {
             name: "main".to_owned(),
             upstream: upstream.parse().unwrap(),
             header: (http::header::AUTHORIZATION, "Bearer key".into()),
+            beside: None,
             paths: Vec::new(),
             terms: Terms::Any,
         };

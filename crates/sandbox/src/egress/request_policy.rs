@@ -278,11 +278,10 @@ impl RequestPolicy {
             }
             Terms::Messages { .. } | Terms::Priced { .. } if key != b"model" => None,
             // The small one does not choose the model of the run.
-            Terms::Messages { models } => Some(
-                messages_api::is_small(&asked())
-                    || messages_api::is_of_run(&asked(), models.get_or_init(|| vec![asked()])),
-            ),
-            Terms::Priced { models } => Some(models.get_or_init(|| vec![asked()]).contains(&asked())),
+            Terms::Messages { model } => {
+                Some(messages_api::is_small(&asked()) || messages_api::is_of_run(&asked(), model.get_or_init(asked)))
+            }
+            Terms::Priced { model } => Some(*model.get_or_init(asked) == asked()),
         };
         if let Some(is_known) = is_known {
             self.names_model = true;
@@ -413,9 +412,8 @@ mod tests {
     }
 
     fn priced(request: &str) -> Result<Option<u64>, RequestRefusal> {
-        let models = ["gpt-5.4", "fallback"].map(str::to_owned).to_vec();
         let mut reach = RequestPolicy::under(Terms::Priced {
-            models: Arc::new(models.into()),
+            model: Arc::new("gpt-5.4".to_owned().into()),
         });
         let pieces = request.as_bytes().chunks(3);
         pieces.into_iter().try_for_each(|piece| reach.read(piece))?;
@@ -427,7 +425,7 @@ mod tests {
         for (request, most) in [
             (r#"{"model":"gpt-5.4","stream":true,"store":false,"input":[]}"#, None),
             (
-                r#"{"max_output_tokens":7,"model":"fallback","n":1,"background":false,"prompt":null}"#,
+                r#"{"max_output_tokens":7,"model":"gpt-5.4","n":1,"background":false,"prompt":null}"#,
                 Some(7),
             ),
             (
@@ -455,7 +453,7 @@ mod tests {
 
     #[test]
     fn the_first_model_is_the_run_s_if_none_was_set() {
-        let terms = Terms::Priced { models: Arc::default() };
+        let terms = Terms::Priced { model: Arc::default() };
         let asked = |request: &str| RequestPolicy::under(terms.clone()).read(request.as_bytes());
         assert_eq!(asked(r#"{"input":[]}"#), Err(RequestRefusal::Model));
         assert_eq!(asked(r#"{"model":"chosen"}"#), Ok(()));
@@ -517,12 +515,25 @@ mod tests {
         }
     }
 
-    fn of_messages(models: &[&str], request: &str) -> Result<(), RequestRefusal> {
-        let models = models.iter().map(|model| (*model).to_owned()).collect::<Vec<_>>();
-        let mut reach = RequestPolicy::under(Terms::Messages {
-            models: Arc::new(models.into()),
-        });
+    fn of_messages(model: &str, request: &str) -> Result<(), RequestRefusal> {
+        let model = Arc::new(model.to_owned().into());
+        let mut reach = RequestPolicy::under(Terms::Messages { model });
         request.as_bytes().chunks(5).try_for_each(|piece| reach.read(piece))
+    }
+
+    /// A word such as `opus` admits no older, dearer model of its family.
+    #[test]
+    fn the_first_request_shows_which_model_a_word_means() {
+        let terms = Terms::Messages { model: Arc::default() };
+        let asked = |model: &str| {
+            let request = format!(r#"{{"model":"{model}","messages":[]}}"#);
+            RequestPolicy::under(terms.clone()).read(request.as_bytes())
+        };
+        assert_eq!(asked("claude-haiku-4-5"), Ok(()), "the small one chooses nothing");
+        assert_eq!(asked("claude-opus-4-8"), Ok(()));
+        assert_eq!(asked("claude-opus-4-1"), Err(RequestRefusal::Model));
+        assert_eq!(asked("claude-sonnet-5"), Err(RequestRefusal::Model));
+        assert_eq!(asked("claude-opus-4-8"), Ok(()));
     }
 
     #[test]
@@ -535,7 +546,7 @@ mod tests {
             r#"{"model":"claude-haiku-4-5-20251001","messages":[],"max_tokens":1,"temperature":0}"#,
             r#"{"model":"claude-opus-4-8","messages":[],"service_tier":"auto","tools":[{"type":"custom","name":"x"}]}"#,
         ] {
-            assert_eq!(of_messages(&["opus"], request), Ok(()), "{request}");
+            assert_eq!(of_messages("claude-opus-4-8", request), Ok(()), "{request}");
         }
     }
 
@@ -577,10 +588,17 @@ mod tests {
             (r#""model":"claude-sonnet-5""#, RequestRefusal::Model),
         ] {
             for request in [format!("{{{known},{member}}}"), format!("{{{member},{known}}}")] {
-                assert_eq!(of_messages(&["opus"], &request), Err(expected.clone()), "{request}");
+                assert_eq!(
+                    of_messages("claude-opus-4-8", &request),
+                    Err(expected.clone()),
+                    "{request}"
+                );
             }
         }
-        assert_eq!(of_messages(&["opus"], r#"{"messages":[]}"#), Err(RequestRefusal::Model));
+        assert_eq!(
+            of_messages("claude-opus-4-8", r#"{"messages":[]}"#),
+            Err(RequestRefusal::Model)
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use domain::{
     registries,
     registries::GoModules,
 };
-use http::HeaderName;
+use http::{HeaderName, HeaderValue};
 use secrecy::SecretString;
 use std::{
     collections::BTreeMap,
@@ -84,6 +84,8 @@ pub struct ModelRoute {
     pub upstream: Url,
     /// The header for the key, and the header's whole value.
     pub header: (HeaderName, SecretString),
+    /// A header that every request carries besides, such as the number of the account.
+    pub beside: Option<(HeaderName, HeaderValue)>,
     /// The allowed paths. One that ends with a slash includes everything below it.
     pub paths: Vec<String>,
     /// The terms that a request must meet.
@@ -99,14 +101,13 @@ pub enum Terms {
     /// Only what is priced by the usage in the answer and ends with it, in the request format of OpenAI's API. An
     /// answer without usage counts as the most that it may have used.
     Priced {
-        /// The models that may be asked. If it is not set, the first request of the run sets it to the model that it names.
-        models: Arc<OnceLock<Vec<String>>>,
+        /// The model that may be asked. If it is not set, the first request of the run sets it to the one that it names.
+        model: Arc<OnceLock<String>>,
     },
     /// Only what is known of Anthropic's Messages API: what its program sends, and what sampling needs.
     Messages {
-        /// The models that may be asked, besides a small one, as names or as words such as `opus`. If it is not set, the first
-        /// request for a larger model sets it.
-        models: Arc<OnceLock<Vec<String>>>,
+        /// The model that may be asked besides a small one. If it is not set, the first request for a larger model sets it.
+        model: Arc<OnceLock<String>>,
     },
 }
 
@@ -187,6 +188,7 @@ mod tests {
             name: name.to_owned(),
             upstream: upstream.parse().unwrap(),
             header: (http::HeaderName::from_static("x-api-key"), "key".into()),
+            beside: None,
             paths: Vec::new(),
             terms: super::Terms::Any,
         };
