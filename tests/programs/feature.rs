@@ -128,6 +128,12 @@ async fn a_whole_feature_is_built_with_the_real_claude_by_way_of_the_agent_clien
     }
 }
 
+/// `true` if a text holds something of the person's files.
+fn tells(text: &str) -> bool {
+    let mut found = text.split("planted-").skip(1);
+    found.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
 /// Every call had the lent token and asked for the run's model; nothing of the person's reached the model.
 fn nothing_left(seen: &[Seen]) {
     for call in seen {
@@ -148,9 +154,7 @@ fn nothing_left(seen: &[Seen]) {
             "{model} {}",
             call.path
         );
-        let found: Vec<&str> = body.split("planted-").skip(1).collect();
-        let is_digit = |rest: &&str| rest.starts_with(|c: char| c.is_ascii_digit());
-        assert!(!found.iter().any(is_digit), "{body}");
+        assert!(!tells(&body), "{body}");
     }
     let answers = seen
         .iter()
@@ -213,7 +217,7 @@ async fn builds(agent: &str, folder: &Path, calls: [usize; 3]) {
     let said = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.success(), "{said}");
     assert!(said.contains("is in review"), "{said}");
-    assert!(!said.contains("planted-") && !planted.exists(), "{said}");
+    assert!(!tells(&said) && !planted.exists(), "{said}");
     let seen = model.seen();
     nothing_left(&seen);
     let about = |text: &str| seen.iter().filter(|seen| seen.body.to_string().contains(text)).count();
