@@ -1,7 +1,7 @@
 //! A forge, and the service beside it as a process that can be killed.
 
 use crate::{
-    beside::Beside,
+    beside::{Beside, REPO},
     database::Database,
     pipes::Pipes,
     relay::{Relay, Target},
