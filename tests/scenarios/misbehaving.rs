@@ -303,6 +303,36 @@ async fn a_player_is_told_the_commands_that_were_found_and_what_it_reaches() {
     world.end().await;
 }
 
+/// Asks the proxy for a tunnel to npm's registry; fails if there is none.
+const REACH: &str = r#"
+import base64, os, socket, sys, urllib.parse
+url = urllib.parse.urlsplit(os.environ["HTTPS_PROXY"])
+login = base64.b64encode(f"{url.username}:{url.password}".encode()).decode()
+way = socket.create_connection((url.hostname, url.port))
+way.sendall(f"CONNECT registry.npmjs.org:443 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic {login}\r\n\r\n".encode())
+sys.exit(0 if b" 200 " in way.recv(100) else 1)
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_player_that_opens_a_registry_by_an_empty_manifest_waits_for_a_person() {
+    let world = Setup::new()
+        .only_settings(
+            "setup: if test -e package.json; then python3 tests/reach.py; fi\ntest: sh tests/run.sh\nmode: standard\n",
+        )
+        .with_file("tests/reach.py", REACH)
+        .with_file("go.mod", "module tree\n")
+        .build()
+        .await;
+    let files = [("package.json", "{}"), ("hello/1.txt", "hello 1\n")];
+    world.script.plans(&Plan::one()).writes(1, &files);
+    world.start().await;
+    assert_eq!(world.state().await, "blocked");
+    let pull = world.pull(1).await;
+    let said = format!("{}{:?}", world.answers(pull).await, world.reviews(pull).await);
+    assert!(said.contains("`registry.npmjs.org` is a package registry"), "{said}");
+    world.end().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_report_of_files_that_do_not_exist_is_a_discrepancy_in_the_review() {
     let script = r#"mkdir -p hello
