@@ -228,6 +228,9 @@ mod tests {
 
     const NOW: i64 = 1_800_000_000_000;
 
+    /// Variables with their values, or files with their contents.
+    type Named<'a> = &'a [(&'a str, &'a str)];
+
     /// A home with these files, and what is lent from there: the value of the header and where it goes, or why nothing is.
     fn lent(provider: Provider, variables: &[(&str, &str)], files: &[(&str, &str)]) -> Result<String, LoginLack> {
         let home = tempfile::tempdir().unwrap();
@@ -263,7 +266,7 @@ mod tests {
         let at = ".claude/.credentials.json";
         let gateway =
             r#"{"env": {"ANTHROPIC_AUTH_TOKEN": "g", "ANTHROPIC_BASE_URL": "https://g.test/x", "OTHER": "o"}}"#;
-        let table: [(&[(&str, &str)], &[(&str, &str)], Result<&str, LoginLack>); 9] = [
+        let table: [(Named<'_>, Named<'_>, Result<&str, LoginLack>); 9] = [
             (&[], &[], Err(LoginLack::Missing)),
             (&[], &[(at, &fresh)], Ok("Bearer t in CLAUDE_CODE_OAUTH_TOKEN")),
             (&[], &[(at, &over)], Err(LoginLack::Expired)),
@@ -318,7 +321,7 @@ mod tests {
         let chatgpt = format!("Bearer {fresh} in OPENAI_API_KEY {CHATGPT} chatgpt-account-id=\"a\"");
         let at = ".codex/auth.json";
         let other = (".codex/config.toml", "model_provider = \"mine\"");
-        let table: [(&[(&str, &str)], Result<&str, LoginLack>); 5] = [
+        let table: [(Named<'_>, Result<&str, LoginLack>); 5] = [
             (&[], Err(LoginLack::Missing)),
             (&[(at, &login(&fresh))], Ok(&chatgpt)),
             (&[(at, &login(&over))], Err(LoginLack::Expired)),

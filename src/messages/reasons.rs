@@ -531,16 +531,7 @@ fn agent(failure: &Failure, max: Room) -> String {
         Failure::NotAuthorised { .. } => {
             "the model's API refuses the account that AutoBuild uses; its log has the details".to_owned()
         }
-        Failure::NotLoggedIn { program, lack, .. } => {
-            let program = code(program, max);
-            match lack {
-                LoginLack::Missing => format!("{program} is not logged in"),
-                LoginLack::Expired => format!("the log-in of {program} has expired"),
-                LoginLack::NotLendable => format!(
-                    "the log-in of {program} is kept where AutoBuild cannot lend it: a cloud provider or a program gives the key"
-                ),
-            }
-        }
+        Failure::NotLoggedIn { program, lack, .. } => login_lack(&code(program, max), *lack),
         Failure::NoSuchModel { model, .. } => format!("the model {} is not available", code(model, max)),
         Failure::ModelRefused { message } => format!("the model refused the work: {}", trimmed(message, max)),
         Failure::RequestRefused { status, .. } => {
@@ -565,6 +556,16 @@ fn agent(failure: &Failure, max: Room) -> String {
             )
         }
         other_failures!() => trimmed(&failure.to_string(), max),
+    }
+}
+
+fn login_lack(program: &str, lack: LoginLack) -> String {
+    match lack {
+        LoginLack::Missing => format!("{program} is not logged in"),
+        LoginLack::Expired => format!("the log-in of {program} has expired"),
+        LoginLack::NotLendable => format!(
+            "the log-in of {program} is kept where AutoBuild cannot lend it: a cloud provider or a program gives the key"
+        ),
     }
 }
 

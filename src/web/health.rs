@@ -30,8 +30,8 @@ pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQ
     let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     match query.as_deref() {
         Some("detail") => {
-            if let Err(refused) = metrics::token_shown(&inbox, &headers) {
-                return refused;
+            if let Some(refusal) = metrics::refuse_without_token(&inbox, &headers) {
+                return refusal;
             }
         }
         _ if accepts.is_some_and(|kinds| kinds.contains("application/json")) => {

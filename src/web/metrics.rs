@@ -179,8 +179,8 @@ pub static FAMILIES: [Family; 19] = [
 
 /// `GET /metrics`.
 pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    if let Err(refused) = token_shown(&inbox, &headers) {
-        return refused;
+    if let Some(refusal) = refuse_without_token(&inbox, &headers) {
+        return refusal;
     }
     match gather(inbox.engine(), inbox.now()).await {
         Ok(text) => ([(CONTENT_TYPE, FORMAT)], text).into_response(),
@@ -191,14 +191,14 @@ pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap)
     }
 }
 
-/// Returns the answer to a request that only the administrator may make, unless it carries the token.
-pub(super) fn token_shown(inbox: &Inbox, headers: &HeaderMap) -> Result<(), Response> {
+/// Returns the answer to a request that only the administrator may make; `None` if it carries the token.
+pub(super) fn refuse_without_token(inbox: &Inbox, headers: &HeaderMap) -> Option<Response> {
     match by_token(inbox, headers) {
-        Some(TokenCheck::Right) => Ok(()),
-        Some(TokenCheck::NotNow) => Err(too_many_tokens()),
+        Some(TokenCheck::Right) => None,
+        Some(TokenCheck::NotNow) => Some(too_many_tokens()),
         Some(TokenCheck::Wrong) | None => {
             let how = "show AUTOBUILD_ADMIN_TOKEN as a bearer token\n";
-            Err((StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer")], how).into_response())
+            Some((StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer")], how).into_response())
         }
     }
 }

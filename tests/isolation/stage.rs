@@ -76,33 +76,40 @@ impl Drop for Stage {
     }
 }
 
+/// Makes the folders and files.
+fn plant(folder: &Path) {
+    const FOLDERS: [&str; 7] = [
+        "outside",
+        "sibling",
+        "mirror/hooks",
+        "mirror/objects/info",
+        "checkout",
+        "home",
+        "sockets",
+    ];
+    const EMPTY: [&str; 4] = [
+        "outside/f",
+        "outside/g",
+        "mirror/config",
+        "mirror/objects/info/alternates",
+    ];
+    for name in FOLDERS {
+        fs::create_dir_all(folder.join(name)).unwrap();
+    }
+    for name in EMPTY {
+        fs::write(folder.join(name), "").unwrap();
+    }
+    for name in ["secret", "sibling/file"] {
+        fs::write(folder.join(name), "planted").unwrap();
+    }
+}
+
 impl Stage {
     /// Plants all of it, with a name that keeps stages apart.
     pub fn new(name: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let below = |path: &str| folder.path().join(path);
-        for made in [
-            "outside",
-            "sibling",
-            "mirror/hooks",
-            "mirror/objects/info",
-            "checkout",
-            "home",
-            "sockets",
-        ] {
-            fs::create_dir_all(below(made)).unwrap();
-        }
-        for file in ["secret", "sibling/file"] {
-            fs::write(below(file), "planted").unwrap();
-        }
-        for file in [
-            "outside/f",
-            "outside/g",
-            "mirror/config",
-            "mirror/objects/info/alternates",
-        ] {
-            fs::write(below(file), "").unwrap();
-        }
+        plant(folder.path());
         // The same file system as what is outside, and a link to it.
         std::os::unix::fs::symlink(below("outside"), below("checkout/link")).unwrap();
         let init = Command::new("git").args(["init", "-q"]).arg(below("checkout")).status();

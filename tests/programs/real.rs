@@ -282,6 +282,17 @@ fn plant(stage: &Stage) {
     fs::write(checkout.join(".mcp.json"), servers.to_string()).unwrap();
 }
 
+/// Fails if the program offered its model a tool that searches the web.
+fn searches_no_web(model: &FakeModel) {
+    let seen = model.seen();
+    let tools = seen.iter().filter_map(|seen| seen.body["tools"].as_array()).flatten();
+    let kinds: Vec<&str> = tools.filter_map(|tool| tool["type"].as_str()).collect();
+    assert!(
+        !kinds.is_empty() && kinds.iter().all(|kind| !kind.starts_with("web_")),
+        "{kinds:?}"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "run by the test of the real program with a PATH of its own"]
 async fn of_the_real_codex() {
@@ -324,13 +335,7 @@ async fn of_the_real_codex() {
     of_a_model.model = Some("gpt-5-codex".to_owned());
     let ended = stage.ask(&of_a_model, &CancellationToken::new()).await;
     assert!(ended.is_ok(), "what it asks of its model passes: {ended:?}");
-    let seen = model.seen();
-    let tools = seen.iter().filter_map(|seen| seen.body["tools"].as_array()).flatten();
-    let kinds: Vec<&str> = tools.filter_map(|tool| tool["type"].as_str()).collect();
-    assert!(
-        !kinds.is_empty() && kinds.iter().all(|kind| !kind.starts_with("web_")),
-        "{kinds:?}"
-    );
+    searches_no_web(&model);
     let (ended, after, told, usage) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
     crate::say_cancelled(&format!("the real {agent}"), stage.level, after);

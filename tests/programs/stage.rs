@@ -42,7 +42,6 @@ impl Stage {
         let models = ModelSettings {
             anthropic: api(""),
             openai: api("/v1"),
-            ..ModelSettings::default()
         };
         Self::with(agent, &Access::service(models), bounds).await
     }

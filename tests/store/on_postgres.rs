@@ -139,7 +139,10 @@ async fn a_server_that_takes_no_writes_is_told_apart() {
     assert!(matches!(refused, Err(StoreError::CannotWrite(_))), "{refused:?}");
     assert!(matches!(store.check_writable().await, Err(StoreError::CannotWrite(_))));
     let clock = store.clock().await;
-    assert!(matches!(clock, Err(StoreError::CannotWrite(_))), "leases cannot be renewed now: {clock:?}");
+    assert!(
+        matches!(clock, Err(StoreError::CannotWrite(_))),
+        "leases cannot be renewed now: {clock:?}"
+    );
     assert_eq!(store.delivery(crate::contract::APP, "d1").await.unwrap(), None);
 }
 

@@ -19,6 +19,7 @@ const WAIT: &str = "Wait until the model's provider is available again, or have 
 const RENEW_KEY: &str = "Renew the key or the credit of the model's account";
 const OTHER_WORDS: &str = "Read what the model refuses, and say the task differently or do that part by hand";
 const SHORTER: &str = "Split the task, or shorten the issue and the repository's instruction files";
+const WRITES_MORE: &str = "Split the task, or set a model that may write more (`model` in `.github/autobuild.yml`)";
 const MORE_MONEY: &str = "Raise `budget` in `.github/autobuild.yml` on the default branch, or split the task";
 const NO_JSON: &str = "its answer must be a JSON object, and it printed none, also when asked \
      again. Mend the program, or try another agent or model (`model` in `.github/autobuild.yml` on the default branch)";
@@ -43,11 +44,7 @@ pub(super) fn actions(failure: &Failure, printed: &str) -> Vec<String> {
             count(*seconds, "second")
         ),
         Failure::TooMuchOutput { .. } => "Make the agent print less".to_owned(),
-        Failure::TooOld { program, least, .. } => format!(
-            "On the machine that runs AutoBuild, bring {} to version {} or newer",
-            code(program),
-            plain(least)
-        ),
+        Failure::TooOld { program, least, .. } => bring_up_to_date(program, least),
         Failure::NotAsAsked { .. } => COMPARE_VERSIONS.to_owned(),
         Failure::RateLimited { .. } => HIGHER_LIMIT.to_owned(),
         Failure::Unavailable { .. } => WAIT.to_owned(),
@@ -57,17 +54,7 @@ pub(super) fn actions(failure: &Failure, printed: &str) -> Vec<String> {
             log_in,
             key,
             lack,
-        } => {
-            let key = code(key);
-            match lack {
-                LoginLack::Missing => format!("On the machine that runs AutoBuild, {log_in}, or set {key}"),
-                LoginLack::Expired => format!(
-                    "On the machine that runs AutoBuild, start {} once, which renews its log-in, or set {key}",
-                    code(program)
-                ),
-                LoginLack::NotLendable => format!("On the machine that runs AutoBuild, set {key}"),
-            }
-        }
+        } => log_in_again(*lack, program, log_in, key),
         Failure::NoSuchModel { model, .. } => format!(
             "Set a model other than {} (`model` in `.github/autobuild.yml`), or have it offered there",
             code(model)
@@ -75,9 +62,7 @@ pub(super) fn actions(failure: &Failure, printed: &str) -> Vec<String> {
         Failure::ModelRefused { .. } => OTHER_WORDS.to_owned(),
         Failure::RequestRefused { .. } => COMPARE_SETTINGS.to_owned(),
         Failure::PromptTooLong => SHORTER.to_owned(),
-        Failure::OutputLimit => {
-            "Split the task, or set a model that may write more (`model` in `.github/autobuild.yml`)".to_owned()
-        }
+        Failure::OutputLimit => WRITES_MORE.to_owned(),
         Failure::OutOfAgentTurns { turns } => format!(
             "Allow the agent more than {} (`agent_turns` in `.github/autobuild.yml`), or split the task",
             count(*turns, "call")
@@ -90,6 +75,23 @@ pub(super) fn actions(failure: &Failure, printed: &str) -> Vec<String> {
         other_failures!() => return faults::actions(failure),
     };
     vec![first, "Then resume: these failures used up no turn".to_owned()]
+}
+
+fn bring_up_to_date(program: &str, least: &str) -> String {
+    let (program, least) = (code(program), plain(least));
+    format!("On the machine that runs AutoBuild, bring {program} to version {least} or newer")
+}
+
+fn log_in_again(lack: LoginLack, program: &str, log_in: &str, key: &str) -> String {
+    let key = code(key);
+    match lack {
+        LoginLack::Missing => format!("On the machine that runs AutoBuild, {log_in}, or set {key}"),
+        LoginLack::Expired => format!(
+            "On the machine that runs AutoBuild, start {} once, which renews its log-in, or set {key}",
+            code(program)
+        ),
+        LoginLack::NotLendable => format!("On the machine that runs AutoBuild, set {key}"),
+    }
 }
 
 fn another_step(spent: &SpentScript) -> String {
