@@ -92,15 +92,20 @@ impl PersonLogin {
         self.variables.get(name).map(|value| value.expose_secret().to_owned())
     }
 
-    /// Returns the folder that a variable names, else this one in the home.
-    fn folder(&self, variable: &str, usual: &str) -> PathBuf {
+    /// Returns the folder that a variable names, else this one in the home. A relative one would lie in the repository.
+    fn folder(&self, variable: &str, usual: &str) -> Result<PathBuf, LoginLack> {
         let home = || PathBuf::from(self.variable("HOME").unwrap_or_default()).join(usual);
-        self.variable(variable).map_or_else(home, PathBuf::from)
+        let folder = self.variable(variable).map_or_else(home, PathBuf::from);
+        if folder.is_absolute() {
+            Ok(folder)
+        } else {
+            Err(LoginLack::Missing)
+        }
     }
 
     /// Follows the order in which Claude Code looks for an account.
     fn of_claude(&self) -> Result<Account, LoginLack> {
-        let folder = self.folder("CLAUDE_CONFIG_DIR", ".claude");
+        let folder = self.folder("CLAUDE_CONFIG_DIR", ".claude")?;
         let settings = json_of(&folder.join("settings.json"));
         let value = |name: &str| text(&settings, &["env", name]).or_else(|| self.variable(name));
         let is_elsewhere = CLOUDS
@@ -141,7 +146,7 @@ impl PersonLogin {
     }
 
     fn of_codex(&self) -> Result<Account, LoginLack> {
-        let folder = self.folder("CODEX_HOME", ".codex");
+        let folder = self.folder("CODEX_HOME", ".codex")?;
         let config = read(&folder.join("config.toml")).unwrap_or_default();
         let config: toml::Table = config.parse().map_err(|_| LoginLack::NotLendable)?;
         if config
@@ -158,9 +163,11 @@ impl PersonLogin {
             return Ok(Account::bearer(&key.ok_or(LoginLack::Missing)?, "OPENAI_API_KEY"));
         };
         let ends = end_of(&token);
+        // Without it, the program could name another account of this person.
         let id = text(&login, &["tokens", "account_id"]).and_then(|id| HeaderValue::try_from(id).ok());
+        let id = id.ok_or(LoginLack::NotLendable)?;
         Ok(Account {
-            beside: id.map(|id| (HeaderName::from_static("chatgpt-account-id"), id)),
+            beside: Some((HeaderName::from_static("chatgpt-account-id"), id)),
             upstream: Url::parse(CHATGPT).ok(),
             ..Account::bearer(&self.unless_over(token, ends)?, "OPENAI_API_KEY")
         })
@@ -321,12 +328,16 @@ mod tests {
         let chatgpt = format!("Bearer {fresh} in OPENAI_API_KEY {CHATGPT} chatgpt-account-id=\"a\"");
         let at = ".codex/auth.json";
         let other = (".codex/config.toml", "model_provider = \"mine\"");
-        let table: [(Named<'_>, Result<&str, LoginLack>); 5] = [
+        let table: [(Named<'_>, Result<&str, LoginLack>); 6] = [
             (&[], Err(LoginLack::Missing)),
             (&[(at, &login(&fresh))], Ok(&chatgpt)),
             (&[(at, &login(&over))], Err(LoginLack::Expired)),
             (&[(at, r#"{"OPENAI_API_KEY": "k"}"#)], Ok("Bearer k in OPENAI_API_KEY")),
             (&[(at, &login(&fresh)), other], Err(LoginLack::NotLendable)),
+            (
+                &[(at, &login(&fresh).replace("account_id", "x"))],
+                Err(LoginLack::NotLendable),
+            ),
         ];
         for (files, expected) in table {
             let found = lent(Provider::OpenAi, &[], files);

@@ -44,7 +44,7 @@ async fn is_offered(level: Level) -> bool {
 fn confinement(level: Level, folder: &Path) -> serde_json::Value {
     let system = ["/usr", "/bin", "/lib", "/lib64", "/proc"].map(OsString::from);
     serde_json::json!({
-        "level": u8::from(level), "bubblewrap": SandboxOptions::with_launcher(LAUNCHER).bubblewrap.as_os_str(),
+        "level": u8::from(level), "bubblewrap": SandboxOptions::with_launcher(LAUNCHER).bubblewrap.as_os_str(), "masked": [],
         "read": if level == Level::L1 { system.to_vec() } else { Vec::new() }, "write": [folder.as_os_str()],
         "mounts": [], "limits": Limits::default(), "way": "Nowhere", "own": false,
     })
@@ -92,7 +92,7 @@ fn commands_with(text: &str) -> Vec<String> {
 }
 
 /// Waits for something that another process does; the test's own time-out is the limit.
-async fn until(happened: impl Fn() -> bool) {
+async fn until(mut happened: impl FnMut() -> bool) {
     let waiting = async {
         while !happened() {
             tokio::time::sleep(Duration::from_millis(5)).await;

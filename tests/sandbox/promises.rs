@@ -268,7 +268,7 @@ async fn everything_dies_when_the_service_is_killed() {
     let json = serde_json::to_vec(&order).unwrap();
     let frame = [&u32::try_from(json.len()).unwrap().to_be_bytes()[..], &json].concat();
     (&ours).write_all(&frame).unwrap();
-    until(|| folder.path().join("started").exists()).await;
+    until(|| folder.path().join("started").exists() || launcher.try_wait().unwrap().is_some()).await;
     assert!(alive(&mark("m-service")).len() >= 2);
     drop(ours);
     let ended = tokio::task::spawn_blocking(move || launcher.wait());

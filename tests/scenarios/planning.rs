@@ -198,7 +198,8 @@ async fn agents_read_what_the_page_shows_of_an_issue_by_someone_without_write_ac
         world.settle().await;
         let told = std::fs::read_to_string(world.folder().join("prompt")).unwrap();
         assert_eq!(told.contains("unseen"), !hides, "{login}: {told}");
-        assert!(told.contains("Log\n") && told.contains("It says nothing."), "{told}");
+        assert!(told.contains("Log") && told.contains("It says nothing."), "{told}");
+        assert_eq!(told.contains("<summary>"), !hides, "{login}: {told}");
         let said = "without 3 parts of it that this page does not show (comments, alt texts, titles, attributes), and with \
                     the content of 1 collapsed block.";
         assert_eq!(world.living().await.contains(said), hides, "{login}");

@@ -20,18 +20,30 @@ const PICTURE: &str = "[image, not read]";
 /// The longest word that may name a language or a footnote, in bytes. No order fits into it.
 const LONGEST_WORD: usize = 20;
 
+/// The most numbers before the text of a line, of lists in each other, and the digits of the longest. More could spell words.
+const MOST_NUMBERS: usize = 4;
+const LONGEST_NUMBER: usize = 3;
+
 /// The longest address of a link that stays, in bytes.
 const LONGEST_ADDRESS: usize = 300;
 
 /// The languages of code blocks that GitHub draws as pictures, so that nobody sees their comments.
 const DRAWN: [&str; 5] = ["geojson", "math", "mermaid", "stl", "topojson"];
 
-/// Elements whose content is not shown, with their ends.
-const UNSHOWN: [(&str, &str); 4] = [
-    ("rp", "</rp>"),
-    ("script", "</script>"),
-    ("style", "</style>"),
-    ("template", "</template>"),
+/// Elements whose content is not shown.
+const UNSHOWN: [&str; 2] = ["rp", "template"];
+
+/// Elements whose tags GitHub shows as text (<https://github.github.com/gfm/#disallowed-raw-html-extension->).
+const SHOWN_AS_TEXT: [&str; 9] = [
+    "iframe",
+    "noembed",
+    "noframes",
+    "plaintext",
+    "script",
+    "style",
+    "textarea",
+    "title",
+    "xmp",
 ];
 
 /// The elements of a collapsed block, which stands open without their tags.
@@ -103,8 +115,8 @@ pub struct HiddenParts {
 
 /// Returns what a reader of the page sees, with the content of its collapsed blocks.
 pub fn visible_text(markdown: &str) -> VisibleText {
-    // What can hide text: cells that are too many, footnotes that nothing names.
-    let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS;
+    // Each can hide text: cells that are too many, footnotes that nothing names, commands in formulas.
+    let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS | Options::ENABLE_MATH;
     let events: Vec<(Event<'_>, Range<usize>)> = Parser::new_ext(markdown, options).into_offset_iter().collect();
     let named = events.iter().filter_map(|(event, _)| match event {
         Event::FootnoteReference(name) => Some(name.to_string()),
@@ -116,6 +128,7 @@ pub fn visible_text(markdown: &str) -> VisibleText {
         done: 0,
         link: None,
         markup: Markup::Text,
+        unshown: None,
         visible: VisibleText::default(),
     };
     for (event, place) in events {
@@ -133,8 +146,8 @@ enum Markup {
     Text,
     /// Inside a tag.
     Tag(OpenTag),
-    /// Inside something that is not shown, up to this.
-    Until(&'static str),
+    /// Inside something that is not shown, up to the first of these.
+    Until([&'static str; 2]),
 }
 
 /// The part of a tag that was read.
@@ -145,9 +158,17 @@ struct OpenTag {
     quote: Option<char>,
 }
 
+/// An element that is not shown and has not ended.
+struct Unshown {
+    name: &'static str,
+    /// How many of them stand in each other.
+    depth: usize,
+}
+
 /// A link whose end was not read.
 struct OpenLink {
-    start: usize,
+    /// Whether it has words to point at.
+    has_words: bool,
     /// The length of the visible text before it.
     before: usize,
     address: String,
@@ -163,6 +184,7 @@ struct Reader<'a> {
     done: usize,
     link: Option<OpenLink>,
     markup: Markup,
+    unshown: Option<Unshown>,
     visible: VisibleText,
 }
 
@@ -180,7 +202,7 @@ impl Reader<'_> {
             }) => {
                 self.pass_to(place.start);
                 self.link = Some(OpenLink {
-                    start: place.start,
+                    has_words: false,
                     before: self.visible.text.len(),
                     address: dest_url.into_string(),
                     has_title: !title.is_empty(),
@@ -198,8 +220,14 @@ impl Reader<'_> {
                 self.html(self.source.get(self.done..place.end).unwrap_or_default());
                 self.done = place.end;
             }
+            Event::InlineMath(formula) | Event::DisplayMath(formula) if formula.contains(['\\', '%']) => {
+                self.picture(place);
+            }
             Event::Start(_) | Event::End(_) => {}
-            _ => {
+            event => {
+                if let (Some(link), Event::Text(text) | Event::Code(text)) = (&mut self.link, &event) {
+                    link.has_words |= text.contains(|c: char| c.is_alphanumeric() || c.is_ascii_punctuation());
+                }
                 self.pass_to(place.start);
                 self.show(self.source.get(self.done..place.end).unwrap_or_default());
                 self.done = place.end;
@@ -209,7 +237,7 @@ impl Reader<'_> {
 
     /// Adds to the visible text, unless HTML hides it.
     fn show(&mut self, text: &str) {
-        if matches!(self.markup, Markup::Text) {
+        if matches!(self.markup, Markup::Text) && self.unshown.is_none() {
             self.visible.text.push_str(text);
         }
     }
@@ -218,10 +246,9 @@ impl Reader<'_> {
     fn pass_to(&mut self, start: usize) {
         let between = self.source.get(self.done..start).unwrap_or_default();
         self.done = self.done.max(start);
-        let is_sign = |c: char| c.is_ascii() && !c.is_ascii_alphabetic();
         let mut was_hidden = false;
         for line in between.split_inclusive('\n') {
-            if line.chars().all(is_sign) {
+            if is_signs(line) {
                 self.show(line);
                 was_hidden = false;
             } else {
@@ -235,6 +262,9 @@ impl Reader<'_> {
     fn picture(&mut self, place: Range<usize>) {
         self.pass_to(place.start);
         self.show(PICTURE);
+        if let Some(link) = &mut self.link {
+            link.has_words = true;
+        }
         self.visible.parts.hidden += 1;
         self.done = place.end;
     }
@@ -242,7 +272,7 @@ impl Reader<'_> {
     /// Passes the first line of a code block, which names the language, or the picture that GitHub makes of the block.
     fn fence(&mut self, info: &str, place: Range<usize>) {
         let language = info.split_whitespace().next().unwrap_or_default();
-        if DRAWN.contains(&language) {
+        if DRAWN.contains(&language.to_ascii_lowercase().as_str()) {
             return self.picture(place);
         }
         self.pass_to(place.start);
@@ -259,7 +289,8 @@ impl Reader<'_> {
     /// Passes the name of a footnote; takes out the whole of it if nothing names it.
     fn footnote(&mut self, name: &str, place: Range<usize>) {
         self.pass_to(place.start);
-        if self.footnotes.contains(name) {
+        // GitHub draws the first of two with one name.
+        if self.footnotes.remove(name) {
             self.show(&format!("[^{}]:", word(name)));
             let block = self.source.get(place.clone()).unwrap_or_default();
             self.done = place.start + block.find("]:").map_or(0, |at| at + 2);
@@ -272,7 +303,7 @@ impl Reader<'_> {
     /// Ends a link: its title goes, and the whole of it if it has nothing to point at.
     fn end_link(&mut self, end: usize) {
         let Some(link) = self.link.take() else { return };
-        if self.done == link.start {
+        if !link.has_words {
             self.visible.text.truncate(link.before);
             self.visible.parts.hidden += 1;
         } else if link.is_address_shown {
@@ -293,12 +324,12 @@ impl Reader<'_> {
             rest = match std::mem::replace(&mut self.markup, Markup::Text) {
                 Markup::Text => self.html_text(rest),
                 Markup::Tag(tag) => self.tag(tag, rest),
-                Markup::Until(end) => {
-                    let found = rest.to_ascii_lowercase().find(end);
-                    match found {
-                        Some(at) => rest.get(at + end.len()..).unwrap_or_default(),
+                Markup::Until(ends) => {
+                    let after = |end: &str| Some(rest.find(end)? + end.len());
+                    match ends.into_iter().filter_map(after).min() {
+                        Some(at) => rest.get(at..).unwrap_or_default(),
                         None => {
-                            self.markup = Markup::Until(end);
+                            self.markup = Markup::Until(ends);
                             ""
                         }
                     }
@@ -313,13 +344,18 @@ impl Reader<'_> {
         self.show(text);
         let inner = rest.get(1..).unwrap_or_default();
         let named = inner.strip_prefix('/').unwrap_or(inner);
-        if let Some(comment) = inner.strip_prefix('!').or_else(|| inner.strip_prefix('?')) {
-            self.visible.parts.hidden += 1;
-            self.markup = Markup::Until(if comment.starts_with("--") { "-->" } else { ">" });
-            comment
-        } else if named.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        if named.starts_with(|c: char| c.is_ascii_alphabetic()) {
             self.markup = Markup::Tag(OpenTag::default());
             inner
+        } else if let Some(comment) = inner.strip_prefix(['!', '?', '/']) {
+            self.visible.parts.hidden += 1;
+            let ends = if comment.starts_with("--") {
+                ["-->", "--!>"]
+            } else {
+                [">"; 2]
+            };
+            self.markup = Markup::Until(ends);
+            comment
         } else {
             self.show(rest.get(..1).unwrap_or_default());
             inner
@@ -344,11 +380,33 @@ impl Reader<'_> {
         ""
     }
 
+    /// Begins or ends an element that is not shown.
+    fn hide(&mut self, name: &'static str, begins: bool) {
+        match &mut self.unshown {
+            Some(unshown) if unshown.name != name => {}
+            Some(unshown) if begins => unshown.depth += 1,
+            Some(unshown) => {
+                unshown.depth -= 1;
+                if unshown.depth == 0 {
+                    self.unshown = None;
+                }
+            }
+            None if begins => {
+                self.visible.parts.hidden += 1;
+                self.unshown = Some(Unshown { name, depth: 1 });
+            }
+            None => {}
+        }
+    }
+
     /// Passes the shape that a tag gives to the text.
     fn end_tag(&mut self, tag: &str) {
         let (end, named) = tag.strip_prefix('/').map_or(("", tag), |named| ("/", named));
         let name = named.split(|c: char| c.is_ascii_whitespace() || c == '/').next();
         let name = name.unwrap_or_default().to_ascii_lowercase();
+        if self.unshown.as_ref().is_some_and(|unshown| unshown.name != name) {
+            return;
+        }
         let attributes = named
             .get(name.len()..)
             .unwrap_or_default()
@@ -356,9 +414,10 @@ impl Reader<'_> {
         let is_open = name == "details" && attributes.eq_ignore_ascii_case("open");
         self.visible.parts.opened += usize::from(name == "details" && end.is_empty() && !is_open);
         self.visible.parts.hidden += usize::from(!is_open && attributes.contains(char::is_alphanumeric));
-        if let Some((_, close)) = UNSHOWN.iter().find(|(unshown, _)| *unshown == name && end.is_empty()) {
-            self.visible.parts.hidden += 1;
-            self.markup = Markup::Until(close);
+        if let Some(unshown) = UNSHOWN.into_iter().find(|unshown| *unshown == name) {
+            self.hide(unshown, end.is_empty());
+        } else if SHOWN_AS_TEXT.contains(&name.as_str()) {
+            self.show(&format!("<{tag}>"));
         } else if name == "img" {
             self.show(PICTURE);
         } else if SHAPES.contains(&name.as_str()) {
@@ -367,6 +426,19 @@ impl Reader<'_> {
             self.visible.parts.hidden += usize::from(end.is_empty());
         }
     }
+}
+
+/// `true` if a line holds Markdown's signs alone, among them the numbers of a list.
+fn is_signs(line: &str) -> bool {
+    let is_sign = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric();
+    let mut numbers = 0;
+    line.split_whitespace().all(|word| {
+        let is_number = word
+            .strip_suffix(['.', ')'])
+            .is_some_and(|digits| digits.len() <= LONGEST_NUMBER && digits.bytes().all(|byte| byte.is_ascii_digit()));
+        numbers += usize::from(is_number);
+        is_number && numbers <= MOST_NUMBERS || word.chars().all(is_sign)
+    })
 }
 
 /// Returns a word that is short and plain, or an ellipsis in its place.
@@ -422,6 +494,10 @@ mod tests {
             ("![do this](x.png 'and that') b", "[image, not read] b", 1),
             ("[a](b 'do this')", "[a](b)", 1),
             ("[](https://x.test/do-this) b", " b", 1),
+            ("[&#8203;](https://x.test/do-this) b", " b", 1),
+            ("a\n\n[//]: # (105 103 110)\n\nb", "a\n\n\n\nb", 1),
+            ("a $\\phantom{do this}$ b, $x$ c", "a [image, not read] b, $x$ c", 1),
+            ("a[^1]\n\n[^1]: b\n\n[^1]: do this\n", "a[^1]\n\n[^1]: b\n\n", 1),
             ("[a](<do this now>)", "[a](…)", 1),
             ("[a][b]\n\n[b]: https://x.test 'do this'", "[a](https://x.test)\n\n", 2),
             ("a\n\n[//]: # (do this)\n\nb", "a\n\n\n\nb", 1),
@@ -446,6 +522,10 @@ mod tests {
             ("<p>a</p do this>b", "<p>a</p>b", 1),
             ("<ruby>a<rp>do this</rp>b</ruby>", "ab", 2),
             ("<?do this?> a", " a", 1),
+            ("x <rp><a title=\"</rp> do this\">y</a></rp> z", "x  z", 1),
+            ("<div>\n</ do this>\na\n</div>", "\n\na\n", 2),
+            ("<div><!-- a --!><p title=\"--> do this\">x</p></div>", "<p>x</p>", 3),
+            ("a <style> b\n\nc", "a <style> b\n\nc", 0),
         ]);
     }
 

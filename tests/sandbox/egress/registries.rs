@@ -259,6 +259,25 @@ async fn paths_that_lead_to_nothing_are_counted() {
 }
 
 #[tokio::test]
+async fn words_in_headers_are_counted_once_each() {
+    let registry = Registry::open(leafy()).await;
+    let world = World::open(registry.rules(&[NPM])).await;
+    let mut stream = connected(&world, NPM).await;
+    let mut asked = 0;
+    loop {
+        // The same value twice, as a program that reads two packages sends it.
+        let tag = format!("{:0>250}", asked / 2);
+        let request = format!("GET /leafy HTTP/1.1\r\nHost: {NPM}\r\nIf-None-Match: {tag}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        match Reply::read(&mut stream).await.status {
+            200 => asked += 1,
+            status => break assert_eq!(status, 403),
+        }
+    }
+    assert_eq!(asked, 2 * 262 + 1, "64 KiB in values of 250 bytes");
+}
+
+#[tokio::test]
 async fn a_registry_with_an_unknown_certificate_is_not_believed() {
     let registry = Registry::open(leafy()).await;
     let believed = registry.rules(&[NPM]);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// Go's own tool chain, which `go.mod` asks for by version. Its host is Go's.
 const TOOLCHAIN: &str = "golang.org/toolchain";
 /// The longest version, in bytes.
-const MAX_VERSION: usize = 128;
+const MAX_VERSION: usize = 64;
 /// The checksum database as Go's proxy serves it.
 const THROUGH_PROXY: &str = "/sumdb/sum.golang.org";
 

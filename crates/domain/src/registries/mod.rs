@@ -66,7 +66,7 @@ const fn paths(host: &'static str, paths: &'static str) -> Registry {
 }
 
 /// Paths of npm's registry: a package, one version of it, its archives, and the keys of signatures. Names may have a scope.
-const NPM: &str = "/* /*/* /*/*/* /*/*/-/* /-/npm/v1/keys /-/npm/v1/attestations/*";
+const NPM: &str = "/* /*/* /*/*/* /*/-/* /*/*/-/* /-/npm/v1/keys /-/npm/v1/attestations/*";
 
 /// Paths of a registry of gems: its lists, gems and their descriptions.
 const RUBYGEMS: &str = "/versions /names /info/* /gems/* /quick/** /specs.4.8.gz /latest_specs.4.8.gz \
@@ -242,9 +242,10 @@ pub fn of_go_modules() -> Vec<HostRule> {
     serves.filter_map(|registry| registry.host.parse().ok()).collect()
 }
 
-/// `true` if a path is that of a file that names Go modules with their checksums.
+/// `true` if a path is that of a file that names Go modules with their checksums, and a build of the repository reads it.
 pub fn names_go_modules(path: &str) -> bool {
-    matches!(path.rsplit('/').next(), Some("go.sum" | "go.work.sum"))
+    let is_built = |part: &str| part != "testdata" && !VENDORED.contains(&part);
+    matches!(path.rsplit('/').next(), Some("go.sum" | "go.work.sum")) && path.split('/').all(is_built)
 }
 
 /// Folders with third-party code.
@@ -397,6 +398,8 @@ mod tests {
             "registry.npmjs.org/-/npm/v1/security/advisories/bulk",
             "registry.npmjs.org/left-pad?write=true",
             "registry.npmjs.org/-/v1/search?text=secret",
+            "registry.npmjs.org/-/whoami",
+            "registry.npmjs.org/-/user/org.couchdb.user:c2VjcmV0",
             "crates.io/api/v1/crates?q=secret",
             "crates.io/api/v1/me",
             "pypi.org/legacy/",

@@ -9,7 +9,8 @@ const MAX_PATH: usize = 512;
 const PUNCTUATION: &[u8] = b"-._~:@!$'()*+,=";
 
 /// `true` if a request's target is a path that fits one of the patterns, which blanks separate. In a pattern, `*` stands
-/// for one segment and a final `**` for one or more. No target has a query.
+/// for one segment and a final `**` for one or more. No target has a query, and no package is named `-`, below which npm
+/// has all that is not a package.
 pub(super) fn fits(target: &str, patterns: &str) -> bool {
     let Some(path) = target.strip_prefix('/').filter(|_| target.len() <= MAX_PATH) else {
         return false;
@@ -29,7 +30,7 @@ fn is_like(segments: &[&str], pattern: &str) -> bool {
         };
         match known {
             "**" => return !segment.is_empty(),
-            "*" if !segment.is_empty() => {}
+            "*" if !matches!(*segment, "" | "-") => {}
             known if known == *segment => {}
             _ => return false,
         }

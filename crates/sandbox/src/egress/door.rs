@@ -21,7 +21,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     os::{fd::AsRawFd, unix::fs::PermissionsExt},
     path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicUsize},
+    sync::{Arc, Mutex, atomic::AtomicUsize},
     time::Duration,
 };
 use tempfile::TempDir;
@@ -90,6 +90,7 @@ impl Door {
             places: Arc::default(),
             trust,
             missed: AtomicUsize::default(),
+            counted: Mutex::default(),
             rules,
             token: token()?,
             log: Log::default(),

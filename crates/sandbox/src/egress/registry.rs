@@ -38,7 +38,8 @@ use tokio::{
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 use uplink::{Causes, Stream};
 
-/// The most bytes of paths that a run may ask registries for and that lead to nothing: such a path may be any text.
+/// The most bytes that a run may choose freely in what it asks of registries: paths that lead to nothing, and values of
+/// headers that a registry does not know again.
 const MAX_MISSED: usize = 64 * 1024;
 /// The name that the door gives itself, because some registries refuse requests without one.
 const NAME: HeaderValue = HeaderValue::from_static("AutoBuild");
@@ -113,9 +114,14 @@ impl RegistryVisit {
         if self.shared.missed.load(Ordering::Relaxed) >= MAX_MISSED {
             return Err(refused(Refusal::TooManyMisses));
         }
+        // Counted before it is asked, so that requests at the same time do not pass the limit together.
+        self.shared.missed.fetch_add(target.len(), Ordering::Relaxed);
         let response = self.ask(request, target).await.map_err(refused)?;
-        if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::GONE) {
-            self.shared.missed.fetch_add(target.len(), Ordering::Relaxed);
+        if leads_on(response.status()) {
+            self.shared.missed.fetch_sub(target.len(), Ordering::Relaxed);
+        }
+        if response.status() != StatusCode::NOT_MODIFIED {
+            self.shared.count_new(&headers::of_reading(request.headers()));
         }
         let (mut head, body) = response.into_parts();
         head.headers = headers::onward(&head.headers);
@@ -226,6 +232,16 @@ impl RegistryVisit {
         tokio::spawn(connection);
         Ok(sender)
     }
+}
+
+/// `true` if a path led to something. A temporary redirect leads to where a file lies, and the program's next request
+/// shows whether one does.
+fn leads_on(status: StatusCode) -> bool {
+    status.is_success()
+        || matches!(
+            status,
+            StatusCode::NOT_MODIFIED | StatusCode::FOUND | StatusCode::SEE_OTHER | StatusCode::RANGE_NOT_SATISFIABLE
+        )
 }
 
 /// What is refused, as it is logged, and why.

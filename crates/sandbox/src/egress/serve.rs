@@ -14,13 +14,17 @@ use crate::egress::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::{network::HostName, refused_host::RefusedHost, registries};
-use http::{HeaderMap, Method, Request, Response, header::PROXY_AUTHORIZATION};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, header::PROXY_AUTHORIZATION};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use secrecy::{ExposeSecret, SecretString};
 use std::{
+    collections::HashSet,
     convert::Infallible,
-    sync::{Arc, atomic::AtomicUsize},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -46,14 +50,26 @@ pub(super) struct Shared {
     pub(super) places: Arc<CallSlots>,
     /// What the door needs to speak for registries; `None` if none may be reached.
     pub(super) trust: Option<Trust>,
-    /// The bytes of paths that led to nothing at registries.
+    /// The bytes that the run chose freely in what it asked of registries.
     pub(super) missed: AtomicUsize,
+    /// The values of headers that were counted.
+    pub(super) counted: Mutex<HashSet<HeaderValue>>,
     /// Fires when the door closes.
     pub(super) closed: CancellationToken,
     pub(super) serving: TaskTracker,
 }
 
 impl Shared {
+    /// Counts the values that no request to a registry had before: a program can write any text there.
+    pub(super) fn count_new(&self, headers: &HeaderMap) {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        for value in headers.values() {
+            if counted.insert(value.clone()) {
+                self.missed.fetch_add(value.len(), Ordering::Relaxed);
+            }
+        }
+    }
+
     pub(super) fn is_token(&self, given: &[u8]) -> bool {
         let token = self.token.expose_secret().as_bytes();
         aws_lc_rs::constant_time::verify_slices_are_equal(given, token).is_ok()
