@@ -27,7 +27,7 @@ const CLOUDS: [&str; 3] = [
     "CLAUDE_CODE_USE_VERTEX",
 ];
 
-/// The variables that choose an account, by provider; no others are read.
+/// The variables that choose an account or say where its files are. Besides these, only [`CLOUDS`] are read.
 const ACCOUNT: [&str; 7] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
@@ -38,7 +38,7 @@ const ACCOUNT: [&str; 7] = [
     "HOME",
 ];
 
-/// The place of a person's log-ins.
+/// Finds the log-in of a person's own Claude Code or Codex.
 #[derive(Clone, Debug)]
 pub struct PersonLogin {
     /// The variables of their shell that choose an account or say where its files are.

@@ -1,4 +1,4 @@
-//! What the server allows to the repositories of one installation.
+//! The limits of the repositories of one installation.
 
 use crate::config::{
     budgets::{Budget, limits},
@@ -51,7 +51,8 @@ impl Most {
     };
 }
 
-/// What the repositories of one installation may use. Without settings: the public registries, and no limit.
+/// The hosts, models, numbers and money that the repositories of one installation may use. The default is the public
+/// registries and no limit; a server without settings has [`Most::SERVER`].
 #[derive(Clone, Debug, Default)]
 pub struct Allowance {
     /// The hosts that their programs may reach, and the addresses of internal ones.
@@ -76,7 +77,7 @@ impl Allowance {
 /// The allowance of every installation. Installations have numbers, because names of organisations change hands.
 #[derive(Clone, Debug, Default)]
 pub struct Allowances {
-    /// That of an installation without one of its own.
+    /// The one of an installation that has none of its own.
     pub usual: Allowance,
     pub own: BTreeMap<InstallationId, Allowance>,
 }

@@ -51,7 +51,7 @@ pub struct ServerSettings {
     pub ages: Ages,
     /// The spending limits of all installations together for a calendar month.
     pub month: Limits,
-    /// What the repositories of each installation may use.
+    /// The limits of the repositories of each installation.
     pub allowances: Allowances,
     /// The token that gives access to the pages and `/metrics`; `None` to generate one at start.
     pub admin_token: Option<SecretString>,

@@ -91,7 +91,7 @@ pub static VARIABLES: &[Variable] = variables! {
     "MAX_SETUP_TIME": Plain, Value("2h"), "Longest time that a repository may give its set-up.";
     "MAX_TEST_TIME": Plain, Value("4h"), "Longest time that a repository may give its tests.";
     "MAX_TURNS": Plain, Value("50"),
-        "The most that a repository may set `max_turns` to. In all limits of what a repository may set, 0 means none.";
+        "The largest `max_turns` that a repository may set. In this and the following limits of repositories, 0 means no limit.";
     "MAX_TASKS": Plain, Value("200"), "The same for `max_tasks`.";
     "MAX_PARALLEL_TASKS": Plain, Value("20"), "The same for `max_parallel_tasks`.";
     "MAX_AGENT_TURNS": Plain, Value("300"), "The same for `agent_turns`.";

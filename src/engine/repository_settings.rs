@@ -71,7 +71,7 @@ pub fn same_label(one: &str, other: &str) -> bool {
 /// A repository's settings, just read.
 pub struct Settings {
     pub settings: RepositorySettings,
-    /// What the file asks for above the installation's allowance.
+    /// The settings of the file that exceed the installation's allowance.
     pub excess: Vec<Excess>,
 }
 

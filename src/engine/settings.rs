@@ -70,7 +70,7 @@ pub struct EngineSettings {
     pub longest: Deadlines,
     /// The spending limits of all installations together for a calendar month.
     pub month: Limits,
-    /// What the repositories of each installation may use.
+    /// The limits of the repositories of each installation.
     pub allowances: Allowances,
     /// How long what is old is kept.
     pub ages: Ages,

@@ -33,15 +33,15 @@ pub struct Chosen {
     pub report: Option<String>,
     /// The folders in which the test command may store results without being asked.
     pub report_folders: Vec<String>,
-    /// What set-up may reach, as far as it is known: the hosts that the settings allow, and for a run the registries too.
+    /// The reach of set-up, as far as it is known: the hosts that the settings allow, and for a run the registries too.
     pub setup_reaches: Reach,
-    /// What every other command may reach: the hosts that the settings allow.
+    /// The reach of every other command: the hosts that the settings allow.
     pub reaches: Reach,
     /// A sentence for people that says which commands these are and why.
     pub why: String,
 }
 
-/// What a command may reach, within the server's limits.
+/// The hosts and Go modules that a command may reach, within the server's limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reach {
     pub hosts: Vec<HostRule>,
@@ -80,7 +80,7 @@ pub(crate) async fn setup_reaches(
     let of_ecosystems: Vec<HostRule> = hosts.collect();
     let are_modules_open = registries::of_go_modules()
         .iter()
-        .all(|host| reach.hosts.contains(host));
+        .all(|host| reach.hosts.iter().any(|allowed| allowed.includes(host)));
     if !are_modules_open {
         let mut sums = Vec::new();
         for path in paths

@@ -1,4 +1,4 @@
-//! What a repository asks for above its allowance.
+//! Settings of a repository that exceed its allowance.
 
 use domain::{excess::Excess, network::HostRule};
 

@@ -10,7 +10,7 @@ const MOST: u64 = 30;
 /// How long until one more may be shown, in milliseconds.
 const ONE_MORE_MS: u64 = 1_000;
 
-/// What is known of a token that somebody shows.
+/// The result of checking a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenCheck {
     Right,

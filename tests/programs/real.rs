@@ -207,7 +207,7 @@ async fn of_the_real_claude() {
     calls_are_keyed_and_fresh(&model);
 }
 
-/// What a program could put in the place of words in its prompt stays those words in the request to the model.
+/// Words of a prompt that a program could replace stay as they are in the request to the model.
 async fn words_stay_words(stage: &Stage, model: &FakeModel) {
     let checkout = stage.dir.path().join("checkout");
     for name in ["notes.md", ".claude/commands/notes.md", ".codex/prompts/notes.md"] {

@@ -94,12 +94,12 @@ const SHAPES: [&str; 41] = [
     "ul",
 ];
 
-/// What GitHub shows of a text.
+/// The part of a text that GitHub shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VisibleText {
     /// Markdown with nothing in it that is not shown.
     pub text: String,
-    /// What was taken out or opened.
+    /// The parts that were taken out or opened.
     pub parts: HiddenParts,
 }
 
@@ -167,7 +167,7 @@ struct Unshown {
 
 /// A link whose end was not read.
 struct OpenLink {
-    /// Whether it has words to point at.
+    /// `true` once it has words to point at.
     has_words: bool,
     /// The length of the visible text before it.
     before: usize,

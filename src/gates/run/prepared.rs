@@ -649,7 +649,7 @@ impl<'a> Prepared<'a> {
             };
             let before = put_back::before(&ready.checkout, overlay).await?;
             let (said, refused) = ready.checkout.set_up(&order).await?;
-            ready.setup = Some(said.without_persons_hosts(&refused));
+            ready.setup = Some(said.without_hosts_for_a_person(&refused));
             ready.refused = refused;
             let of = (self.mirror, ready.checkout.head());
             ready.touched = before.put_back(&ready.checkout, of).await?;

@@ -36,7 +36,7 @@ pub const HOSTS: [&str; 9] = [
     "mirror.test",
 ];
 
-/// What a registry answers to a path: a body, or nothing there.
+/// A registry's answer to a path: a body, or nothing there.
 pub type Shelf = Arc<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
 
 /// A registry on loopback with its authority, and the requests that it got, each with all its bytes.

@@ -55,7 +55,7 @@ public class Get {
 }
 "#;
 
-/// What the registry has, by path.
+/// The files of the registry, by path.
 fn shelf(folder: &Path) -> Shelf {
     let made = Command::new("python3")
         .args(["-c", PACKAGES])

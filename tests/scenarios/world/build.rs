@@ -191,19 +191,19 @@ impl Setup {
         self
     }
 
-    /// What may be spent in a month.
+    /// The most that may be spent in a month.
     pub fn month(mut self, month: Limits) -> Self {
         self.month = month;
         self
     }
 
-    /// What the server allows to every installation.
+    /// The limits of every installation.
     pub fn allowance(mut self, allowance: Allowance) -> Self {
         self.allowances.usual = allowance;
         self
     }
 
-    /// What the server allows to the installation of the story's repository alone.
+    /// The limits of the installation of the story's repository alone.
     pub fn own_allowance(mut self, allowance: Allowance) -> Self {
         self.own_allowance = Some(allowance);
         self

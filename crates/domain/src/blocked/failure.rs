@@ -80,7 +80,7 @@ pub enum Failure {
         message: String,
     },
     /// The program has no log-in that it may use, so it called no model.
-    #[error("the log-in of {program} {lack}: {log_in}, or set {key}")]
+    #[error("the log-in of {program} {lack}")]
     NotLoggedIn {
         /// The program.
         program: String,
@@ -233,7 +233,7 @@ words! {
         /// The person is not logged in.
         #[default]
         Missing = "is missing",
-        /// Its token has ended.
+        /// The token has expired.
         Expired = "has expired",
         /// The program signs its calls itself, or asks another program for its key.
         NotLendable = "cannot be lent",

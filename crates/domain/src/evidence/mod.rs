@@ -59,10 +59,10 @@ impl Evidence {
         }
     }
 
-    /// Does the same for those hosts that only a person can open. A change can choose hosts that the settings allow, but not
-    /// repair the network or bring an ecosystem.
+    /// Like [`Self::without_hosts`], for the hosts that only a person can open: a change can repair neither the network nor
+    /// the ecosystems of the default branch.
     #[must_use]
-    pub fn without_persons_hosts(self, hosts: &[RefusedHost]) -> Self {
+    pub fn without_hosts_for_a_person(self, hosts: &[RefusedHost]) -> Self {
         let lost = hosts.iter().filter(|refused| refused.why.waits_for_person());
         self.without_hosts(&lost.cloned().collect::<Vec<_>>())
     }

@@ -31,10 +31,10 @@ pub struct Registry {
     reads: Reads,
 }
 
-/// What is read from a registry.
+/// The requests that a registry answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reads {
-    /// What lies at these paths, separated by blanks. `*` stands for one segment, a final `**` for one or more.
+    /// Files at these paths, which blanks separate. `*` stands for one segment, a final `**` for one or more.
     Paths(&'static str),
     /// Go's modules.
     GoModules,

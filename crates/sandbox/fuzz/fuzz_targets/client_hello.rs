@@ -1,4 +1,4 @@
-//! What a program says first in a tunnel, in pieces: however it is split, it is read the same, and nothing panics.
+//! The first bytes of a tunnel in pieces: however they are split, they are read the same, and nothing panics.
 
 #![no_main]
 

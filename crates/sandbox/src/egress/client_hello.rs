@@ -2,7 +2,7 @@
 //!
 //! It reads records as they arrive, split anywhere, and keeps at most one ClientHello. Every hello of a connection is
 //! checked, because a server may ask for a second one (RFC 8446, section 4.1.4), and some choose the site by that one.
-//! What is encrypted is not looked into.
+//! Nothing encrypted is looked into.
 
 use domain::network::HostName;
 use std::fmt;
@@ -32,7 +32,7 @@ const HIDES_NAME: [u16; 2] = [0xfe0d, 0xffce];
 /// Why a tunnel is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HelloFault {
-    /// What was sent is not TLS, or not a well-formed ClientHello.
+    /// Something other than TLS, or a malformed ClientHello.
     NotTls,
     /// The ClientHello names no host.
     NoName,

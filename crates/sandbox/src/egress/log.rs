@@ -57,7 +57,7 @@ pub enum Refusal {
     Upstream,
     /// The run has used up the bytes that it may send and receive.
     UsedUp,
-    /// What was sent in the tunnel is no TLS handshake with this host.
+    /// The tunnel began with something other than a TLS handshake with this host.
     Hello(HelloFault),
     /// The registry's certificate is not trusted here.
     Certificate,

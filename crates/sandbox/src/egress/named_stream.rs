@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
 const CHUNK: usize = 4 * 1024;
 
-/// What a program sends and gets in a tunnel. Reading fails at a ClientHello that does not name the host.
+/// The bytes of a tunnel. Reading fails at a ClientHello that does not name the host.
 #[derive(Debug)]
 pub(super) struct NamedStream<S> {
     stream: S,

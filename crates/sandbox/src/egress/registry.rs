@@ -244,7 +244,7 @@ fn leads_on(status: StatusCode) -> bool {
         )
 }
 
-/// What is refused, as it is logged, and why.
+/// A refused request: its name in the log, and the reason.
 struct Refused {
     what: String,
     why: Refusal,

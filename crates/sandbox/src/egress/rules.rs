@@ -36,7 +36,7 @@ pub struct Rules {
     pub refusals: Refusals,
     /// How the service reaches hosts that are not pinned.
     pub uplink: Uplink,
-    /// What Go's proxy may be asked for, if `hosts` covers it.
+    /// The modules that Go's proxy may be asked for, if `hosts` covers it.
     pub go_modules: GoModules,
     /// The one port that the proxy connects to, if it is not 443.
     pub port: Option<u16>,

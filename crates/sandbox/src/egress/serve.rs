@@ -48,7 +48,7 @@ pub(super) struct Shared {
     pub(super) refused: Refusals,
     pub(super) tally: Arc<Tally>,
     pub(super) places: Arc<CallSlots>,
-    /// What the door needs to speak for registries; `None` if none may be reached.
+    /// The means to speak for registries; `None` if none may be reached.
     pub(super) trust: Option<Trust>,
     /// The bytes that the run chose freely in what it asked of registries.
     pub(super) missed: AtomicUsize,

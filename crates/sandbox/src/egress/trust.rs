@@ -1,4 +1,4 @@
-//! What the programs of a run trust: the usual authorities, those of the settings, and the run's own.
+//! The certificates that the programs of a run trust: the usual authorities, those of the settings, and the run's own.
 //!
 //! The run's own authority vouches for registries, for which the door speaks.
 
