@@ -80,7 +80,7 @@ pub enum Failure {
         message: String,
     },
     /// The program has no log-in that it may use, so it called no model.
-    #[error("the log-in of {program} {lack}")]
+    #[error("the log-in of {program} {lack}: {}", lack.remedy(program, log_in, key))]
     NotLoggedIn {
         /// The program.
         program: String,
@@ -237,6 +237,17 @@ words! {
         Expired = "has expired",
         /// The program signs its calls itself, or asks another program for its key.
         NotLendable = "cannot be lent",
+    }
+}
+
+impl LoginLack {
+    /// Returns the next step of a person at a terminal.
+    fn remedy(self, program: &str, log_in: &str, key: &str) -> String {
+        match self {
+            Self::Missing => format!("{log_in}, or set {key}"),
+            Self::Expired => format!("start {program} once, or set {key}"),
+            Self::NotLendable => format!("set {key}"),
+        }
     }
 }
 
