@@ -15,7 +15,7 @@ use text::words;
 /// One problem or remark of the Coach, a Gate or a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Issue {
-    /// Whether it sends work back.
+    /// Its weight: `must_fix` sends work back.
     pub severity: Severity,
     /// The problem.
     pub problem: Problem,

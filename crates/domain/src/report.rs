@@ -68,7 +68,7 @@ pub enum Discrepancy {
     NotCreated {
         /// The path.
         path: String,
-        /// What the turn did instead.
+        /// The turn's other change to it, if any.
         instead: InsteadOfCreating,
     },
     /// `tests_written` names a test that the commit does not have.
@@ -100,7 +100,7 @@ pub enum Discrepancy {
     LeftOut(LeftOut),
 }
 
-/// What a turn did with a file instead of creating it.
+/// The change of a turn to a file that it says it created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InsteadOfCreating {

@@ -17,11 +17,11 @@ pub use parts::Tests;
 pub use planner::PlannerInput;
 pub use player::{Delivered, Demands, PlayerInput};
 
-/// What is wrong with a second request for commands.
+/// The mistake of a second request for commands.
 pub const SECOND_PROBE: &str =
     "`decision: probe` may be answered once in a turn, and it was: answer `approve` or `feedback`";
 
-/// What is wrong with questions instead of a design once nobody hears them.
+/// The mistake of asking instead of designing once nobody hears it.
 pub const NO_DESIGN: &str = "plan is empty, and nobody answers questions: take your own defaults";
 
 use crate::{

@@ -542,7 +542,7 @@ pub enum Origin {
 pub struct Draft {
     /// The reason why it is added.
     pub subject: DraftSubject,
-    /// What each criterion of the task asks for, in their order.
+    /// The demands of the task's criteria, in their order.
     pub criteria: Vec<Goal>,
 }
 
@@ -569,7 +569,7 @@ pub enum DraftSubject {
     Review(String),
 }
 
-/// What a criterion of a task that AutoBuild adds asks for.
+/// The demand of a criterion of a task that AutoBuild adds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {

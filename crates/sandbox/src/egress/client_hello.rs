@@ -127,7 +127,7 @@ impl ClientHellos {
 
     /// Reads a record's header, once it is whole.
     fn begin_record(&mut self) -> Result<(), HelloFault> {
-        // What is not TLS shows at its first byte, so that no program waits for an answer to it.
+        // Anything but TLS shows at its first byte, so that no program waits for an answer to it.
         let is_plain = matches!(self.stage, Stage::First | Stage::Further);
         let kinds = if is_plain {
             HANDSHAKE..=HANDSHAKE

@@ -52,7 +52,7 @@ const KNOWN_BETAS: [&str; 15] = [
     "fine-grained-tool-streaming",
     "interleaved-thinking",
     "mid-conversation-system",
-    // What a log-in's token needs.
+    // A log-in's token needs it.
     "oauth",
     "prompt-caching",
     "prompt-caching-scope",
