@@ -166,13 +166,13 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
     let git_door = git_door(&uplink, &blueprint.web_url, &blueprint.data_dir).await?;
     let proxy = git_door.as_ref().map(|door| door.proxy_url(Level::L0).into());
     let forge = ForgeAccess::new(&blueprint.web_url)?.through(proxy, certificates.clone());
-    let mirrors = Mirrors::new(&blueprint.data_dir, forge)?;
-    mirrors.sweep_leftovers(clock())?;
     let options = SandboxOptions {
         certificates,
         ..blueprint.sandbox
     };
     let sandbox = isolation(options, &blueprint.data_dir, blueprint.isolation).await?;
+    let mirrors = Mirrors::handing_over(&blueprint.data_dir, forge, sandbox.hand_over())?;
+    mirrors.sweep_leftovers(clock())?;
     // A process that runs no agents need not have their programs.
     if blueprint.settings.slots.agent > 0 {
         check_agents(&blueprint.agents, &sandbox, &blueprint.data_dir).await?;

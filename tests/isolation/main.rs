@@ -67,7 +67,8 @@ const fn exhausts(number: &'static str, (probe, limit): (&'static str, Limit), w
 
 const OWN_NETWORK: &str = "in a network that nobody else is in";
 const PORTS_ALONE: &str = "Landlock binds ports, not addresses";
-const NO_MODES: &str = "Landlock does not cover modes";
+/// Where the service is root, each run has a user of its own.
+const SAME_USER: &str = "Landlock does not cover modes, and the files are the same user's";
 const SAME_LIST: &str = "the machine's own list of processes";
 
 const ITEMS: &[Item] = &[
@@ -149,7 +150,7 @@ const ITEMS: &[Item] = &[
         "read a settings file in the system's folders",
     ),
     Item {
-        known: &[(Level::L1, NO_MODES)],
+        known: &[(Level::L1, SAME_USER)],
         ..probe("–", "modes", "change the modes of the service's files")
     },
     Item {
@@ -226,7 +227,8 @@ async fn leaves_somebody(stage: &Stage, way: Way) -> bool {
 type Cell = (&'static str, Option<String>, Option<String>);
 
 fn judged(item: &Item, way: Way, came: Came) -> Cell {
-    let known = item.known.iter().find(|(level, _)| way == Way::At(*level));
+    let mut known = item.known.iter().filter(|(_, why)| *why != SAME_USER || !is_root());
+    let known = known.find(|(level, _)| way == Way::At(*level));
     let about = |said: &str| Some(format!("{} {} {way:?}: {said}", item.number, item.what));
     match (came, known, way) {
         (Came::Untried(reason), _, _) => ("untried", None, about(&reason)),

@@ -310,11 +310,16 @@ impl Mirror {
             _ => return Err(checkout_failure(&output, room(&checkout.work))),
         }
         let (work, home) = (checkout.work.clone(), checkout.home.clone());
+        let hand_over = self.shared.hand_over;
         let recording = blocking(move || {
             for (path, content) in &laid {
                 let failed = |error| WalkError::Io(path.clone(), error);
                 put(&work, path.as_path(), content.as_ref()).map_err(failed)?;
             }
+            // A change of the owner shows in the change time, so it comes first.
+            hand_over
+                .map_or(Ok(()), |hand_over| hand_over(&home))
+                .map_err(failed_at_top)?;
             record(&work, &home)
         });
         let failed = || GitError::io("recording a checkout");
@@ -349,21 +354,24 @@ fn make_work(work: &Path, refs: &CloneRefs, objects: &Path) -> std::io::Result<(
 /// Records the state of every file, then waits until the file system's clock has moved on. So every later write shows
 /// in the file's change time.
 fn record(work: &Path, home: &Path) -> Result<TreeRecord, WalkError> {
-    let failed = |error: std::io::Error| WalkError::Io(RepoPath::from("."), error);
-    let root = open_root(work).map_err(|error| failed(error.into()))?;
+    let root = open_root(work).map_err(|error| failed_at_top(error.into()))?;
     let mut rules = HashMap::new();
     let files = walk(&root, Attention::Collect(&mut rules))?.files;
     let latest = files.values().map(Stamp::changed).max().unwrap_or_default();
     let probe = home.join("clock");
     for _ in 0..100 {
-        fs::write(&probe, b"").map_err(failed)?;
-        let meta = fs::symlink_metadata(&probe).map_err(failed)?;
+        fs::write(&probe, b"").map_err(failed_at_top)?;
+        let meta = fs::symlink_metadata(&probe).map_err(failed_at_top)?;
         if (meta.ctime(), meta.ctime_nsec()) > latest {
             break;
         }
         std::thread::sleep(Duration::from_millis(1));
     }
     Ok(TreeRecord::new(files, rules))
+}
+
+fn failed_at_top(error: io::Error) -> WalkError {
+    WalkError::Io(RepoPath::from("."), error)
 }
 
 fn differences(root: &OwnedFd, record: &TreeRecord) -> Result<Vec<RepoPath>, TakeOutError> {

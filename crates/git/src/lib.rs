@@ -61,7 +61,7 @@ pub use filters::FilterUse;
 pub use hunks::{AddedLines, VisibleLines};
 pub use ignores::IgnoreRule;
 pub use merge::MergeOutcome;
-pub use mirror::{Mirror, Mirrors};
+pub use mirror::{HandOver, Mirror, Mirrors};
 pub use names::{BranchName, NotABranchName, RepoPath};
 pub use own::{Given, NameIs, NoRepository, OwnHead, OwnRepository};
 pub use pack::{Packed, Unpacked};

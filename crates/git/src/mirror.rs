@@ -42,7 +42,11 @@ pub(crate) struct Shared {
     pub(crate) memory: Memory,
     forge: ForgeAccess,
     known: Mutex<HashMap<RepoId, Mirror>>,
+    pub(crate) hand_over: Option<HandOver>,
 }
+
+/// Gives a folder with everything in it to the user as whom programs will change it.
+pub type HandOver = fn(&Path) -> std::io::Result<()>;
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -85,6 +89,11 @@ impl Shared {
 impl Mirrors {
     /// Uses the folder `<data_dir>/git` and makes it if it is missing.
     pub fn new(data_dir: &Path, forge: ForgeAccess) -> Result<Self, GitError> {
+        Self::handing_over(data_dir, forge, None)
+    }
+
+    /// Does the same, and hands over each new checkout.
+    pub fn handing_over(data_dir: &Path, forge: ForgeAccess, hand_over: Option<HandOver>) -> Result<Self, GitError> {
         let made = |folder: &Path| fs::create_dir_all(folder).and_then(|()| fs::canonicalize(folder));
         let root = data_dir.join("git");
         let root = made(&root).map_err(GitError::io(format!("making {}", root.display())))?;
@@ -95,6 +104,7 @@ impl Mirrors {
             memory: Memory::default(),
             forge,
             known: Mutex::new(HashMap::new()),
+            hand_over,
             root,
         };
         let folders = [

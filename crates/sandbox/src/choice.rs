@@ -4,7 +4,9 @@ use crate::{
     cgroup::Groups,
     egress::INSIDE_PORT,
     protocol::{Confinement, NetworkRoute},
-    spec::Spec,
+    run_user,
+    run_user::{RunUser, Users},
+    spec::{Spec, StartError},
     visible,
 };
 use domain::isolation::{Level, Limits};
@@ -60,6 +62,8 @@ impl SandboxOptions {
 pub struct Sandbox {
     pub(crate) options: Arc<SandboxOptions>,
     pub(crate) level: Level,
+    /// The user as whom programs run at L1.
+    pub(crate) users: Users,
     missing: Arc<str>,
     /// The place where control groups are made, or the reason why programs get none.
     pub(crate) groups: Arc<Result<Groups, String>>,
@@ -76,8 +80,36 @@ impl Sandbox {
         Self {
             options: Arc::new(options),
             level,
+            users: if level == Level::L1 && run_user::can_have_users() {
+                Users::OfEachRun
+            } else {
+                Users::OfTheService
+            },
             missing: Arc::default(),
             groups: Arc::new(Err("not looked for".to_owned())),
+        }
+    }
+
+    /// Lets programs run as the service's user.
+    pub(crate) fn without_users(self) -> Self {
+        let users = Users::OfTheService;
+        Self { users, ..self }
+    }
+
+    /// Returns the user as whom programs run. At L2 and L3 they see another one in any case.
+    #[must_use]
+    pub fn users(&self) -> Users {
+        self.users
+    }
+
+    /// Returns the function that gives a folder with everything in it to a user of its own, as whom each program runs
+    /// that may change the folder; `None` if programs run as the service's user. [`Sandbox::run`] does the same for
+    /// folders that were not given away, but a change of the owner shows in the change time of every file.
+    #[must_use]
+    pub fn hand_over(&self) -> Option<fn(&Path) -> std::io::Result<()>> {
+        match self.users {
+            Users::OfTheService => None,
+            Users::OfEachRun => Some(run_user::give_to_new_user),
         }
     }
 
@@ -130,7 +162,7 @@ impl Sandbox {
         self.level
     }
 
-    pub(crate) fn confinement(&self, spec: &Spec) -> Confinement {
+    pub(crate) fn confinement(&self, spec: &Spec) -> Result<Confinement, StartError> {
         let text = |path: &PathBuf| path.clone().into_os_string();
         let readable = || visible::readable(spec, &self.options.hidden);
         let read = match self.level {
@@ -148,8 +180,9 @@ impl Sandbox {
         });
         // At L2 and L3 the whole of `/usr` is there, so what is hidden in it lies under something empty.
         let masked = self.options.hidden.iter().filter(|path| path.starts_with("/usr"));
-        Confinement {
+        Ok(Confinement {
             level: self.level,
+            user: self.user(spec)?,
             masked: masked.map(text).collect(),
             bubblewrap: text(&self.options.bubblewrap),
             read: read.iter().map(text).collect(),
@@ -158,6 +191,16 @@ impl Sandbox {
             limits: self.options.limits,
             way: self.way(spec),
             own: false,
+        })
+    }
+
+    fn user(&self, spec: &Spec) -> Result<Option<RunUser>, StartError> {
+        let mounts = spec.confine.mounts.iter().map(|(from, _)| from);
+        match self.users {
+            Users::OfTheService => Ok(None),
+            Users::OfEachRun => RunUser::of(spec.confine.write.iter().chain(mounts))
+                .map(Some)
+                .map_err(|error| StartError::Isolation(format!("user of the run: {error}"))),
         }
     }
 

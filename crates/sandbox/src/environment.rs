@@ -55,11 +55,21 @@ fn utf8_locale(listed: &str) -> &str {
     }
 }
 
+/// What a run as a user of its own lacks at L1: a line in the password file, and Git's trust in a checkout of somebody
+/// else, as that of a Coach is. At other levels it changes nothing.
+const OF_USER: [(&str, &str); 5] = [
+    ("USER", "builder"),
+    ("LOGNAME", "builder"),
+    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_CONFIG_KEY_0", "safe.directory"),
+    ("GIT_CONFIG_VALUE_0", "*"),
+];
+
 /// A word in Cargo settings that suggests that they contain a token.
 const TOKEN: &str = "token";
 
 /// Returns the environment: `PATH`, `LANG`, `TMPDIR`, a private `HOME` below `private`, the host's Rust tool chain if
-/// there is one, the service's certificate files, and those variables of the service that `named` lists. It never
+/// there is one, the service's certificate files, a user's name, and those variables of the service that `named` lists. It never
 /// contains the host's home or a file with credentials. Cargo stores its downloads in the private home, which gets a
 /// copy of the host's Cargo settings if they contain no token.
 pub fn environment(private: &Path, named: &[String]) -> std::io::Result<Vec<(OsString, OsString)>> {
@@ -97,13 +107,13 @@ pub fn environment_at(private: &Path, seen: &Path, named: &[String]) -> std::io:
     let known: Vec<OsString> = env.iter().map(|(name, _)| name.clone()).collect();
     let passed = named.iter().filter(|name| !known.contains(&OsString::from(name)));
     env.extend(passed.filter_map(|name| Some((name.into(), own(name)?))));
-    if let Some(home) = java_home(&seen.join("home")) {
-        let unset = JAVA_TOOLS
-            .into_iter()
-            .filter(|tool| !env.iter().any(|(name, _)| name == tool));
-        let set: Vec<_> = unset.map(|tool| (tool.into(), home.clone().into())).collect();
-        env.extend(set);
-    }
+    let home = java_home(&seen.join("home"));
+    let java = JAVA_TOOLS.into_iter().zip(home.iter().map(String::as_str).cycle());
+    let unset = java
+        .chain(OF_USER)
+        .filter(|(own, _)| !env.iter().any(|(name, _)| name == own));
+    let set: Vec<(OsString, OsString)> = unset.map(|(name, value)| (name.into(), value.into())).collect();
+    env.extend(set);
     Ok(env)
 }
 
@@ -185,7 +195,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let env = environment(folder.path(), &["HOME".to_owned(), "NO_SUCH_VARIABLE_HERE".to_owned()]).unwrap();
         let allowed = ["PATH", "LANG", "TMPDIR", "HOME", "GIT_CONFIG_NOSYSTEM", "RUSTUP_HOME"];
-        let allowed = || allowed.iter().chain(&CERTIFICATES).chain(&JAVA_TOOLS);
+        let of_user = OF_USER.map(|(name, _)| name);
+        let allowed = || allowed.iter().chain(&CERTIFICATES).chain(&JAVA_TOOLS).chain(&of_user);
         assert!(env.iter().all(|(name, _)| allowed().any(|fine| name == fine)));
         let homes: Vec<_> = env
             .iter()

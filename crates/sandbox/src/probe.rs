@@ -4,11 +4,12 @@
 use crate::{
     choice::{Sandbox, SandboxOptions},
     launcher::{CANARY, CanaryReport, LAUNCHER_COMMAND},
+    run_user::Users,
     spec::{Exit, Spec, StartError},
 };
 use domain::isolation::{Bounds, Level};
 use std::{io, io::Write, net::TcpListener, path::Path, sync::mpsc, thread, time::Duration};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 /// The levels, best first.
 const LEVELS: [Level; 3] = [Level::L3, Level::L2, Level::L1];
@@ -44,6 +45,10 @@ const REMEDIES: &[(&str, &str)] = &[
 /// What level 1 lacks on a kernel older than 6.12.
 const UNBOUND_SIGNALS: &str =
     "a kernel, 6.12 or newer, that keeps programs from signalling other processes of this user";
+
+/// What level 1 lacks if the service is root and cannot change users.
+const NO_USERS: &str = "CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETPCAP, CAP_SETUID, all user ids: \
+                        else, runs share root's user (docs/isolation.md)";
 
 const NO_PROC: &str =
     "/proc is not mounted here, and without it nothing can be kept apart or watched (mount -t proc proc /proc)";
@@ -87,14 +92,16 @@ impl Sandbox {
             ));
         }
         // A canary that already fails without isolation proves nothing.
-        let mut offered = Level::L0;
-        match trial.at(&options, Level::L0).await {
-            Ok(report) if report.read && report.connected && report.saw && report.signalled => {
-                for level in LEVELS.into_iter().filter(|level| *level <= bounds.most) {
-                    match trial.at(&options, level).await.and_then(|report| blocks(level, report)) {
+        let mut offered = Self::at(options.clone(), Level::L0);
+        match trial.of(&offered).await {
+            Ok(report) if report.can_do_everything() => {
+                for sandbox in candidates(&options, bounds) {
+                    let level = sandbox.level;
+                    let report = trial.of(&sandbox).await;
+                    match report.and_then(|report| blocks(level, sandbox.users, report)) {
                         Ok(lacks) => {
-                            offered = level;
-                            refused.extend(lacks.map(|lacks| (level, lacks.to_owned())));
+                            refused.extend(lacks.into_iter().map(|lacks| (level, lacks.to_owned())));
+                            offered = sandbox;
                             break;
                         }
                         Err(reason) => refused.push((level, with_remedy(&reason))),
@@ -107,15 +114,27 @@ impl Sandbox {
         }
         missing.extend(by_reason(&refused));
         let missing = missing.join("; ");
-        if offered < min {
+        if offered.level < min {
+            let offered = offered.level;
             return Err(ProbeError::TooLow { min, offered, missing });
         }
-        Ok(Self::at(options, offered).missing_for_more(&missing).in_groups())
+        Ok(offered.missing_for_more(&missing).in_groups())
     }
 }
 
-/// The file and the socket that the canary tries to reach.
+/// Returns the sandboxes to try, best first. If a machine refuses to change users, level 1 does without.
+fn candidates(options: &SandboxOptions, bounds: Bounds) -> impl Iterator<Item = Sandbox> {
+    let levels = LEVELS.into_iter().filter(move |level| *level <= bounds.most);
+    levels.flat_map(|level| {
+        let sandbox = Sandbox::at(options.clone(), level);
+        let without = (sandbox.users == Users::OfEachRun).then(|| sandbox.clone().without_users());
+        std::iter::once(sandbox).chain(without)
+    })
+}
+
+/// The file and the socket that the canary tries to reach, and a folder that it may change.
 struct Trial {
+    folder: TempDir,
     secret: NamedTempFile,
     listener: TcpListener,
     bystander: Bystander,
@@ -128,14 +147,15 @@ impl Trial {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let bystander = Bystander::beyond(HIGHEST_INSIDE)?;
         Ok(Self {
+            folder: tempfile::tempdir()?,
             secret,
             listener,
             bystander,
         })
     }
 
-    /// Returns what the canary can do at this level.
-    async fn at(&self, options: &SandboxOptions, level: Level) -> Result<CanaryReport, String> {
+    /// Returns what the canary can do in this sandbox.
+    async fn of(&self, sandbox: &Sandbox) -> Result<CanaryReport, String> {
         let port = self.listener.local_addr().map_err(|error| error.to_string())?.port();
         // `own` replaces the program by our binary, so this name only has to exist.
         let mut spec = Spec::new("/usr/bin/env", "/").args([
@@ -146,11 +166,12 @@ impl Trial {
             self.bystander.number.to_string().into(),
         ]);
         spec.deadline = PATIENCE;
-        let finished = Self::sung(Sandbox::at(options.clone(), level), &spec).await?;
+        spec.confine.write = vec![self.folder.path().to_owned()];
+        let finished = Self::sung(sandbox, &spec).await?;
         serde_json::from_slice(&finished).map_err(|error| format!("the canary said nothing of use: {error}"))
     }
 
-    async fn sung(sandbox: Sandbox, spec: &Spec) -> Result<Vec<u8>, String> {
+    async fn sung(sandbox: &Sandbox, spec: &Spec) -> Result<Vec<u8>, String> {
         match sandbox.sing(spec).await {
             Ok(finished) if finished.exit == Exit::Exited(0) => Ok(finished.stdout.end().to_vec()),
             Ok(finished) => Err(format!(
@@ -207,9 +228,13 @@ impl Bystander {
 }
 
 /// Checks that the canary could do no more than the level allows. Returns what this machine lacks of the full level.
-fn blocks(level: Level, report: CanaryReport) -> Result<Option<&'static str>, String> {
+fn blocks(level: Level, users: Users, report: CanaryReport) -> Result<Vec<&'static str>, String> {
     let misses = [
         (report.read, "a file that was not given was read"),
+        (
+            report.opened && (level >= Level::L2 || users == Users::OfEachRun),
+            "a file's mode was changed",
+        ),
         (report.connected, "a listener of the machine was reached"),
         // L1 and L2 share the machine's process list.
         (report.saw && level == Level::L3, "a process outside was seen"),
@@ -221,8 +246,13 @@ fn blocks(level: Level, report: CanaryReport) -> Result<Option<&'static str>, St
     ];
     match misses.into_iter().find(|(missed, _)| *missed) {
         Some((_, what)) => Err(format!("{what} in spite of it")),
-        // Landlock restricts signals since Linux 6.12.
-        None => Ok(report.signalled.then_some(UNBOUND_SIGNALS)),
+        None => {
+            // Landlock restricts signals since Linux 6.12.
+            let signals = report.signalled.then_some(UNBOUND_SIGNALS);
+            let is_root = rustix::process::geteuid().is_root();
+            let modes = (report.opened && is_root).then_some(NO_USERS);
+            Ok(signals.into_iter().chain(modes).collect())
+        }
     }
 }
 
@@ -284,19 +314,26 @@ mod tests {
     fn a_canary_that_sings_too_well_does_not_prove_a_level() {
         let quiet = CanaryReport {
             read: false,
+            opened: false,
             connected: false,
             saw: true,
             signalled: false,
             steered: false,
         };
-        assert!(blocks(Level::L1, quiet) == Ok(None) && blocks(Level::L3, quiet).is_err());
+        let blocks = |level, report| blocks(level, Users::OfTheService, report);
+        assert!(blocks(Level::L1, quiet) == Ok(Vec::new()) && blocks(Level::L3, quiet).is_err());
         let loud = CanaryReport {
             signalled: true,
             ..quiet
         };
-        assert!(blocks(Level::L1, loud).is_ok_and(|lacks| lacks.is_some()) && blocks(Level::L2, loud).is_err());
+        assert!(
+            blocks(Level::L1, loud).is_ok_and(|lacks| lacks == [UNBOUND_SIGNALS]) && blocks(Level::L2, loud).is_err()
+        );
         assert!(blocks(Level::L1, CanaryReport { read: true, ..quiet }).is_err());
         assert!(blocks(Level::L1, CanaryReport { steered: true, ..quiet }).is_err());
+        let opened = CanaryReport { opened: true, ..quiet };
+        assert!(blocks(Level::L1, opened).is_ok() && blocks(Level::L2, opened).is_err());
+        assert!(super::blocks(Level::L1, Users::OfEachRun, opened).is_err());
         let reached = CanaryReport {
             connected: true,
             ..quiet

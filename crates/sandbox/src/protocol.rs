@@ -1,6 +1,9 @@
 //! The messages between the service and its launcher. They share one socket, which is also the launcher's lifeline.
 
-use crate::spec::{Exit, Spec, StartError};
+use crate::{
+    run_user::RunUser,
+    spec::{Exit, Spec, StartError},
+};
 use domain::isolation::{Level, Limit, Limits};
 use serde::{Deserialize, Serialize};
 use std::{ffi::OsString, io::Read};
@@ -37,6 +40,8 @@ pub(crate) struct Order {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Confinement {
     pub(crate) level: Level,
+    /// The user of the run; `None` if it is the launcher's.
+    pub(crate) user: Option<RunUser>,
     /// The program that makes namespaces.
     pub(crate) bubblewrap: OsString,
     /// The paths in the system's own folders that it must not see.
@@ -49,6 +54,14 @@ pub(crate) struct Confinement {
     pub(crate) way: NetworkRoute,
     /// Whether the program is our own binary, even if its file has moved.
     pub(crate) own: bool,
+}
+
+impl Confinement {
+    /// Returns the real paths of the files and folders that the program may change.
+    pub(crate) fn changeable(&self) -> impl Iterator<Item = &OsString> {
+        let mounted = self.mounts.iter().map(|(folder, _)| folder);
+        self.write.iter().chain(mounted)
+    }
 }
 
 /// The program's only way out to a network.

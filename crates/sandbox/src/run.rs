@@ -44,7 +44,7 @@ impl Sandbox {
     /// caller that reads slowly.
     pub async fn run_live(&self, spec: &Spec, live: Live, cancel: &CancellationToken) -> Result<Finished, StartError> {
         let spec = &*self.with_certificates(spec);
-        self.run_confined(spec, live, self.confinement(spec), cancel).await
+        self.run_confined(spec, live, self.confinement(spec)?, cancel).await
     }
 
     /// Lets a program trust the certificates of its door, or those of the settings.
@@ -66,7 +66,7 @@ impl Sandbox {
     pub(crate) async fn sing(&self, spec: &Spec) -> Result<Finished, StartError> {
         let confinement = Confinement {
             own: true,
-            ..self.confinement(spec)
+            ..self.confinement(spec)?
         };
         self.run_confined(spec, Live::default(), confinement, &CancellationToken::new())
             .await

@@ -21,7 +21,7 @@ use domain::{
     isolation::Level,
 };
 use git::{InstalledGit, UnusableGit};
-use sandbox::{Sandbox, SandboxOptions};
+use sandbox::{Sandbox, SandboxOptions, Users};
 use secrecy::ExposeSecret;
 use std::{
     collections::BTreeSet,
@@ -164,9 +164,9 @@ pub(super) async fn foreign_programs(look: &Look<'_>) -> Vec<Row> {
             &probed_now
         }
     };
-    let row = isolation(sandbox.level(), sandbox.missing(), user());
+    let row = isolation(sandbox.level(), sandbox.missing(), user(sandbox));
     let secrets = [&look.settings.data_dir].into_iter().chain(&look.settings.secret_files);
-    let mut rows = vec![with_reach(row, sandbox.level(), secrets)];
+    let mut rows = vec![with_reach(row, sandbox, secrets)];
     rows.extend(check_agents(&agents, sandbox).await);
     rows
 }
@@ -190,8 +190,9 @@ pub(super) enum User {
     Ordinary,
 }
 
-pub(super) fn user() -> User {
-    if rustix::process::geteuid().is_root() {
+pub(super) fn user(sandbox: &Sandbox) -> User {
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root && sandbox.users() == Users::OfTheService {
         User::Root
     } else {
         User::Ordinary
@@ -221,9 +222,9 @@ pub(super) fn isolation(level: Level, missing: &str, user: User) -> Row {
 }
 
 /// Adds which files with secrets a program could open for other users of the machine: Landlock does not cover modes.
-fn with_reach<'a>(row: Row, level: Level, secrets: impl Iterator<Item = &'a PathBuf>) -> Row {
-    match level {
-        Level::L0 | Level::L1 => {
+fn with_reach<'a>(row: Row, sandbox: &Sandbox, secrets: impl Iterator<Item = &'a PathBuf>) -> Row {
+    match sandbox.level() {
+        Level::L0 | Level::L1 if sandbox.users() == Users::OfTheService => {
             let secrets: BTreeSet<String> = secrets.map(|path| path.display().to_string()).collect();
             let secrets = secrets.into_iter().collect::<Vec<_>>().join(", ");
             let found = format!(
@@ -232,7 +233,7 @@ fn with_reach<'a>(row: Row, level: Level, secrets: impl Iterator<Item = &'a Path
             );
             Row { found, ..row }
         }
-        Level::L2 | Level::L3 => row,
+        Level::L0 | Level::L1 | Level::L2 | Level::L3 => row,
     }
 }
 

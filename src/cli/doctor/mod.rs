@@ -240,7 +240,7 @@ async fn own_programs() -> Vec<Row> {
         Ok(sandbox) => sandbox,
         Err(row) => return vec![row],
     };
-    let isolation = machine::isolation(sandbox.level(), sandbox.missing(), machine::user());
+    let isolation = machine::isolation(sandbox.level(), sandbox.missing(), machine::user(&sandbox));
     let agent = match own_agent::agent(None) {
         Ok(agent) => agent,
         Err(error) => {

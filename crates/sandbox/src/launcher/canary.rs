@@ -16,11 +16,27 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct CanaryReport {
     /// It read a file that it was not given.
     pub(crate) read: bool,
+    /// It could change the mode of that file.
+    pub(crate) opened: bool,
     pub(crate) connected: bool,
     pub(crate) saw: bool,
     pub(crate) signalled: bool,
     /// It could set a resource limit of that process.
     pub(crate) steered: bool,
+}
+
+impl CanaryReport {
+    /// Returns `true` if nothing held it.
+    pub(crate) fn can_do_everything(&self) -> bool {
+        self.read && self.opened && self.connected && self.saw && self.signalled
+    }
+}
+
+/// `true` if the mode of the file can be changed. It is set to what it is.
+fn is_opened(file: &str) -> bool {
+    let meta = std::fs::metadata(file);
+    meta.and_then(|meta| std::fs::set_permissions(file, meta.permissions()))
+        .is_ok()
 }
 
 /// `true` if the process with this id can be signalled. The signal has no effect.
@@ -47,6 +63,7 @@ pub(super) fn main(arguments: &[String]) -> ExitCode {
     };
     let report = CanaryReport {
         read: std::fs::read(file).is_ok(),
+        opened: is_opened(file),
         connected: TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), PATIENCE).is_ok(),
         saw: Path::new("/proc").join(process).exists(),
         signalled: is_signalled(process),

@@ -6,6 +6,7 @@ use crate::{
     launcher::{ending, files, find, open_numbers, priority_of_session, send_report, syscalls},
     process_table,
     protocol::{Confinement, NetworkRoute, Order, Report},
+    run_user::RunUser,
 };
 use domain::isolation::Level;
 use rustix::{
@@ -79,7 +80,15 @@ fn start(order: &Order, input: File, control: &mut UnixStream) -> Report {
     };
     let mut command = Command::new(&program);
     command.arg0(&order.program).args(&order.args).current_dir(&cwd);
-    command.env_clear().envs(order.env.iter().cloned()).stdin(input);
+    command.env_clear();
+    if let Some(user) = order.confinement.user {
+        let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
+        let streams = [input.as_fd(), stdout.as_fd(), stderr.as_fd()];
+        if let Err(error) = streams.into_iter().try_for_each(|stream| user.own(stream)) {
+            return Report::NotConfined(format!("streams of its user: {error}"));
+        }
+    }
+    command.envs(order.env.iter().cloned()).stdin(input);
     let started = match order.confinement.level {
         Level::L0 | Level::L1 => in_this_place(order, command, control),
         Level::L2 | Level::L3 => beside(order, command, control),
@@ -110,13 +119,14 @@ enum Failed {
 /// Replaces this process by the program, which dies with the outer launcher. The new session keeps the two apart on
 /// systems that share processors by session (autogroup).
 fn in_this_place(order: &Order, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
-        .and_then(|()| rustix::process::setsid())
-        .map_err(|error| Failed::Confining(error.to_string()))?;
+    let failed = |error: rustix::io::Errno| Failed::Confining(error.to_string());
+    rustix::process::setsid().map_err(failed)?;
     priority_of_session(LOWERED);
     limit(&order.confinement)
         .and_then(|()| confine(&order.confinement))
         .map_err(Failed::Confining)?;
+    // A change of the user clears it.
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed)?;
     send_report(control, &Report::Confined);
     Err(Failed::Starting(command.exec()))
 }
@@ -197,22 +207,31 @@ fn limit(confinement: &Confinement) -> Result<(), String> {
 /// Takes every right away from this thread and everything it starts.
 fn confine(confinement: &Confinement) -> Result<(), String> {
     rustix::thread::set_no_new_privs(true).map_err(|error| format!("no new privileges: {error}"))?;
-    drop_capabilities().map_err(|error| format!("capabilities: {error}"))?;
+    let user = confinement.user.map(RunUser::become_user).transpose();
+    let kept = user
+        .map_err(|error| format!("its user: {error}"))?
+        .unwrap_or(CapabilitySet::empty());
+    drop_capabilities(kept).map_err(|error| format!("capabilities: {error}"))?;
     let sockets = files::restrict(confinement).map_err(|error| error.to_string())?;
     syscalls::restrict(confinement.level, sockets).map_err(|error| format!("seccomp: {error}"))
 }
 
-fn drop_capabilities() -> rustix::io::Result<()> {
+/// Gives up every capability but `kept`, which programs inherit.
+fn drop_capabilities(kept: CapabilitySet) -> rustix::io::Result<()> {
     // Removing a capability from the bounding set needs a capability. A process that has none cannot gain any either.
     let _ = rustix::thread::clear_ambient_capability_set();
-    for number in 0..64 {
-        let _ = rustix::thread::remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number));
+    let all = (0..64).map(|number| CapabilitySet::from_bits_retain(1 << number));
+    for capability in all.filter(|capability| !kept.contains(*capability)) {
+        let _ = rustix::thread::remove_capability_from_bounding_set(capability);
     }
-    let none = CapabilitySet::empty();
     let sets = CapabilitySets {
-        effective: none,
-        permitted: none,
-        inheritable: none,
+        effective: kept,
+        permitted: kept,
+        inheritable: kept,
     };
-    rustix::thread::set_capabilities(None, sets)
+    rustix::thread::set_capabilities(None, sets)?;
+    if kept.is_empty() {
+        return Ok(());
+    }
+    rustix::thread::configure_capability_in_ambient_set(kept, true)
 }

@@ -228,12 +228,12 @@ fn limit(confinement: &Confinement, events: mpsc::Sender<Event>) -> std::io::Res
         return Ok(());
     }
     let (level, limits) = (confinement.level, confinement.limits);
-    let mounted = confinement.mounts.iter().map(|(folder, _)| folder);
-    let folders: Vec<PathBuf> = confinement.write.iter().chain(mounted).map(PathBuf::from).collect();
+    let user = confinement.user;
+    let folders: Vec<PathBuf> = confinement.changeable().map(PathBuf::from).collect();
     let passed = events.clone();
-    let counting = move || passed.send(Event::OverLimit(usage::of_processes(limits)));
+    let counting = move || passed.send(Event::OverLimit(usage::of_processes(limits, user)));
     std::thread::Builder::new().spawn(counting)?;
-    let looking = move || events.send(Event::OverLimit(usage::of_files(level, limits, &folders)));
+    let looking = move || events.send(Event::OverLimit(usage::of_files(level, limits, &folders, user)));
     std::thread::Builder::new().spawn(looking).map(drop)
 }
 

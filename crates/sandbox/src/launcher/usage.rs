@@ -6,6 +6,7 @@
 use crate::{
     process_table,
     process_table::{Family, Process},
+    run_user::RunUser,
 };
 use domain::isolation::{Level, Limit, Limits};
 use rustix::time::{ClockId, clock_gettime};
@@ -40,7 +41,10 @@ const BLIND_LOOKS: u32 = 3;
 const CLOSED_LOOKS: u32 = 10;
 
 /// Measures the processes until they exceed a limit or can no longer be measured, and returns that limit.
-pub(super) fn of_processes(limits: Limits) -> Limit {
+pub(super) fn of_processes(limits: Limits, user: Option<RunUser>) -> Limit {
+    if watch(user).is_err() {
+        return Limit::Unmeasured;
+    }
     // A program that ends at once is not measured, since this would only slow it down.
     let (mut looked, mut pause) = (Instant::now(), LOOK_AT_PROCESSES);
     let mut known = process_table::count().unwrap_or_default();
@@ -62,7 +66,10 @@ pub(super) fn of_processes(limits: Limits) -> Limit {
 }
 
 /// Does the same with the files. It has a thread of its own: a slow disk must not keep anyone from counting processes.
-pub(super) fn of_files(level: Level, limits: Limits, folders: &[PathBuf]) -> Limit {
+pub(super) fn of_files(level: Level, limits: Limits, folders: &[PathBuf], user: Option<RunUser>) -> Limit {
+    if watch(user).is_err() {
+        return Limit::Unmeasured;
+    }
     let mut pause = LOOK_AT_FILES;
     let (mut blindness, mut family) = (Blindness::default(), own_family());
     loop {
@@ -73,6 +80,11 @@ pub(super) fn of_files(level: Level, limits: Limits, folders: &[PathBuf]) -> Lim
         }
         pause = rest.max(LOOK_AT_FILES);
     }
+}
+
+/// Lets this thread look at the program's processes if they have a user of their own.
+fn watch(user: Option<RunUser>) -> io::Result<()> {
+    user.map_or(Ok(()), RunUser::watch)
 }
 
 fn own_family() -> Family {
