@@ -3,7 +3,7 @@
 use crate::{
     engine::heartbeat::LONGEST_ROUND,
     store::{ProviderTrouble, Store, Trouble},
-    web::{inbox::Inbox, metrics},
+    web::{inbox::Inbox, metrics, token_tries::Sender},
 };
 use axum::{
     Json,
@@ -19,7 +19,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Answers that the process is alive: that its loop goes round. The administrator is also told the level of isolation:
 /// strangers learn from it what an attack would have to get past.
-pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+pub(super) async fn alive(
+    State(inbox): State<Arc<Inbox>>,
+    sender: Sender,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
     if !inbox.engine().heartbeat.is_regular() {
         let still = format!(
             "the worker's loop has stood still for {} seconds\n",
@@ -30,7 +35,7 @@ pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQ
     let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     match query.as_deref() {
         Some("detail") => {
-            if let Some(refusal) = metrics::refuse_without_token(&inbox, &headers) {
+            if let Some(refusal) = metrics::refuse_without_token(&inbox, sender, &headers) {
                 return refusal;
             }
         }

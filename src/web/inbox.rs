@@ -14,7 +14,7 @@ use crate::{
         bodies::{BODY_PATIENCE, Bodies, Held, Unread},
         dashboard::readings::OpenPages,
         log_throttle::LogThrottle,
-        token_tries::{TokenCheck, TokenTries},
+        token_tries::{Sender, TokenCheck, TokenTries},
     },
 };
 use axum::{
@@ -67,9 +67,9 @@ pub(super) struct Admin {
 }
 
 impl Admin {
-    /// Checks whether the text is the token, unless too many were wrong.
-    pub(super) fn check(&self, shown: &str, now: Millis) -> TokenCheck {
-        let check = self.tries.check(now, || is_key(shown, &self.token));
+    /// Checks whether the text is the token, unless too many of its sender were wrong.
+    pub(super) fn check(&self, shown: &str, sender: Sender, now: Millis) -> TokenCheck {
+        let check = self.tries.check(sender, now, || is_key(shown, &self.token));
         if check == TokenCheck::Wrong {
             tracing::warn!("somebody showed a wrong administrator's token");
         }

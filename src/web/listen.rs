@@ -1,6 +1,9 @@
 //! Accepts connections up to a limit, cuts off slow headers, and finishes requests in progress before the process ends.
 
-use crate::web::connections::{ConnectionPermit, Connections};
+use crate::web::{
+    connections::{ConnectionPermit, Connections},
+    token_tries::Sender,
+};
 use axum::Router;
 use hyper::{
     Request,
@@ -96,8 +99,8 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
             () = stop.cancelled() => break,
             accepted = listener.socket.accept() => accepted,
         };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
+        let (stream, address) = match accepted {
+            Ok(accepted) => accepted,
             Err(error) => {
                 // For example, no file handle is free; some will be soon.
                 tracing::warn!(%error, "a connection could not be accepted");
@@ -111,7 +114,11 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
         };
         let _ = stream.set_nodelay(true);
         let (router, held) = (TowerToHyperService::new(router.clone()), Arc::clone(&permit));
-        let service = service_fn(move |request| answer(router.clone(), request, Arc::clone(&held)));
+        let sender = Sender::at(address.ip());
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(sender);
+            answer(router.clone(), request, Arc::clone(&held))
+        });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(listener.patience)

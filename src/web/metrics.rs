@@ -3,7 +3,10 @@
 use crate::{
     engine::{Engine, ingest::KIND, sweep::SweepStatus},
     store::{LEASES_LOST, LaneTally, ProviderTrouble, RunTotal, StoreError},
-    web::{inbox::Inbox, token_tries::TokenCheck},
+    web::{
+        inbox::Inbox,
+        token_tries::{Sender, TokenCheck},
+    },
 };
 use axum::{
     extract::State,
@@ -178,8 +181,8 @@ pub static FAMILIES: [Family; 19] = [
 ];
 
 /// `GET /metrics`.
-pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    if let Some(refusal) = refuse_without_token(&inbox, &headers) {
+pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, sender: Sender, headers: HeaderMap) -> Response {
+    if let Some(refusal) = refuse_without_token(&inbox, sender, &headers) {
         return refusal;
     }
     match gather(inbox.engine(), inbox.now()).await {
@@ -192,8 +195,8 @@ pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap)
 }
 
 /// Returns the answer to a request that only the administrator may make; `None` if it carries the token.
-pub(super) fn refuse_without_token(inbox: &Inbox, headers: &HeaderMap) -> Option<Response> {
-    match by_token(inbox, headers) {
+pub(super) fn refuse_without_token(inbox: &Inbox, sender: Sender, headers: &HeaderMap) -> Option<Response> {
+    match by_token(inbox, sender, headers) {
         Some(TokenCheck::Right) => None,
         Some(TokenCheck::NotNow) => Some(too_many_tokens()),
         Some(TokenCheck::Wrong) | None => {
@@ -209,11 +212,11 @@ pub(super) fn too_many_tokens() -> Response {
 }
 
 /// Checks the token that a request carries; `None` if it carries none.
-pub(super) fn by_token(inbox: &Inbox, headers: &HeaderMap) -> Option<TokenCheck> {
+pub(super) fn by_token(inbox: &Inbox, sender: Sender, headers: &HeaderMap) -> Option<TokenCheck> {
     let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
     let (admin, shown) = inbox.admin.as_ref().zip(shown)?;
-    Some(admin.check(shown, inbox.now()))
+    Some(admin.check(shown, sender, inbox.now()))
 }
 
 async fn gather(engine: &Engine, now: Millis) -> Result<String, StoreError> {

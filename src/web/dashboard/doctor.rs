@@ -7,7 +7,7 @@ use crate::web::{
     },
     inbox::Inbox,
     metrics,
-    token_tries::TokenCheck,
+    token_tries::{Sender, TokenCheck},
 };
 use axum::{
     Json,
@@ -39,12 +39,13 @@ impl DoctorRequest {
 /// `GET /doctor`: for the administrator's session or, as JSON, for the token in a header.
 pub(super) async fn doctor_page(
     State(inbox): State<Arc<Inbox>>,
+    sender: Sender,
     viewer: Result<Viewer, NotIn>,
     Query(asked): Query<DoctorRequest>,
     headers: HeaderMap,
 ) -> Response {
     let repo = asked.repository();
-    match metrics::by_token(&inbox, &headers) {
+    match metrics::by_token(&inbox, sender, &headers) {
         None => {}
         Some(TokenCheck::Right) => return json(&inbox, repo).await,
         Some(TokenCheck::Wrong) => return StatusCode::UNAUTHORIZED.into_response(),

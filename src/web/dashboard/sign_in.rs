@@ -10,7 +10,7 @@ use crate::{
             sessions::{NotIn, Viewer, Who},
         },
         inbox::Inbox,
-        token_tries::TokenCheck,
+        token_tries::{Sender, TokenCheck},
     },
 };
 use axum::{
@@ -128,12 +128,16 @@ pub(super) struct Token {
 
 pub(super) async fn sign_in(
     State(inbox): State<Arc<Inbox>>,
+    sender: Sender,
     headers: HeaderMap,
     form: Result<Form<Token>, FormRejection>,
 ) -> Response {
     let Form(Token { token, to }) = form.unwrap_or_default();
     let now = inbox.now();
-    let checked = inbox.admin.as_ref().map(|admin| (admin, admin.check(&token, now)));
+    let checked = inbox
+        .admin
+        .as_ref()
+        .map(|admin| (admin, admin.check(&token, sender, now)));
     let admin = match checked {
         Some((admin, TokenCheck::Right)) => admin,
         Some((_, TokenCheck::NotNow)) => {

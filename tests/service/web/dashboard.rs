@@ -161,6 +161,21 @@ async fn wrong_tokens_keep_the_operator_out_of_nothing() {
 }
 
 #[tokio::test]
+async fn wrong_tokens_of_one_address_keep_nobody_at_another_out() {
+    let service = Service::start().await;
+    let guess = form("/sign-in", "", "token=guessed");
+    let mut heads = Vec::new();
+    for _ in 0..100 {
+        let mut stranger = service.connect_from([127, 0, 0, 2]).await;
+        stranger.send(&guess).await;
+        heads.push(stranger.whole_answer().await.unwrap().0);
+    }
+    assert!(heads.iter().any(|head| head.contains(" 429 ")), "{heads:?}");
+    let session = signed_in(&service).await;
+    assert!(ask(&service, &get("/", &session)).await.0.contains(" 200 "));
+}
+
+#[tokio::test]
 async fn who_knows_the_token_cannot_make_sessions_without_the_service() {
     let service = Service::start().await;
     let session = signed_in(&service).await;

@@ -32,7 +32,7 @@ use tempfile::TempDir;
 use text::secret::Secrets;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
@@ -155,6 +155,13 @@ impl Service {
 
     pub async fn connect(&self) -> Connected {
         Connected(TcpStream::connect(self.address).await.unwrap())
+    }
+
+    /// A connection from another address of this machine.
+    pub async fn connect_from(&self, address: [u8; 4]) -> Connected {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind((address, 0).into()).unwrap();
+        Connected(socket.connect(self.address).await.unwrap())
     }
 
     /// The answer's status to one request on a connection of its own.
