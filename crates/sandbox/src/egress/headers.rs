@@ -41,6 +41,28 @@ const NOT_FROM_INSIDE: [&str; 16] = [
     "x-real-ip",
 ];
 
+/// The request headers that pass to OpenAI's API: what Codex sends of itself, its session and its turn, and what every
+/// request has. Another one may choose another account, host or feature at a gateway.
+const TO_OPEN_AI: [&str; 17] = [
+    "accept",
+    "content-encoding",
+    "content-type",
+    "conversation_id",
+    "originator",
+    "session-id",
+    "session_id",
+    "thread-id",
+    "user-agent",
+    "version",
+    "x-client-request-id",
+    "x-codex-installation-id",
+    "x-codex-parent-thread-id",
+    "x-codex-turn-metadata",
+    "x-codex-turn-state",
+    "x-codex-window-id",
+    "x-openai-subagent",
+];
+
 /// The response headers that pass: what programs need, and nothing about the account.
 const INTO_SANDBOX: [&str; 13] = [
     "cache-control",
@@ -74,6 +96,11 @@ pub(super) fn outward(from: &HeaderMap, (name, key): (&HeaderName, HeaderValue))
     let mut headers = picked(from, passes);
     headers.insert(name.clone(), key);
     headers
+}
+
+/// Takes out of the headers for OpenAI's API what is not known.
+pub(super) fn keep_known_to_open_ai(headers: &mut HeaderMap, key: &HeaderName) {
+    *headers = picked(headers, |name| name == key || TO_OPEN_AI.contains(&name.as_str()));
 }
 
 /// Returns the response's headers for the program.
@@ -142,7 +169,7 @@ fn named_by_connection(headers: &HeaderMap) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{inward, outward};
+    use super::{inward, keep_known_to_open_ai, outward};
     use http::{HeaderMap, HeaderName, HeaderValue};
 
     fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
@@ -182,6 +209,32 @@ mod tests {
         assert!(sent.get_all("x-api-key").iter().eq(["the key"]));
         assert!(sent.get_all("anthropic-beta").iter().eq(["one", "two"]));
         assert_eq!(sent.keys_len(), expected.keys_len(), "{sent:?}");
+    }
+
+    #[test]
+    fn of_a_request_to_open_ai_passes_what_codex_sends() {
+        let mut sent = headers(&[
+            ("authorization", "Bearer the key"),
+            ("content-type", "application/json"),
+            ("originator", "codex_exec"),
+            ("session_id", "1"),
+            ("x-codex-turn-state", "1"),
+            ("openai-beta", "assistants=v2"),
+            ("helicone-target-url", "https://other.example"),
+            ("x-portkey-provider", "other"),
+            ("x-codex-other", "1"),
+        ]);
+        keep_known_to_open_ai(&mut sent, &HeaderName::from_static("authorization"));
+        let mut left: Vec<&str> = sent.keys().map(HeaderName::as_str).collect();
+        left.sort_unstable();
+        let expected = [
+            "authorization",
+            "content-type",
+            "originator",
+            "session_id",
+            "x-codex-turn-state",
+        ];
+        assert_eq!(left, expected);
     }
 
     #[test]

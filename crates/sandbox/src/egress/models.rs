@@ -120,8 +120,10 @@ async fn forward(
     *outward.method_mut() = head.method;
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
     *outward.headers_mut() = headers::outward(&head.headers, (name, key));
-    if is_of_messages {
-        messages_api::keep_known(outward.headers_mut(), name);
+    match route.terms {
+        Terms::Any => {}
+        Terms::Priced { .. } => headers::keep_known_to_open_ai(outward.headers_mut(), name),
+        Terms::Messages { .. } => messages_api::keep_known(outward.headers_mut(), name),
     }
     if let Some((name, value)) = &route.beside {
         outward.headers_mut().insert(name.clone(), value.clone());
