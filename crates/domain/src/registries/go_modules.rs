@@ -7,8 +7,12 @@ use std::collections::BTreeSet;
 
 /// Go's own tool chain, which `go.mod` asks for by version. Its host is Go's.
 const TOOLCHAIN: &str = "golang.org/toolchain";
-/// The longest version, in bytes.
-const MAX_VERSION: usize = 64;
+/// The most digits of a number in a version. Some are dates.
+const MAX_DIGITS: usize = 14;
+/// The longest name of a pre-release, in bytes. Those of tool chains are the longest, such as `go1.22.10.freebsd-riscv64`.
+const MAX_PRE_RELEASE: usize = 28;
+/// What Go adds to the versions of a module from 2 on that has no `go.mod`.
+const INCOMPATIBLE: &str = "+incompatible";
 /// The checksum database as Go's proxy serves it.
 const THROUGH_PROXY: &str = "/sumdb/sum.golang.org";
 
@@ -115,16 +119,44 @@ fn unescaped(escaped: &str) -> Option<String> {
     (module.bytes().all(is_plain) && module.split('/').all(is_part)).then_some(module)
 }
 
-/// `true` if a text is a version, not the name of a branch, which would carry a text to the module's own host.
+/// `true` if a text is a version (<https://go.dev/ref/mod#versions>), not the name of a branch, which would carry a text to
+/// the module's own host.
 fn is_version(text: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-.+!".contains(&byte);
-    let mut numbers = text.strip_prefix('v').unwrap_or_default().splitn(3, '.');
-    let is_number = |part: Option<&str>| part.is_some_and(|part| part.starts_with(|c: char| c.is_ascii_digit()));
-    text.len() <= MAX_VERSION
-        && text.bytes().all(is_plain)
-        && is_number(numbers.next())
-        && is_number(numbers.next())
-        && is_number(numbers.next())
+    let text = text.strip_suffix(INCOMPATIBLE).unwrap_or(text);
+    let (numbers, pre_release) = match text.split_once('-') {
+        Some((numbers, pre_release)) => (numbers, Some(pre_release)),
+        None => (text, None),
+    };
+    let numbers: Vec<&str> = numbers.strip_prefix('v').unwrap_or_default().split('.').collect();
+    numbers.len() == 3
+        && numbers.into_iter().all(|number| is_number(number, MAX_DIGITS))
+        && pre_release.is_none_or(is_pre_release)
+}
+
+fn is_number(text: &str, most: usize) -> bool {
+    let is_whole = text.bytes().all(|byte| byte.is_ascii_digit()) && (1..=most).contains(&text.len());
+    is_whole && (text == "0" || !text.starts_with('0'))
+}
+
+/// `true` for the name of a pre-release, or for a pseudo-version's time and commit, behind such a name or alone.
+fn is_pre_release(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-!".contains(&byte);
+    let is_part = |part: &str| !part.is_empty() && part.bytes().all(is_plain);
+    let name = match of_commit(text) {
+        Some("") => return true,
+        Some(name) => name,
+        None => text,
+    };
+    name.len() <= MAX_PRE_RELEASE && name.split('.').all(is_part)
+}
+
+/// Returns what stands before the time and the commit of a pseudo-version; `None` if it is none.
+fn of_commit(text: &str) -> Option<&str> {
+    let (before, commit) = text.rsplit_once('-')?;
+    let (name, time) = before.rsplit_once('.').unwrap_or(("", before));
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let is_commit = commit.len() == 12 && commit.bytes().all(is_hex);
+    (is_commit && time.len() == 14 && is_number(time, 14)).then_some(name)
 }
 
 #[cfg(test)]
@@ -141,8 +173,12 @@ mod tests {
             "/github.com/!burnt!sushi/toml/@v/v1.3.2.info",
             "/github.com/!burnt!sushi/toml/@v/v1.4.0.mod",
             "/rsc.io/quote/@v/v0.0.0-20180214005840-23179ee8a569.zip",
+            "/rsc.io/quote/@v/v1.5.3-0.20180214005840-23179ee8a569.mod",
+            "/rsc.io/quote/@v/v1.5.3-rc.1.0.20180214005840-23179ee8a569.mod",
+            "/rsc.io/quote/@v/v2.0.0-!r!c1+incompatible.info",
             "/rsc.io/quote/@latest",
             "/golang.org/toolchain/@v/v0.0.1-go1.22.0.linux-amd64.zip",
+            "/golang.org/toolchain/@v/v0.0.1-go1.22.10.freebsd-riscv64.zip",
             "/sumdb/sum.golang.org/supported",
             "/sumdb/sum.golang.org/lookup/rsc.io/quote@v1.5.2",
             "/sumdb/sum.golang.org/tile/8/0/x001/234.p/5",
@@ -180,6 +216,13 @@ mod tests {
             "/rsc.io/quote/@v/v1.info",
             "/rsc.io/quote/@v/v1.5.2.exe",
             "/rsc.io/quote/@v/v1.5.2",
+            "/rsc.io/quote/@v/v1.5.2-Secret.info",
+            "/rsc.io/quote/@v/v1.5.2-a-text-that-is-longer-than-a-version.info",
+            "/rsc.io/quote/@v/v1.5.2-rc..1.info",
+            "/rsc.io/quote/@v/v1.05.2.info",
+            "/rsc.io/quote/@v/v1.5.2.secret.info",
+            "/rsc.io/quote/@v/v1.5.123456789012345.info",
+            "/rsc.io/quote/@v/v1.5.2+secret.info",
             "/rsc.io/quote/@head",
             "/rsc.io/quote",
             "/rsc.io/Quote/@v/list",

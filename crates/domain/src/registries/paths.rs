@@ -9,7 +9,7 @@ const MAX_PATH: usize = 512;
 const PUNCTUATION: &[u8] = b"-._~:@!$'()*+,=";
 
 /// `true` if a request's target is a path that fits one of the patterns, which blanks separate. In a pattern, `*` stands
-/// for one segment and a final `**` for one or more. No target has a query, and no package is named `-`, below which npm
+/// for one segment or a part of it, and a final `**` for one segment or more. No target has a query, and no package is named `-`, below which npm
 /// has all that is not a package.
 pub(super) fn fits(target: &str, patterns: &str) -> bool {
     let Some(path) = target.strip_prefix('/').filter(|_| target.len() <= MAX_PATH) else {
@@ -30,13 +30,21 @@ fn is_like(segments: &[&str], pattern: &str) -> bool {
         };
         match known {
             "**" => return !segment.is_empty(),
-            "*" if !matches!(*segment, "" | "-") => {}
-            known if known == *segment => {}
+            known if is_segment(segment, known) => {}
             _ => return false,
         }
         rest = after;
     }
     rest.is_empty()
+}
+
+/// `true` if a segment fits its part of a pattern.
+fn is_segment(segment: &str, known: &str) -> bool {
+    let Some((begin, end)) = known.split_once('*') else {
+        return segment == known;
+    };
+    let middle = segment.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
+    middle.is_some_and(|middle| !middle.is_empty()) && segment != "-"
 }
 
 /// `true` if a segment is one name, as every reader understands it.
@@ -84,6 +92,10 @@ mod tests {
             ("/@s%2Fb", "/*", true),
             ("/a-1.0%2Bcpu.whl", "/*", true),
             ("/x", "/a /x /b", true),
+            ("/std@1/x", "/std@*/**", true),
+            ("/std@/x", "/std@*/**", false),
+            ("/1_meta.json", "/*_meta.json", true),
+            ("/_meta.json", "/*_meta.json", false),
         ];
         for (target, patterns, expected) in table {
             assert_eq!(fits(target, patterns), expected, "{target} {patterns}");
