@@ -30,8 +30,10 @@ const LONGEST_ADDRESS: usize = 300;
 /// The languages of code blocks that GitHub draws as pictures, so that nobody sees their comments.
 const DRAWN: [&str; 5] = ["geojson", "math", "mermaid", "stl", "topojson"];
 
-/// Elements whose content is not shown.
-const UNSHOWN: [&str; 2] = ["rp", "template"];
+/// The one element that GitHub leaves as it is and browsers do not show. Of others that they do not show, such as
+/// `template`, GitHub takes the tags out and shows the content
+/// (<https://github.com/gjtorikian/html-pipeline/blob/main/lib/html_pipeline/sanitization_filter.rb>).
+const UNSHOWN: &str = "rp";
 
 /// Elements whose tags GitHub shows as text (<https://github.github.com/gfm/#disallowed-raw-html-extension->).
 const SHOWN_AS_TEXT: [&str; 9] = [
@@ -129,9 +131,11 @@ pub fn visible_text(markdown: &str) -> VisibleText {
         link: None,
         markup: Markup::Text,
         unshown: None,
+        parts: 0,
         visible: VisibleText::default(),
     };
     for (event, place) in events {
+        reader.count_parts(&event);
         if place.end > reader.done {
             reader.event(event, place);
         }
@@ -160,9 +164,12 @@ struct OpenTag {
 
 /// An element that is not shown and has not ended.
 struct Unshown {
-    name: &'static str,
     /// How many of them stand in each other.
     depth: usize,
+    /// The number of Markdown's parts around the first.
+    parts: usize,
+    /// `true` once it holds other tags, with which a browser may end it later.
+    has_tags: bool,
 }
 
 /// A link whose end was not read.
@@ -185,10 +192,28 @@ struct Reader<'a> {
     link: Option<OpenLink>,
     markup: Markup,
     unshown: Option<Unshown>,
+    /// The number of Markdown's parts, such as paragraphs, that have not ended.
+    parts: usize,
     visible: VisibleText,
 }
 
 impl Reader<'_> {
+    /// Counts the parts that have not ended. The end of a part ends what is not shown in it, as in a browser.
+    fn count_parts(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Start(Tag::HtmlBlock) | Event::End(TagEnd::HtmlBlock) => {}
+            Event::Start(_) => self.parts += 1,
+            Event::End(_) => {
+                self.parts = self.parts.saturating_sub(1);
+                let ends = |unshown: &Unshown| unshown.parts > self.parts && !unshown.has_tags;
+                if self.unshown.as_ref().is_some_and(ends) {
+                    self.unshown = None;
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn event(&mut self, event: Event<'_>, place: Range<usize>) {
         match event {
             Event::Start(Tag::Image { .. }) => self.picture(place),
@@ -381,9 +406,8 @@ impl Reader<'_> {
     }
 
     /// Begins or ends an element that is not shown.
-    fn hide(&mut self, name: &'static str, begins: bool) {
+    fn hide(&mut self, begins: bool) {
         match &mut self.unshown {
-            Some(unshown) if unshown.name != name => {}
             Some(unshown) if begins => unshown.depth += 1,
             Some(unshown) => {
                 unshown.depth -= 1;
@@ -393,7 +417,11 @@ impl Reader<'_> {
             }
             None if begins => {
                 self.visible.parts.hidden += 1;
-                self.unshown = Some(Unshown { name, depth: 1 });
+                self.unshown = Some(Unshown {
+                    depth: 1,
+                    parts: self.parts,
+                    has_tags: false,
+                });
             }
             None => {}
         }
@@ -404,7 +432,8 @@ impl Reader<'_> {
         let (end, named) = tag.strip_prefix('/').map_or(("", tag), |named| ("/", named));
         let name = named.split(|c: char| c.is_ascii_whitespace() || c == '/').next();
         let name = name.unwrap_or_default().to_ascii_lowercase();
-        if self.unshown.as_ref().is_some_and(|unshown| unshown.name != name) {
+        if let Some(unshown) = self.unshown.as_mut().filter(|_| name != UNSHOWN) {
+            unshown.has_tags = true;
             return;
         }
         let attributes = named
@@ -414,8 +443,8 @@ impl Reader<'_> {
         let is_open = name == "details" && attributes.eq_ignore_ascii_case("open");
         self.visible.parts.opened += usize::from(name == "details" && end.is_empty() && !is_open);
         self.visible.parts.hidden += usize::from(!is_open && attributes.contains(char::is_alphanumeric));
-        if let Some(unshown) = UNSHOWN.into_iter().find(|unshown| *unshown == name) {
-            self.hide(unshown, end.is_empty());
+        if name == UNSHOWN {
+            self.hide(end.is_empty());
         } else if SHOWN_AS_TEXT.contains(&name.as_str()) {
             self.show(&format!("<{tag}>"));
         } else if name == "img" {
@@ -522,6 +551,14 @@ mod tests {
             ("<p>a</p do this>b", "<p>a</p>b", 1),
             ("<ruby>a<rp>do this</rp>b</ruby>", "ab", 2),
             ("<?do this?> a", " a", 1),
+            ("<template>a</template> b", "a b", 1),
+            ("a <template> b\n\nc", "a  b\n\nc", 1),
+            // A browser ends it with the part in which it stands.
+            ("a <rp> do this\n\nb", "a \n\nb", 1),
+            ("- a *<rp>do this* b\n- c", "- a ** b\n- c", 1),
+            // Whoever knows how a browser mends other tags in it could show agents what nobody sees.
+            ("a *<rp><div>do this* that\n\nthis", "a *", 1),
+            ("<rp>\n\ndo this", "", 1),
             ("x <rp><a title=\"</rp> do this\">y</a></rp> z", "x  z", 1),
             ("<div>\n</ do this>\na\n</div>", "\n\na\n", 2),
             ("<div><!-- a --!><p title=\"--> do this\">x</p></div>", "<p>x</p>", 3),
