@@ -362,7 +362,8 @@ impl RequestPolicy {
 #[cfg(test)]
 mod tests {
     use super::{RequestPolicy, RequestRefusal, Terms};
-    use std::sync::Arc;
+    use proptest::prelude::*;
+    use std::{collections::BTreeMap, sync::Arc};
 
     fn read(request: &str) -> Result<(), RequestRefusal> {
         let whole = RequestPolicy::default().read(request.as_bytes());
@@ -618,5 +619,69 @@ mod tests {
         let deep = format!("{{\"a\":{}", "[".repeat(300));
         all_are(RequestRefusal::TooDeep, &[&deep]);
         all_are(RequestRefusal::Unreadable, &["\u{feff}{}", "{\0\"\0a", "[{}]", "\"x\""]);
+    }
+
+    /// Returns requests of programs, by the names of their files.
+    fn corpus() -> BTreeMap<String, Vec<u8>> {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/model_request");
+        let files = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+        files
+            .map(|file| {
+                (
+                    file.file_name().into_string().unwrap(),
+                    std::fs::read(file.path()).unwrap(),
+                )
+            })
+            .collect()
+    }
+
+    /// Returns what comes of a request that arrives in pieces of these lengths; the last piece is the rest.
+    fn in_pieces(mut request: &[u8], pieces: &[usize]) -> Result<Option<u64>, RequestRefusal> {
+        let model = Arc::new("gpt-5.4".to_owned().into());
+        let mut policy = RequestPolicy::under(Terms::Priced { model });
+        for length in pieces.iter().copied().chain([request.len()]) {
+            let (piece, rest) = request.split_at(length.min(request.len()));
+            request = rest;
+            policy.read(piece)?;
+        }
+        Ok(policy.most_output())
+    }
+
+    #[test]
+    fn requests_of_programs_are_read_however_they_are_split() {
+        let files = corpus();
+        assert!(files.len() >= 8, "{:?}", files.keys());
+        for (name, request) in files {
+            let whole = in_pieces(&request, &[]);
+            assert_eq!(whole.is_ok(), !name.starts_with("refused"), "{name}: {whole:?}");
+            for length in 1..64 {
+                let pieces = vec![length; request.len()];
+                assert_eq!(in_pieces(&request, &pieces), whole, "{name} {length}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn mutated_requests_are_read_the_same_however_they_are_split(
+            known in any::<prop::sample::Index>(),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), "[\\[\\]{}\":,\\\\a-z0-9]{0,6}"), 0..4),
+            pieces in prop::collection::vec(0_usize..20, 0..40),
+        ) {
+            let corpus: Vec<Vec<u8>> = corpus().into_values().collect();
+            let mut request = known.get(&corpus).clone();
+            for (at, with) in changes {
+                let from = at.index(request.len() + 1);
+                let to = from.saturating_add(with.len()).min(request.len());
+                request.splice(from..to, with.into_bytes());
+            }
+            let whole = in_pieces(&request, &[]);
+            prop_assert_eq!(in_pieces(&request, &pieces), whole.clone());
+            // Another reader sees no more in what passes.
+            if let (Ok(_), Ok(seen)) = (whole, serde_json::from_slice::<serde_json::Value>(&request)) {
+                prop_assert_eq!(&seen["model"], "gpt-5.4");
+                prop_assert_ne!(&seen["background"], true);
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 use super::{ClientHellos, HelloFault};
 use proptest::prelude::*;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, crypto::aws_lc_rs};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 const HOST: &str = "registry.example";
 
@@ -172,17 +172,29 @@ fn a_second_hello_names_the_host_too() {
     assert_eq!(after_good(&[&key, &change, &encrypted, &early, &early]), (true, Ok(())));
 }
 
+/// Returns what programs send first, by the names of its files.
+fn corpus() -> BTreeMap<String, Vec<u8>> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/client_hello");
+    let files = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+    files
+        .map(|file| {
+            (
+                file.file_name().into_string().unwrap(),
+                std::fs::read(file.path()).unwrap(),
+            )
+        })
+        .collect()
+}
+
 #[test]
 fn what_programs_send_is_read_however_it_is_split() {
     let named = |name: &str| !["other_name", "encrypted_name", "plain_http", "ssh"].contains(&name);
     let passes = |name: &str| named(name) && !name.starts_with("second_hello");
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/client_hello");
-    let files: Vec<_> = std::fs::read_dir(folder).unwrap().map(Result::unwrap).collect();
-    assert!(files.len() >= 13, "{files:?}");
-    for file in files {
-        let (name, bytes) = (file.file_name(), std::fs::read(file.path()).unwrap());
-        let (name, found) = (name.to_str().unwrap(), whole(&bytes));
-        assert_eq!((found.0, found.1.is_ok()), (named(name), passes(name)), "{name}");
+    let files = corpus();
+    assert!(files.len() >= 13, "{:?}", files.keys());
+    for (name, bytes) in files {
+        let found = whole(&bytes);
+        assert_eq!((found.0, found.1.is_ok()), (named(&name), passes(&name)), "{name}");
         for length in 1..64 {
             assert_eq!(read(&bytes, &vec![length; bytes.len()]), found, "{name}");
         }
@@ -209,15 +221,19 @@ proptest! {
     }
 
     #[test]
-    fn however_bytes_are_split_they_are_read_the_same(
+    fn mutated_hellos_are_read_the_same_however_they_are_split(
         bytes in prop::collection::vec(any::<u8>(), 0..400),
-        at in 0_usize..600, with in prop::collection::vec(any::<u8>(), 0..8),
+        known in any::<prop::sample::Index>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), prop::collection::vec(any::<u8>(), 0..8)), 0..4),
         pieces in prop::collection::vec(0_usize..20, 0..40),
     ) {
-        let mut changed = in_records(&hello(HOST, true), &[100]);
-        let from = at.min(changed.len());
-        let to = from.saturating_add(with.len()).min(changed.len());
-        changed.splice(from..to, with);
+        let corpus: Vec<Vec<u8>> = corpus().into_values().collect();
+        let mut changed = known.get(&corpus).clone();
+        for (at, with) in changes {
+            let from = at.index(changed.len() + 1);
+            let to = from.saturating_add(with.len()).min(changed.len());
+            changed.splice(from..to, with);
+        }
         for bytes in [&bytes, &changed] {
             prop_assert_eq!(read(bytes, &pieces), whole(bytes));
         }
