@@ -10,6 +10,7 @@ use crate::{
     },
     gates::CheckoutLocks,
     github::{App, Caps, Client, GithubUrls, WriteSpacing},
+    messages::{isolation_level, limit_keeper, missing_isolation},
     store::{OpenOptions, Store},
     telemetry::{Telemetry, TelemetrySettings},
 };
@@ -20,7 +21,7 @@ use domain::{
 };
 use git::{ForgeAccess, Mirrors};
 use sandbox::{
-    Sandbox, SandboxOptions,
+    ProbeError, Sandbox, SandboxOptions,
     egress::{Caps as DoorCaps, Door, Rules},
 };
 use secrecy::SecretString;
@@ -266,21 +267,34 @@ pub fn agents_secrets(names: &[String]) -> Vec<SecretString> {
 /// Returns the best isolation that this machine offers within the bounds, and logs its level.
 async fn isolation(mut options: SandboxOptions, data_dir: &Path, bounds: Bounds) -> anyhow::Result<Sandbox> {
     options.hidden.push(data_dir.to_path_buf());
-    let sandbox = Sandbox::probe(options, bounds).await?;
-    let (level, missing) = (sandbox.level(), sandbox.missing());
+    let sandbox = Sandbox::probe(options, bounds).await;
+    let sandbox = sandbox.map_err(|error| anyhow::anyhow!(no_isolation(&error)))?;
+    let (level, missing) = (sandbox.level(), missing_isolation(sandbox.missing()));
     match level {
         Level::L0 => tracing::warn!(
             "NO ISOLATION: agents and the commands of repositories run with all rights of this user, because \
              AUTOBUILD_SANDBOX_MIN_LEVEL is 0. What is missing for more: {missing}"
         ),
-        Level::L3 => tracing::info!("isolation {level}: {}", level.means()),
+        Level::L3 => tracing::info!("isolation {level}: {}", isolation_level(level)),
         Level::L1 | Level::L2 => {
-            let means = level.means();
+            let means = isolation_level(level);
             tracing::info!("isolation {level}: {means}. What is missing for more: {missing}");
         }
     }
-    tracing::info!("memory and processes are limited by {}", sandbox.limits_held_by());
+    let keeper = limit_keeper(&sandbox.limits_held_by());
+    tracing::info!("memory and processes are limited by {keeper}");
     Ok(sandbox)
+}
+
+/// Says why this machine offers no isolation that is accepted.
+pub(super) fn no_isolation(error: &ProbeError) -> String {
+    match error {
+        ProbeError::TooLow { missing, .. } => format!(
+            "{error} (AUTOBUILD_SANDBOX_MIN_LEVEL): no agent and no Gate would be run. What is missing: {}",
+            missing_isolation(missing)
+        ),
+        ProbeError::NoTrial(_) => error.to_string(),
+    }
 }
 
 fn app(key: &AppKey) -> anyhow::Result<App> {

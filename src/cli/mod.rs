@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod effects;
 mod health;
+mod installed_git;
 mod local;
 mod local_repository;
 mod log;

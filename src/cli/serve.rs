@@ -6,6 +6,7 @@ use crate::{
         assemble::Blueprint,
         doctor,
         doctor::Look,
+        installed_git,
         log::{LogOutput, start_log},
         service, setup,
     },
@@ -96,8 +97,8 @@ pub(super) async fn worker(worker: WorkerCommand) -> ExitCode {
 }
 
 async fn start(flags: Flags<'_>, role: ProcessRole) -> ExitCode {
-    if let Err(unusable) = InstalledGit::look().await {
-        eprintln!("autobuild: {unusable}");
+    if let Err(why) = InstalledGit::look().await {
+        eprintln!("autobuild: {}", installed_git::unusable(&why));
         return ExitCode::FAILURE;
     }
     let settings = match ServerSettings::of_process(flags).and_then(|settings| settings.for_role(role)) {

@@ -54,7 +54,7 @@ impl Engine {
     /// Converts a failure of git. If git was denied access, the token is forgotten, so that the next try gets a new
     /// one.
     pub fn git_failed(&self, installation: InstallationId, error: GitError) -> EffectError {
-        if matches!(error, GitError::Denied(_)) {
+        if matches!(error, GitError::Denied(_) | GitError::NoCredentials) {
             self.autobuild.forget_installation(installation);
         }
         error.into()

@@ -1,7 +1,7 @@
 //! The Gates' results for people: one row each with its weight, and below it the details of those that did not pass.
 
 use crate::messages::{
-    evidence, items,
+    evidence, isolation, items,
     measure::{Measure, after, codes, first, folded, sections, table, titled},
     untrusted, words,
     words::count,
@@ -20,7 +20,7 @@ pub(super) fn folded_table(kind: TaskType, gates: &GateReport, told: &[Issue], m
     let titles = "| Gate | for approval | result | exit code | tests | what ran, or what it says |";
     let record = sections(vec![
         table(titles, &rows(kind, gates), measure.rows, Clone::clone),
-        isolation(gates),
+        isolated(gates),
         excused(gates, measure),
         details(gates, told, measure),
     ]);
@@ -28,11 +28,11 @@ pub(super) fn folded_table(kind: TaskType, gates: &GateReport, told: &[Issue], m
 }
 
 /// Says how far the commands were isolated from their machine.
-fn isolation(gates: &GateReport) -> String {
+fn isolated(gates: &GateReport) -> String {
     match gates.isolation {
         None => String::new(),
         Some(Level::L0) => "These programs ran without isolation (L0).".to_owned(),
-        Some(level) => format!("The Gates ran isolated, at level {level}: {}.", level.means()),
+        Some(level) => format!("The Gates ran isolated, at level {level}: {}.", isolation::level(level)),
     }
 }
 

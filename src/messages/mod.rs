@@ -26,6 +26,7 @@ mod happened;
 mod headline;
 mod ignored;
 mod inquiry;
+mod isolation;
 mod items;
 mod links;
 mod living;
@@ -75,6 +76,7 @@ pub use graph::colour as task_colour;
 pub use happened::happened;
 pub use headline::after_blocked;
 pub use inquiry::own_defaults;
+pub use isolation::{level as isolation_level, limit_keeper, missing as missing_isolation};
 pub use links::Links;
 pub use living::{
     UnusedFilter, filter_note, git_lfs_note, living, notes_in_terminal, schema_of_plan, standing, state_in_terminal,

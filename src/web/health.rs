@@ -2,6 +2,7 @@
 
 use crate::{
     engine::heartbeat::LONGEST_ROUND,
+    messages,
     store::{ProviderTrouble, Store, Trouble},
     web::{inbox::Inbox, metrics, token_tries::Sender},
 };
@@ -47,9 +48,9 @@ pub(super) async fn alive(
     let sandbox = &inbox.engine().sandbox;
     let isolation = json!({
         "level": sandbox.level().to_string(),
-        "means": sandbox.level().means(),
-        "missing": sandbox.missing(),
-        "limits": sandbox.limits_held_by(),
+        "means": messages::isolation_level(sandbox.level()),
+        "missing": messages::missing_isolation(sandbox.missing()),
+        "limits": messages::limit_keeper(&sandbox.limits_held_by()),
     });
     Json(json!({ "status": "ok", "isolation": isolation })).into_response()
 }

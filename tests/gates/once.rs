@@ -293,7 +293,7 @@ async fn a_virtual_environment_that_set_up_makes_serves_every_run() {
     let stage = Stage::new().await;
     if stage.context.sandbox.level() < Level::L2 {
         println!(
-            "skipped: only bubblewrap gives every run the same path ({})",
+            "skipped: only bubblewrap gives every run the same path ({:?})",
             stage.context.sandbox.missing()
         );
         return;

@@ -6,7 +6,7 @@ mod egress;
 mod steering;
 
 use domain::{
-    isolation::{Bounds, Level, Limit, Limits},
+    isolation::{Bounds, Level, Limit, LimitKeeper, Limits},
     refused_host::{HostRefusal, RefusedHost},
 };
 use sandbox::{
@@ -29,8 +29,8 @@ async fn is_offered(level: Level) -> bool {
     let probe = async || {
         let options = SandboxOptions::with_launcher(LAUNCHER);
         let probed = Sandbox::probe(options, Level::L0.or_more()).await.unwrap();
-        eprintln!("offered here: {} ({})", probed.level(), probed.missing());
-        eprintln!("limits are held by {}", probed.limits_held_by());
+        eprintln!("offered here: {} ({:?})", probed.level(), probed.missing());
+        eprintln!("limits are held by {:?}", probed.limits_held_by());
         probed.level()
     };
     let offered = level <= *OFFERED.get_or_init(probe).await;

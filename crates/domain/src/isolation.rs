@@ -2,7 +2,7 @@
 //! enforces both.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::{fmt, path::PathBuf};
 
 /// A level of isolation, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -19,16 +19,6 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns a short description of the level.
-    pub fn means(self) -> &'static str {
-        match self {
-            Self::L0 => "none",
-            Self::L1 => "limited files and system calls, by Landlock and seccomp",
-            Self::L2 => "its own files, programs and network, but the machine's /proc",
-            Self::L3 => "its own files, programs and network",
-        }
-    }
-
     /// Returns bounds that allow this level and all stronger ones.
     pub fn or_more(self) -> Bounds {
         Bounds {
@@ -114,30 +104,99 @@ impl Default for Limits {
 }
 
 /// A limit that was exceeded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Limit {
     /// Bytes of memory.
+    #[error("more than {} MiB of memory", .0 >> 20)]
     Memory(u64),
     /// The number of processes.
+    #[error("more than {0} processes")]
     Processes(u64),
     /// Seconds of processor time.
+    #[error("more than {0} s of processor time")]
     Cpu(u64),
     /// Bytes on disk.
+    #[error("more than {} MiB of disk", .0 >> 20)]
     Disk(u64),
     /// An unknown limit: the use could not be measured.
+    #[error("what could not be measured: its processes or files could not be looked at")]
     Unmeasured,
 }
 
-impl fmt::Display for Limit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Memory(bytes) => write!(f, "more than {} MiB of memory", bytes >> 20),
-            Self::Processes(count) => write!(f, "more than {count} processes"),
-            Self::Cpu(seconds) => write!(f, "more than {seconds} s of processor time"),
-            Self::Disk(bytes) => write!(f, "more than {} MiB of disk", bytes >> 20),
-            Self::Unmeasured => {
-                f.write_str("what could not be measured: its processes or files could not be looked at")
-            }
-        }
-    }
+/// Who enforces the limits on memory and processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LimitKeeper {
+    /// The kernel, in control groups below this one.
+    Kernel(PathBuf),
+    /// The launcher, which watches. The text says to operators why there are no control groups.
+    Launcher(String),
+}
+
+/// Something that keeps a machine from a stronger isolation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingIsolation {
+    /// The levels that it makes impossible; empty if nothing could be tried at all.
+    pub levels: Vec<Level>,
+    /// The cause.
+    pub cause: IsolationCause,
+}
+
+/// Why a machine offers no stronger isolation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IsolationCause {
+    /// The settings allow no stronger level than this one.
+    Forbidden(Level),
+    /// `/proc` is not mounted.
+    NoProc,
+    /// The canary that tries the isolation did not run, for this reason.
+    NoCanary(String),
+    /// The canary could not do everything even without isolation, so it proves nothing. The text is its report.
+    HeldAnyway(String),
+    /// The canary did this although the level forbids it.
+    NotBlocked(CanaryAct),
+    /// A kernel older than 6.12 lets programs signal other processes of the same user.
+    UnboundSignals,
+    /// The service is root and cannot give each run a user of its own.
+    NoUsers,
+    /// The level could not be built.
+    NotBuilt {
+        /// The error.
+        reason: String,
+        /// What the error is known to come from.
+        obstacle: Option<Obstacle>,
+    },
+}
+
+/// What the canary tries to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CanaryAct {
+    /// Read a file that it was not given.
+    Read,
+    /// Change the mode of that file.
+    SetMode,
+    /// Reach a listener of the machine.
+    Connect,
+    /// See a process outside.
+    See,
+    /// Signal a process outside.
+    Signal,
+    /// Set a limit of a process outside.
+    SetLimit,
+}
+
+/// A known obstacle to isolation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// Bubblewrap is not installed.
+    NoBubblewrap,
+    /// Bubblewrap lacks an option.
+    OldBubblewrap,
+    /// AppArmor forbids user namespaces to bubblewrap.
+    AppArmor,
+    /// A container masks `/proc`.
+    MaskedProc,
+    /// User namespaces are forbidden.
+    NoNamespaces,
+    /// The kernel was started without Landlock.
+    NoLandlock,
 }

@@ -21,6 +21,9 @@ pub enum GitError {
     /// The forge refused the token, or the token lacks a permission.
     #[error("the forge refused: {0}")]
     Denied(String),
+    /// The forge did not accept the credentials, and git shows no more of its answer.
+    #[error("the credentials for git were not accepted")]
+    NoCredentials,
     /// The forge does not know the repository (any more), or the token cannot see it.
     #[error("the repository is gone: {0}")]
     Gone(String),

@@ -77,7 +77,7 @@ pub(crate) fn remote_failure(command: &str, output: &GitOutput, url: &str) -> Gi
     } else if says(&OVERLOADED) {
         GitError::Transient(text)
     } else if says(&NO_CREDENTIALS) {
-        GitError::Denied("the credentials for git were not accepted".to_owned())
+        GitError::NoCredentials
     } else if says(&DENIED) {
         GitError::Denied(text)
     } else if says(&GONE) {
@@ -185,7 +185,7 @@ mod tests {
         ));
         assert!(matches!(
             sorted("error: unable to read askpass response\nfatal: could not read Username for 'https://x'"),
-            GitError::Denied(said) if said == "the credentials for git were not accepted"
+            GitError::NoCredentials
         ));
         assert!(matches!(
             sorted("fatal: repository 'https://x/' not found"),

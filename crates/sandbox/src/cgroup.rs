@@ -34,34 +34,59 @@ pub(crate) struct Groups {
     made: AtomicU64,
 }
 
+/// Why no groups can be made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoGroups {
+    #[error("not looked for")]
+    NotTried,
+    #[error("without isolation nothing is limited")]
+    NoIsolation,
+    #[error("control groups of version 2 are not mounted here")]
+    NotMounted,
+    #[error("this process is in no control group of version 2")]
+    InNone,
+    #[error("no control group was delegated to the service (systemd: Delegate=yes)")]
+    NotDelegated,
+    #[error("{} has no controller named {missing}", .home.display())]
+    NoController { home: PathBuf, missing: &'static str },
+    #[error("{} cannot be used: {source}", .path.display())]
+    Unusable { path: PathBuf, source: io::Error },
+}
+
+impl NoGroups {
+    fn unusable(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Unusable { path, source }
+    }
+}
+
 impl Groups {
     /// Takes over the group that was delegated to this service. Moves the service's processes into a group of their
     /// own, and removes the groups that a killed service left behind.
     ///
     /// # Errors
     ///
-    /// Returns, in words for the operator, why the group cannot be used.
-    pub(crate) fn take() -> Result<Self, String> {
-        let mounts = fs::read_to_string("/proc/self/mounts").map_err(|error| error.to_string())?;
-        let root = mounted(&mounts).ok_or("control groups of version 2 are not mounted here")?;
-        let line = fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
-        let own = own(&line).ok_or("this process is in no control group of version 2")?;
+    /// The group cannot be used.
+    pub(crate) fn take() -> Result<Self, NoGroups> {
+        let read = |path: &str| fs::read_to_string(path).map_err(NoGroups::unusable(path.as_ref()));
+        let root = mounted(&read("/proc/self/mounts")?).ok_or(NoGroups::NotMounted)?;
+        let own = own(&read("/proc/self/cgroup")?).ok_or(NoGroups::InNone)?;
         let home = candidates(&root, &own)
             .into_iter()
             .find(|folder| is_delegated(folder, &root))
-            .ok_or("no control group was delegated to the service (systemd: Delegate=yes)")?;
+            .ok_or(NoGroups::NotDelegated)?;
         Self::at(home)
     }
 
-    fn at(home: PathBuf) -> Result<Self, String> {
+    fn at(home: PathBuf) -> Result<Self, NoGroups> {
         let offered = fs::read_to_string(home.join("cgroup.controllers")).unwrap_or_default();
         if let Some(missing) = CONTROLLERS
             .into_iter()
             .find(|name| !offered.split_whitespace().any(|offer| offer == *name))
         {
-            return Err(format!("{} has no controller named {missing}", home.display()));
+            return Err(NoGroups::NoController { home, missing });
         }
-        make_room(&home).map_err(|error| format!("{} cannot be used: {error}", home.display()))?;
+        make_room(&home).map_err(NoGroups::unusable(&home))?;
         let groups = Self {
             home,
             made: AtomicU64::default(),
@@ -258,7 +283,10 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("cgroup.controllers"), "cpu memory\n").unwrap();
         let refused = Groups::at(home.path().to_path_buf()).unwrap_err();
-        assert!(refused.ends_with("has no controller named pids"), "{refused}");
+        assert!(
+            matches!(refused, NoGroups::NoController { missing: "pids", .. }),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The sandbox chosen for this machine: its level, its helper programs, and how it confines one program.
 
 use crate::{
-    cgroup::Groups,
+    cgroup::{Groups, NoGroups},
     egress::INSIDE_PORT,
     protocol::{Confinement, NetworkRoute},
     run_user,
@@ -9,7 +9,7 @@ use crate::{
     spec::{Spec, StartError},
     visible,
 };
-use domain::isolation::{Level, Limits};
+use domain::isolation::{Level, LimitKeeper, Limits, MissingIsolation};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -64,9 +64,9 @@ pub struct Sandbox {
     pub(crate) level: Level,
     /// The user as whom programs run at L1.
     pub(crate) users: Users,
-    missing: Arc<str>,
+    missing: Arc<[MissingIsolation]>,
     /// The place where control groups are made, or the reason why programs get none.
-    pub(crate) groups: Arc<Result<Groups, String>>,
+    pub(crate) groups: Arc<Result<Groups, NoGroups>>,
 }
 
 impl Sandbox {
@@ -86,7 +86,7 @@ impl Sandbox {
                 Users::OfTheService
             },
             missing: Arc::default(),
-            groups: Arc::new(Err("not looked for".to_owned())),
+            groups: Arc::new(Err(NoGroups::NotTried)),
         }
     }
 
@@ -113,8 +113,8 @@ impl Sandbox {
         }
     }
 
-    /// Adds the text about what this machine lacks for more isolation.
-    pub(crate) fn missing_for_more(self, missing: &str) -> Self {
+    /// Adds what this machine lacks for more isolation.
+    pub(crate) fn missing_for_more(self, missing: Vec<MissingIsolation>) -> Self {
         let missing = missing.into();
         Self { missing, ..self }
     }
@@ -122,25 +122,25 @@ impl Sandbox {
     /// Lets the kernel enforce the limits too, if a control group was delegated to this process.
     pub(crate) fn in_groups(self) -> Self {
         let groups = match self.level {
-            Level::L0 => Err("without isolation nothing is limited".to_owned()),
+            Level::L0 => Err(NoGroups::NoIsolation),
             Level::L1 | Level::L2 | Level::L3 => Groups::take(),
         };
         let groups = Arc::new(groups);
         Self { groups, ..self }
     }
 
-    /// Returns who enforces the memory and process limits, as text for people.
+    /// Returns who enforces the memory and process limits.
     #[must_use]
-    pub fn limits_held_by(&self) -> String {
+    pub fn limits_held_by(&self) -> LimitKeeper {
         match self.groups.as_ref() {
-            Ok(groups) => format!("the kernel, in control groups below {}", groups.home().display()),
-            Err(reason) => format!("the launcher, which watches: {reason}"),
+            Ok(groups) => LimitKeeper::Kernel(groups.home().to_path_buf()),
+            Err(reason) => LimitKeeper::Launcher(reason.to_string()),
         }
     }
 
-    /// Returns what this machine lacks for more isolation and how to fix it. Empty if nothing is missing.
+    /// Returns what this machine lacks for more isolation.
     #[must_use]
-    pub fn missing(&self) -> &str {
+    pub fn missing(&self) -> &[MissingIsolation] {
         &self.missing
     }
 

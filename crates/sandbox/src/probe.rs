@@ -7,7 +7,7 @@ use crate::{
     run_user::Users,
     spec::{Exit, Spec, StartError},
 };
-use domain::isolation::{Bounds, Level};
+use domain::isolation::{Bounds, CanaryAct, IsolationCause, Level, MissingIsolation, Obstacle};
 use std::{io, io::Write, net::TcpListener, path::Path, sync::mpsc, thread, time::Duration};
 use tempfile::{NamedTempFile, TempDir};
 
@@ -19,55 +19,28 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// 1.
 const HIGHEST_INSIDE: i32 = 64;
 
-/// Signs in error messages, each with how to fix its cause.
-const REMEDIES: &[(&str, &str)] = &[
-    (
-        "os error 2",
-        "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap)",
-    ),
-    (
-        "uid map",
-        "AppArmor forbids user namespaces to bubblewrap (Ubuntu 24.04: give /usr/bin/bwrap a profile that allows userns)",
-    ),
-    (
-        "mount proc",
-        "/proc is masked here (Kubernetes: procMount: Unmasked with hostUsers: false)",
-    ),
-    (
-        "namespace",
-        "user namespaces are forbidden here (sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone; in a \
-         container its seccomp profile)",
-    ),
-    ("lsm=", "start the kernel, 5.13 or newer, with landlock among its lsm="),
-    ("Unknown option", "bubblewrap is too old: 0.8 or newer is needed"),
+/// Signs in error messages, each with the obstacle that it tells of.
+const SIGNS: &[(&str, Obstacle)] = &[
+    ("os error 2", Obstacle::NoBubblewrap),
+    ("uid map", Obstacle::AppArmor),
+    ("mount proc", Obstacle::MaskedProc),
+    ("namespace", Obstacle::NoNamespaces),
+    ("lsm=", Obstacle::NoLandlock),
+    ("Unknown option", Obstacle::OldBubblewrap),
 ];
-
-/// What level 1 lacks on a kernel older than 6.12.
-const UNBOUND_SIGNALS: &str =
-    "a kernel, 6.12 or newer, that keeps programs from signalling other processes of this user";
-
-/// What level 1 lacks if the service is root and cannot change users.
-const NO_USERS: &str = "CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETPCAP, CAP_SETUID, all user ids: \
-                        else, runs share root's user (docs/isolation.md)";
-
-const NO_PROC: &str =
-    "/proc is not mounted here, and without it nothing can be kept apart or watched (mount -t proc proc /proc)";
 
 /// Why no sandbox of the requested level is possible.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// The machine offers a lower level.
-    #[error(
-        "this machine offers isolation {offered}, and at least {min} is asked for (AUTOBUILD_SANDBOX_MIN_LEVEL): \
-         no agent and no Gate would be run. What is missing: {missing}"
-    )]
+    #[error("this machine offers isolation {offered}, and at least {min} is asked for")]
     TooLow {
         /// The lowest level that is accepted.
         min: Level,
         /// The best level that really blocks.
         offered: Level,
-        /// What is missing for more, and how to fix it.
-        missing: String,
+        /// What is missing for more.
+        missing: Vec<MissingIsolation>,
     },
     /// The canary's file or socket could not be set up.
     #[error("isolation cannot be tried: {0}")]
@@ -83,13 +56,16 @@ impl Sandbox {
     pub async fn probe(options: SandboxOptions, bounds: Bounds) -> Result<Self, ProbeError> {
         let trial = Trial::new().map_err(ProbeError::NoTrial)?;
         let min = bounds.least;
-        let mut missing: Vec<String> = Vec::new();
-        let mut refused: Vec<(Level, String)> = Vec::new();
+        let mut missing = Vec::new();
+        let mut lack = |cause| {
+            missing.push(MissingIsolation {
+                levels: Vec::new(),
+                cause,
+            });
+        };
+        let mut refused: Vec<(Level, IsolationCause)> = Vec::new();
         if bounds.most < Level::L3 {
-            missing.push(format!(
-                "AUTOBUILD_SANDBOX_MAX_LEVEL allows no more than {}",
-                bounds.most
-            ));
+            lack(IsolationCause::Forbidden(bounds.most));
         }
         // A canary that already fails without isolation proves nothing.
         let mut offered = Self::at(options.clone(), Level::L0);
@@ -97,28 +73,29 @@ impl Sandbox {
             Ok(report) if report.can_do_everything() => {
                 for sandbox in candidates(&options, bounds) {
                     let level = sandbox.level;
-                    let report = trial.of(&sandbox).await;
-                    match report.and_then(|report| blocks(level, sandbox.users, report)) {
-                        Ok(lacks) => {
-                            refused.extend(lacks.into_iter().map(|lacks| (level, lacks.to_owned())));
-                            offered = sandbox;
-                            break;
-                        }
-                        Err(reason) => refused.push((level, with_remedy(&reason))),
+                    match trial.of(&sandbox).await {
+                        Err(error) => refused.push((level, not_built(error.to_string()))),
+                        Ok(report) => match not_blocked(level, sandbox.users, report) {
+                            Some(act) => refused.push((level, IsolationCause::NotBlocked(act))),
+                            None => {
+                                refused.extend(lacks(report).map(|cause| (level, cause)));
+                                offered = sandbox;
+                                break;
+                            }
+                        },
                     }
                 }
             }
-            Ok(report) => missing.push(format!("without isolation already the canary was held: {report:?}")),
-            Err(_) if !Path::new("/proc/self/exe").exists() => missing.push(NO_PROC.to_owned()),
-            Err(reason) => missing.push(format!("the canary did not run: {reason}")),
+            Ok(report) => lack(IsolationCause::HeldAnyway(format!("{report:?}"))),
+            Err(_) if !Path::new("/proc/self/exe").exists() => lack(IsolationCause::NoProc),
+            Err(error) => lack(IsolationCause::NoCanary(error.to_string())),
         }
-        missing.extend(by_reason(&refused));
-        let missing = missing.join("; ");
+        missing.extend(by_cause(&refused));
         if offered.level < min {
             let offered = offered.level;
             return Err(ProbeError::TooLow { min, offered, missing });
         }
-        Ok(offered.missing_for_more(&missing).in_groups())
+        Ok(offered.missing_for_more(missing).in_groups())
     }
 }
 
@@ -130,6 +107,21 @@ fn candidates(options: &SandboxOptions, bounds: Bounds) -> impl Iterator<Item = 
         let without = (sandbox.users == Users::OfEachRun).then(|| sandbox.clone().without_users());
         std::iter::once(sandbox).chain(without)
     })
+}
+
+/// Why the canary gave no report.
+#[derive(Debug, thiserror::Error)]
+enum NoReport {
+    #[error(transparent)]
+    NoPort(#[from] io::Error),
+    #[error("the canary said nothing of use: {0}")]
+    Unreadable(#[from] serde_json::Error),
+    #[error("the canary ended as {0:?}: {1}")]
+    Ended(Exit, String),
+    #[error("{0}")]
+    NotIsolated(String),
+    #[error(transparent)]
+    NotStarted(StartError),
 }
 
 /// The file and the socket that the canary tries to reach, and a folder that it may change.
@@ -155,8 +147,8 @@ impl Trial {
     }
 
     /// Returns what the canary can do in this sandbox.
-    async fn of(&self, sandbox: &Sandbox) -> Result<CanaryReport, String> {
-        let port = self.listener.local_addr().map_err(|error| error.to_string())?.port();
+    async fn of(&self, sandbox: &Sandbox) -> Result<CanaryReport, NoReport> {
+        let port = self.listener.local_addr()?.port();
         // `own` replaces the program by our binary, so this name only has to exist.
         let mut spec = Spec::new("/usr/bin/env", "/").args([
             LAUNCHER_COMMAND.into(),
@@ -168,19 +160,15 @@ impl Trial {
         spec.deadline = PATIENCE;
         spec.confine.write = vec![self.folder.path().to_owned()];
         let finished = Self::sung(sandbox, &spec).await?;
-        serde_json::from_slice(&finished).map_err(|error| format!("the canary said nothing of use: {error}"))
+        Ok(serde_json::from_slice(&finished)?)
     }
 
-    async fn sung(sandbox: &Sandbox, spec: &Spec) -> Result<Vec<u8>, String> {
+    async fn sung(sandbox: &Sandbox, spec: &Spec) -> Result<Vec<u8>, NoReport> {
         match sandbox.sing(spec).await {
             Ok(finished) if finished.exit == Exit::Exited(0) => Ok(finished.stdout.end().to_vec()),
-            Ok(finished) => Err(format!(
-                "the canary ended as {:?}: {}",
-                finished.exit,
-                finished.stderr.text()
-            )),
-            Err(StartError::Isolation(reason)) => Err(reason),
-            Err(error) => Err(error.to_string()),
+            Ok(finished) => Err(NoReport::Ended(finished.exit, finished.stderr.text())),
+            Err(StartError::Isolation(reason)) => Err(NoReport::NotIsolated(reason)),
+            Err(error) => Err(NoReport::NotStarted(error)),
         }
     }
 }
@@ -227,52 +215,45 @@ impl Bystander {
     }
 }
 
-/// Checks that the canary could do no more than the level allows. Returns what this machine lacks of the full level.
-fn blocks(level: Level, users: Users, report: CanaryReport) -> Result<Vec<&'static str>, String> {
-    let misses = [
-        (report.read, "a file that was not given was read"),
-        (
-            report.opened && (level >= Level::L2 || users == Users::OfEachRun),
-            "a file's mode was changed",
-        ),
-        (report.connected, "a listener of the machine was reached"),
+/// Returns what the canary did although the sandbox forbids it.
+fn not_blocked(level: Level, users: Users, report: CanaryReport) -> Option<CanaryAct> {
+    let forbids_modes = level >= Level::L2 || users == Users::OfEachRun;
+    let done = [
+        (report.read, CanaryAct::Read),
+        (report.opened && forbids_modes, CanaryAct::SetMode),
+        (report.connected, CanaryAct::Connect),
         // L1 and L2 share the machine's process list.
-        (report.saw && level == Level::L3, "a process outside was seen"),
-        (
-            report.signalled && level >= Level::L2,
-            "a process outside was signalled",
-        ),
-        (report.steered, "a limit of a process outside was set"),
+        (report.saw && level == Level::L3, CanaryAct::See),
+        (report.signalled && level >= Level::L2, CanaryAct::Signal),
+        (report.steered, CanaryAct::SetLimit),
     ];
-    match misses.into_iter().find(|(missed, _)| *missed) {
-        Some((_, what)) => Err(format!("{what} in spite of it")),
-        None => {
-            // Landlock restricts signals since Linux 6.12.
-            let signals = report.signalled.then_some(UNBOUND_SIGNALS);
-            let is_root = rustix::process::geteuid().is_root();
-            let modes = (report.opened && is_root).then_some(NO_USERS);
-            Ok(signals.into_iter().chain(modes).collect())
-        }
-    }
+    done.into_iter().find(|(done, _)| *done).map(|(_, act)| act)
 }
 
-/// Returns each reason once, with the levels that are impossible because of it.
-fn by_reason(refused: &[(Level, String)]) -> Vec<String> {
-    refused
-        .chunk_by(|(_, one), (_, next)| one == next)
-        .filter_map(|same| {
-            let levels: Vec<String> = same.iter().map(|(level, _)| level.to_string()).collect();
-            Some(format!("{}: {}", levels.join(" and "), same.first()?.1))
-        })
-        .collect()
+/// Returns what this machine lacks although a level blocks what it has to.
+fn lacks(report: CanaryReport) -> impl Iterator<Item = IsolationCause> {
+    // Landlock restricts signals since Linux 6.12.
+    let signals = report.signalled.then_some(IsolationCause::UnboundSignals);
+    let is_root = rustix::process::geteuid().is_root();
+    let modes = (report.opened && is_root).then_some(IsolationCause::NoUsers);
+    signals.into_iter().chain(modes)
 }
 
-fn with_remedy(reason: &str) -> String {
-    let remedy = REMEDIES.iter().find(|(sign, _)| reason.contains(sign));
-    match remedy {
-        Some((_, remedy)) => format!("{remedy} ({reason})"),
-        None => reason.to_owned(),
-    }
+/// Returns each cause once, with the levels that are impossible because of it.
+fn by_cause(refused: &[(Level, IsolationCause)]) -> impl Iterator<Item = MissingIsolation> {
+    let same = refused.chunk_by(|(_, one), (_, next)| one == next);
+    same.filter_map(|same| {
+        let mut levels: Vec<Level> = same.iter().map(|(level, _)| *level).collect();
+        levels.dedup();
+        let cause = same.first()?.1.clone();
+        Some(MissingIsolation { levels, cause })
+    })
+}
+
+fn not_built(reason: String) -> IsolationCause {
+    let sign = SIGNS.iter().find(|(sign, _)| reason.contains(sign));
+    let obstacle = sign.map(|(_, obstacle)| *obstacle);
+    IsolationCause::NotBuilt { reason, obstacle }
 }
 
 #[cfg(test)]
@@ -280,10 +261,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_complaints_come_with_how_to_mend_them() {
-        let said = with_remedy("the sandbox could not be built: bwrap: setting up uid map: Permission denied");
-        assert!(said.contains("AppArmor") && said.contains("uid map"), "{said}");
-        assert_eq!(with_remedy("something else"), "something else");
+    fn known_complaints_name_their_obstacle() {
+        let table = [
+            (
+                "the sandbox could not be built: bwrap: setting up uid map: Permission denied",
+                Some(Obstacle::AppArmor),
+            ),
+            ("something else", None),
+        ];
+        for (reason, obstacle) in table {
+            let reason = reason.to_owned();
+            let cause = not_built(reason.clone());
+            assert_eq!(cause, IsolationCause::NotBuilt { reason, obstacle });
+        }
     }
 
     #[test]
@@ -304,10 +294,24 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_told_once() {
-        let refused = [(Level::L3, "a"), (Level::L2, "a"), (Level::L1, "b")];
-        let refused = refused.map(|(level, why)| (level, why.to_owned()));
-        assert_eq!(by_reason(&refused), ["L3 and L2: a", "L1: b"]);
+    fn each_cause_is_named_once() {
+        let cause = |act| IsolationCause::NotBlocked(act);
+        let refused = [
+            (Level::L3, cause(CanaryAct::Read)),
+            (Level::L2, cause(CanaryAct::Read)),
+            (Level::L1, cause(CanaryAct::Connect)),
+        ];
+        let missing = |levels: &[Level], act| MissingIsolation {
+            levels: levels.to_vec(),
+            cause: cause(act),
+        };
+        assert_eq!(
+            by_cause(&refused).collect::<Vec<_>>(),
+            [
+                missing(&[Level::L3, Level::L2], CanaryAct::Read),
+                missing(&[Level::L1], CanaryAct::Connect)
+            ]
+        );
     }
 
     #[test]
@@ -320,24 +324,41 @@ mod tests {
             signalled: false,
             steered: false,
         };
-        let blocks = |level, report| blocks(level, Users::OfTheService, report);
-        assert!(blocks(Level::L1, quiet) == Ok(Vec::new()) && blocks(Level::L3, quiet).is_err());
         let loud = CanaryReport {
             signalled: true,
             ..quiet
         };
-        assert!(
-            blocks(Level::L1, loud).is_ok_and(|lacks| lacks == [UNBOUND_SIGNALS]) && blocks(Level::L2, loud).is_err()
-        );
-        assert!(blocks(Level::L1, CanaryReport { read: true, ..quiet }).is_err());
-        assert!(blocks(Level::L1, CanaryReport { steered: true, ..quiet }).is_err());
         let opened = CanaryReport { opened: true, ..quiet };
-        assert!(blocks(Level::L1, opened).is_ok() && blocks(Level::L2, opened).is_err());
-        assert!(super::blocks(Level::L1, Users::OfEachRun, opened).is_err());
-        let reached = CanaryReport {
-            connected: true,
-            ..quiet
-        };
-        assert!(blocks(Level::L2, reached).is_err());
+        let service = Users::OfTheService;
+        let table = [
+            (Level::L1, service, quiet, None),
+            (Level::L3, service, quiet, Some(CanaryAct::See)),
+            (Level::L1, service, loud, None),
+            (Level::L2, service, loud, Some(CanaryAct::Signal)),
+            (Level::L1, service, CanaryReport { read: true, ..quiet }, Some(CanaryAct::Read)),
+            (Level::L1, service, opened, None),
+            (Level::L2, service, opened, Some(CanaryAct::SetMode)),
+            (Level::L1, Users::OfEachRun, opened, Some(CanaryAct::SetMode)),
+            (
+                Level::L1,
+                service,
+                CanaryReport { steered: true, ..quiet },
+                Some(CanaryAct::SetLimit),
+            ),
+            (
+                Level::L2,
+                service,
+                CanaryReport {
+                    connected: true,
+                    ..quiet
+                },
+                Some(CanaryAct::Connect),
+            ),
+        ];
+        for (level, users, report, act) in table {
+            assert_eq!(not_blocked(level, users, report), act, "{level}: {report:?}");
+        }
+        assert_eq!(lacks(quiet).collect::<Vec<_>>(), []);
+        assert_eq!(lacks(loud).collect::<Vec<_>>(), [IsolationCause::UnboundSignals]);
     }
 }

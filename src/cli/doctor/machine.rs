@@ -6,13 +6,14 @@ use crate::{
         assemble,
         assemble::Agents,
         doctor::look::{Look, PATIENCE, SLOW_PATIENCE},
-        models, service,
+        installed_git, models, service,
     },
     config::{AgentCommand, ServerMistake, ServerSettings},
     engine::{
         data_folder::{DataFolder, FoundFolder, NoDataFolder},
         disk_room::DiskRoom,
     },
+    messages,
     store::{FoundDatabase, OpenError, OpenOptions, Store},
 };
 use anyhow::Context;
@@ -55,11 +56,11 @@ pub(super) fn git(found: &Result<InstalledGit, UnusableGit>) -> Row {
     // The finding already says how to get a newer git.
     let remedy = "then start AutoBuild again";
     match found {
-        Ok(git) => match git.warning() {
+        Ok(git) => match installed_git::warning(git) {
             None => Row::ok(Topic::Git, format!("{} ({})", git.version, git.program.display())),
             Some(warning) => Row::warning(Topic::Git, warning, remedy),
         },
-        Err(unusable) => Row::broken(Topic::Git, unusable.to_string(), remedy),
+        Err(why) => Row::broken(Topic::Git, installed_git::unusable(why), remedy),
     }
 }
 
@@ -164,7 +165,8 @@ pub(super) async fn foreign_programs(look: &Look<'_>) -> Vec<Row> {
             &probed_now
         }
     };
-    let row = isolation(sandbox.level(), sandbox.missing(), user(sandbox));
+    let missing = messages::missing_isolation(sandbox.missing());
+    let row = isolation(sandbox.level(), &missing, user(sandbox));
     let secrets = [&look.settings.data_dir].into_iter().chain(&look.settings.secret_files);
     let mut rows = vec![with_reach(row, sandbox, secrets)];
     rows.extend(check_agents(&agents, sandbox).await);
@@ -177,7 +179,7 @@ pub(super) async fn probed(options: SandboxOptions, bounds: domain::isolation::B
     let remedy = "see docs/isolation.md; AUTOBUILD_SANDBOX_MIN_LEVEL is the lowest level that you accept";
     let found = match probed {
         Ok(Ok(sandbox)) => return Ok(sandbox),
-        Ok(Err(error)) => format!("{:#}", anyhow::Error::from(error)),
+        Ok(Err(error)) => assemble::no_isolation(&error),
         Err(_) => "it could not be tried out within 20 seconds".to_owned(),
     };
     Err(Row::broken(Topic::Isolation, found, remedy))
@@ -200,7 +202,7 @@ pub(super) fn user(sandbox: &Sandbox) -> User {
 }
 
 pub(super) fn isolation(level: Level, missing: &str, user: User) -> Row {
-    let found = format!("{level}: {}", level.means());
+    let found = format!("{level}: {}", messages::isolation_level(level));
     let more = format!("for more: {missing}");
     match level {
         Level::L0 | Level::L1 if user == User::Root => {

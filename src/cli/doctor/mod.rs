@@ -17,6 +17,7 @@ use crate::{
     },
     config::{AppKey, Flags, ProcessRole, SandboxSettings, ServerMistake, ServerSettings},
     github::{App, Client, GithubUrls},
+    messages,
 };
 use clap::Args;
 use domain::{
@@ -240,7 +241,8 @@ async fn own_programs() -> Vec<Row> {
         Ok(sandbox) => sandbox,
         Err(row) => return vec![row],
     };
-    let isolation = machine::isolation(sandbox.level(), sandbox.missing(), machine::user(&sandbox));
+    let missing = messages::missing_isolation(sandbox.missing());
+    let isolation = machine::isolation(sandbox.level(), &missing, machine::user(&sandbox));
     let agent = match own_agent::agent(None) {
         Ok(agent) => agent,
         Err(error) => {

@@ -3,6 +3,7 @@
 use crate::{
     cli::{
         assemble::agents_secrets,
+        installed_git,
         local::{
             follow::{Followed, follow},
             lock::{Lock, LockOutcome},
@@ -182,7 +183,9 @@ impl Session {
 
 /// Refuses a git that is missing or too old, and prints a warning about one that is not.
 pub(in crate::cli) async fn look_for_git(command: &str) -> anyhow::Result<()> {
-    if let Some(warning) = InstalledGit::look().await?.warning() {
+    let git = InstalledGit::look().await;
+    let git = git.map_err(|why| anyhow::anyhow!(installed_git::unusable(&why)))?;
+    if let Some(warning) = installed_git::warning(&git) {
         eprintln!("autobuild {command}: {warning}");
     }
     Ok(())

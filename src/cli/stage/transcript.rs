@@ -153,10 +153,12 @@ impl Transcript {
             return;
         }
         let level = sandbox.level();
-        let isolated = format!("Agents and tests run isolated, at level {level}: {}.", level.means());
+        let means = messages::isolation_level(level);
+        let isolated = format!("Agents and tests run isolated, at level {level}: {means}.");
         self.line(&isolated, Tone::Quiet);
         if !sandbox.missing().is_empty() {
-            self.line(&format!("For more isolation: {}", sandbox.missing()), Tone::Quiet);
+            let missing = messages::missing_isolation(sandbox.missing());
+            self.line(&format!("For more isolation: {missing}"), Tone::Quiet);
         }
         // The address gives access to everything of this run. It is for the person who started it, not for a file that
         // stays.

@@ -68,6 +68,7 @@ fn the_table_says_which_failures_pass() {
     }
     for unknown in [
         GitError::Denied(said()).into(),
+        GitError::NoCredentials.into(),
         GithubError::Unauthorized.into(),
         GitError::Missing(said()).into(),
         Error::from(ErrorKind::PermissionDenied).into(),
