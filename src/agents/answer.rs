@@ -8,14 +8,23 @@ use text::{
     json::object_at_start,
 };
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoAnswer {
     /// The output holds no object.
+    #[error("there is none")]
     Missing,
     /// Part of the output looks like the answer but is not JSON.
+    #[error("it is not JSON: {0}")]
     NotJson(String),
+    /// The output ends within the answer.
+    #[error("it is not JSON: its last bracket is missing")]
+    CutOff,
     /// It is an object, but not the requested one.
+    #[error("{0}")]
     Malformed(String),
+    /// It is not the requested one, and the program does not say why.
+    #[error("it does not fit the schema")]
+    Unfit,
 }
 
 /// Returns the last object in `output` that has a key of the answer's schema, or else the last one. Objects inside
@@ -36,10 +45,7 @@ pub(crate) fn last_object(output: &str, schema: &Value) -> Result<Value, NoAnswe
         }
         let (object, length) = match object_at_start(rest) {
             Some((text, length)) => (parsed(&text), length),
-            None => (
-                Err(NoAnswer::NotJson("its last bracket is missing".to_owned())),
-                rest.len(),
-            ),
+            None => (Err(NoAnswer::CutOff), rest.len()),
         };
         let (piece, behind) = rest.split_at_checked(length).unwrap_or((rest, ""));
         rest = behind;
@@ -84,11 +90,7 @@ fn begins_like_an_object(text: &str) -> bool {
 }
 
 pub(super) fn no_answer(role: Role, why: &NoAnswer) -> Failure {
-    let problem = match why {
-        NoAnswer::Missing => None,
-        NoAnswer::NotJson(problem) => Some(format!("it is not JSON: {problem}")),
-        NoAnswer::Malformed(problem) => Some(problem.clone()),
-    };
+    let problem = (*why != NoAnswer::Missing).then(|| why.to_string());
     match (role, problem) {
         (Role::Coach, None) => Failure::DecisionMissing,
         (Role::Coach, Some(problem)) => Failure::DecisionInvalid { problem },
@@ -173,7 +175,10 @@ mod tests {
             "{\"a\": {\"b\": 1}, }",
         ] {
             let answer = last_object(output, &schema());
-            assert!(matches!(answer, Err(NoAnswer::NotJson(_))), "{output}: {answer:?}");
+            assert!(
+                matches!(answer, Err(NoAnswer::NotJson(_) | NoAnswer::CutOff)),
+                "{output}: {answer:?}"
+            );
         }
     }
 

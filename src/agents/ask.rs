@@ -131,13 +131,14 @@ impl RunSpec {
         let problem = bounded(&failure.to_string());
         let words = plain(&self.secrets, clean(words).trim(), MAX_WORDS);
         match (why, self.role) {
-            (NoAnswer::Malformed(_), _) => self.prompt.repaired(&problem),
-            (NoAnswer::Missing | NoAnswer::NotJson(_), Role::Planner | Role::Designer | Role::Coach)
-                if words.is_empty() =>
-            {
-                self.prompt.repaired(&problem)
+            (NoAnswer::Malformed(_) | NoAnswer::Unfit, _) => self.prompt.repaired(&problem),
+            (
+                NoAnswer::Missing | NoAnswer::NotJson(_) | NoAnswer::CutOff,
+                Role::Planner | Role::Designer | Role::Coach,
+            ) if words.is_empty() => self.prompt.repaired(&problem),
+            (NoAnswer::Missing | NoAnswer::NotJson(_) | NoAnswer::CutOff, _) => {
+                self.prompt.answer_alone(&problem, &words)
             }
-            (NoAnswer::Missing | NoAnswer::NotJson(_), _) => self.prompt.answer_alone(&problem, &words),
         }
     }
 
@@ -303,7 +304,7 @@ mod tests {
             again.contains("Only your answer is missing")
         };
         let malformed = NoAnswer::Malformed("`n` is missing".to_owned());
-        let broken = NoAnswer::NotJson("its last bracket is missing".to_owned());
+        let broken = NoAnswer::CutOff;
         let table = [
             (Role::Coach, &NoAnswer::Missing, "I approve.", true),
             (Role::Coach, &broken, "{\"decision\": ", true),

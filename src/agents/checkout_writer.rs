@@ -46,7 +46,7 @@ enum Missing {
 /// Opens the parent folder of `path`, step by step, and refuses symbolic links.
 fn parent<'a>(root: &Path, path: &'a Path, missing: Missing) -> io::Result<(OwnedFd, &'a Path)> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let leaves = || io::Error::new(io::ErrorKind::InvalidInput, "the path leaves the checkout");
+    let leaves = || io::Error::other("the path leaves the checkout");
     let name = Path::new(path.file_name().ok_or_else(leaves)?);
     let mut folder = rustix::fs::open(root, flags, Mode::empty())?;
     for part in path.parent().into_iter().flat_map(Path::components) {

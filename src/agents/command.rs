@@ -127,7 +127,6 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
         runs: 1,
         ..Record::default()
     };
-    let failed = |how: String| Failure::AgentFailed { message: how };
     let failure = match finished.exit {
         Exit::Exited(0) => {
             let words = String::from_utf8_lossy(&finished.stdout.end()).into_owned();
@@ -138,9 +137,14 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
             let record = Box::new(record);
             return Err(RunError::Cancelled { record });
         }
-        exit @ (Exit::Exited(_) | Exit::Signalled(_)) => failed(with_complaint(&outcome::ended(exit), spec, finished)),
-        Exit::OverLimit(limit) => failed(format!("it was stopped: it used {limit}")),
-        exit @ (Exit::Escaped | Exit::HostRefused) => failed(outcome::ended(exit)),
+        exit @ (Exit::Exited(_) | Exit::Signalled(_) | Exit::OverLimit(_) | Exit::Escaped | Exit::HostRefused) => {
+            match outcome::ended(exit) {
+                Ok(how) => Failure::AgentFailed {
+                    message: with_complaint(&how, spec, finished),
+                },
+                Err(fault) => outcome::fault(fault),
+            }
+        }
         Exit::TimedOut => Failure::TimedOut {
             seconds: spec.deadline.as_secs(),
         },

@@ -42,8 +42,24 @@ pub enum Tool {
 #[error("agents/{file}: {problem}")]
 pub struct DefinitionMistake {
     pub file: String,
-    /// The problem, with its position in the front matter.
-    pub problem: String,
+    pub problem: DefinitionProblem,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DefinitionProblem {
+    #[error("it does not begin with a front matter between two lines of `---`")]
+    NoFrontMatter,
+    /// The parser's message, with its position in the front matter.
+    #[error("{0}")]
+    Unreadable(String),
+    #[error("there is no prompt after the front matter")]
+    NoPrompt,
+    #[error("its role is {found}, not {expected}")]
+    OtherRole { found: Role, expected: Role },
+    #[error("a {0} may only read and search")]
+    Changes(Role),
+    #[error("`contracts`: nobody checks {contract} of a {role}")]
+    Unchecked { contract: Contract, role: Role },
 }
 
 impl Definitions {
@@ -79,15 +95,15 @@ impl Definition {
         })
     }
 
-    fn read(text: &str, role: Role) -> Result<Self, String> {
+    fn read(text: &str, role: Role) -> Result<Self, DefinitionProblem> {
         let (front, prompt) = text
             .strip_prefix("---\n")
             .and_then(|rest| rest.split_once("\n---\n"))
-            .ok_or("it does not begin with a front matter between two lines of `---`")?;
-        let mut definition: Self =
-            serde_saphyr::from_str(front).map_err(|error| error.without_snippet().to_string())?;
+            .ok_or(DefinitionProblem::NoFrontMatter)?;
+        let mut definition: Self = serde_saphyr::from_str(front)
+            .map_err(|error| DefinitionProblem::Unreadable(error.without_snippet().to_string()))?;
         if prompt.trim().is_empty() {
-            return Err("there is no prompt after the front matter".to_owned());
+            return Err(DefinitionProblem::NoPrompt);
         }
         definition.prompt = prompt.trim().to_owned();
         definition.fits(role)
@@ -95,19 +111,25 @@ impl Definition {
 
     /// Checks that the role is right, that only a Player may change or run anything, and that code checks each
     /// contract.
-    fn fits(self, role: Role) -> Result<Self, String> {
+    fn fits(self, role: Role) -> Result<Self, DefinitionProblem> {
         let changes = |tool: &Tool| matches!(tool, Tool::Write | Tool::Run);
         if self.role != role {
-            return Err(format!("its role is {}, not {role}", self.role));
+            return Err(DefinitionProblem::OtherRole {
+                found: self.role,
+                expected: role,
+            });
         }
         if role != Role::Player && self.tools.iter().any(changes) {
-            return Err(format!("a {role} may only read and search"));
+            return Err(DefinitionProblem::Changes(role));
         }
         let mut contracts = self.contracts.iter();
-        if let Some(contract) = contracts.find(|contract| !checked_of(role).contains(contract)) {
-            return Err(format!("`contracts`: nobody checks {contract} of a {role}"));
+        match contracts.find(|contract| !checked_of(role).contains(contract)) {
+            Some(contract) => Err(DefinitionProblem::Unchecked {
+                contract: *contract,
+                role,
+            }),
+            None => Ok(self),
         }
-        Ok(self)
     }
 }
 

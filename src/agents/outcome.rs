@@ -8,7 +8,7 @@ use crate::agents::{
     run::{Printed, RunError, RunSpec},
     session::{Ended, Stopped},
 };
-use domain::blocked::Failure;
+use domain::blocked::{AgentFault, Failure};
 use sandbox::{Exit, Finished, StartError};
 use serde_json::Value;
 use text::{
@@ -46,9 +46,7 @@ pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<
         (None, Exit::TooMuchOutput) => Some(Unfinished::Failed(Failure::TooMuchOutput {
             bytes: ended.finished.stdout.total().max(ended.finished.stderr.total()),
         })),
-        (None, Exit::OverLimit(limit)) => Some(Unfinished::Failed(Failure::AgentFailed {
-            message: format!("it used {limit}"),
-        })),
+        (None, Exit::OverLimit(limit)) => Some(Unfinished::Failed(fault(AgentFault::OverLimit(limit)))),
         (
             None,
             Exit::TimedOut | Exit::Idle | Exit::HostRefused | Exit::Exited(_) | Exit::Signalled(_) | Exit::Escaped,
@@ -58,7 +56,10 @@ pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<
 
 /// Returns the failure of a program that ended without reporting a result.
 pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> Failure {
-    let how = ended(finished.exit);
+    let how = match ended(finished.exit) {
+        Ok(how) => how,
+        Err(why) => return fault(why),
+    };
     let stderr = finished.stderr.text();
     let last = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
     let complaint = plain(secrets, last.trim(), MAX_COMPLAINT);
@@ -71,18 +72,20 @@ pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> Failure 
     }
 }
 
-/// Returns how a program ended, in words.
-pub(crate) fn ended(exit: Exit) -> String {
+pub(crate) fn fault(fault: AgentFault) -> Failure {
+    Failure::AgentFault { fault }
+}
+
+/// Returns how a program ended, for a message, or the fault that the end is itself.
+pub(crate) fn ended(exit: Exit) -> Result<String, AgentFault> {
     match exit {
-        Exit::Exited(code) => format!("exit code {code}"),
-        Exit::Signalled(signal) => format!("ended by signal {signal}"),
-        Exit::Escaped => "it killed the process that watched it".to_owned(),
-        Exit::TimedOut
-        | Exit::Idle
-        | Exit::HostRefused
-        | Exit::Cancelled
-        | Exit::TooMuchOutput
-        | Exit::OverLimit(_) => "it was stopped".to_owned(),
+        Exit::Exited(code) => Ok(format!("exit code {code}")),
+        Exit::Signalled(signal) => Ok(format!("ended by signal {signal}")),
+        Exit::Escaped => Err(AgentFault::KilledLauncher),
+        Exit::OverLimit(limit) => Err(AgentFault::OverLimit(limit)),
+        Exit::TimedOut | Exit::Idle | Exit::HostRefused | Exit::Cancelled | Exit::TooMuchOutput => {
+            Ok("it was stopped".to_owned())
+        }
     }
 }
 
@@ -138,8 +141,7 @@ pub(crate) fn printed(
     let how = match &outcome {
         Ok(Ok(_)) => "with an answer".to_owned(),
         Ok(Err(NoAnswer::Missing)) => "without an answer".to_owned(),
-        Ok(Err(NoAnswer::NotJson(problem))) => format!("with an answer that is no JSON: {problem}"),
-        Ok(Err(NoAnswer::Malformed(problem))) => format!("with an answer that does not fit: {problem}"),
+        Ok(Err(why)) => format!("with an unusable answer: {why}"),
         Err(Unfinished::Failed(failure)) => failure.to_string(),
         Err(Unfinished::Cancelled) => "cancelled".to_owned(),
     };

@@ -1,7 +1,7 @@
 //! The program of a back-end: checks that it is installed and new enough, and says how to install it.
 
 use crate::agents::outcome;
-use domain::blocked::Failure;
+use domain::blocked::{AgentFault, Failure};
 use sandbox::{Exit, Sandbox, Spec, StartError, environment};
 use std::{fmt, path::Path, sync::Arc, time::Duration};
 use text::secret::Secrets;
@@ -86,13 +86,12 @@ impl Program {
             Ok(finished) if finished.exit == Exit::Exited(0) => finished.stdout.text(),
             Ok(finished) => {
                 let complaint = crate::agents::journal::plain(&Secrets::default(), &finished.stderr.text(), 500);
-                let how = outcome::ended(finished.exit);
-                return Err(failed(format!(
-                    "`{name} --version` failed ({how}){colon}{complaint}; try it in a shell: {name} and all that it needs \
-                     must be on the PATH that AutoBuild is started with",
-                    name = self.name,
-                    colon = if complaint.is_empty() { "" } else { ": " },
-                )));
+                let how = outcome::ended(finished.exit).unwrap_or_else(|fault| fault.to_string());
+                let colon = if complaint.is_empty() { "" } else { ": " };
+                return Err(outcome::fault(AgentFault::NoVersion {
+                    program: self.name.to_owned(),
+                    how: format!("{how}{colon}{complaint}"),
+                }));
             }
             Err(StartError::NotFound(_) | StartError::NotExecutable(_)) => return Err(self.missing()),
             Err(error) => return Err(failed(error.to_string())),

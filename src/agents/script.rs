@@ -53,8 +53,50 @@ pub(crate) enum ScriptedFailure {
 #[error("{place}: {problem}")]
 pub struct ScriptMistake {
     pub place: Position,
-    /// The problem, and what would be valid.
-    pub problem: String,
+    pub problem: ScriptProblem,
+}
+
+/// What is wrong with a script, and what would be valid.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScriptProblem {
+    /// The parser's message.
+    #[error("{0}")]
+    Unreadable(String),
+    #[error("a script is a list of steps")]
+    NoList,
+    #[error("a step is a table with the keys {}", KEYS.join(", "))]
+    NoTable,
+    #[error("a step has no key `{name}`{}; valid: {}", did_you_mean(*nearest), KEYS.join(", "))]
+    Key {
+        name: String,
+        nearest: Option<&'static str>,
+    },
+    #[error("`role` is one of {}", Role::ALL.map(Role::word).join(", "))]
+    Role,
+    #[error("`task` is a task's id, such as TASK-001")]
+    Task,
+    #[error("`turn` is a whole number from 1")]
+    Turn,
+    #[error("`fail` is exit, timeout or garbage, or of the model: {FAILURES}")]
+    Fail,
+    #[error("`retry_after` is a whole number of seconds")]
+    RetryAfter,
+    #[error("`answer` is a table: the object that the agent answers")]
+    Answer,
+    #[error("`write` is a table of paths and texts")]
+    Write,
+    #[error("a file's text is a text; put it in quotes or after `|`")]
+    Text,
+    #[error("`delete` is a list of paths")]
+    Delete,
+    #[error("`{0}` is not a path within the repository")]
+    Path(String),
+    #[error("`usage` is a table of numbers from 0; valid: {USED}")]
+    Usage,
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!(", did you mean `{nearest}`?"))
 }
 
 impl ScriptStep {
@@ -69,21 +111,18 @@ impl ScriptStep {
 pub(crate) fn read(text: &str) -> Result<Vec<ScriptStep>, ScriptMistake> {
     let node = Node::from_yaml(text, MAX_BYTES).map_err(|error| ScriptMistake {
         place: error.place.unwrap_or(Position::START),
-        problem: error.sentence,
+        problem: ScriptProblem::Unreadable(error.sentence),
     })?;
     match node.items() {
         Some(items) => items.iter().map(step).collect(),
         None if node.value == Value::Null => Ok(Vec::new()),
-        None => Err(wrong(&node, "a script is a list of steps")),
+        None => Err(wrong(&node, ScriptProblem::NoList)),
     }
 }
 
 fn step(node: &Node) -> Result<ScriptStep, ScriptMistake> {
     let Some(entries) = node.entries() else {
-        return Err(wrong(
-            node,
-            &format!("a step is a table with the keys {}", KEYS.join(", ")),
-        ));
+        return Err(wrong(node, ScriptProblem::NoTable));
     };
     let mut step = ScriptStep::default();
     let given = entries.iter().find(|(key, _)| key.name == "retry_after");
@@ -98,10 +137,7 @@ fn step(node: &Node) -> Result<ScriptStep, ScriptMistake> {
             "answer" => step.answer = Some(answer(value)?),
             "fail" => step.fail = Some(failure(value, retry_after)?),
             "retry_after" => {}
-            "usage" => {
-                let usage = usage(value);
-                step.usage = Some(usage.map_err(|(node, problem)| wrong(node, &problem))?);
-            }
+            "usage" => step.usage = Some(usage(value)?),
             _ => return Err(unknown(key)),
         }
     }
@@ -109,34 +145,30 @@ fn step(node: &Node) -> Result<ScriptStep, ScriptMistake> {
 }
 
 fn unknown(key: &Key) -> ScriptMistake {
-    let shown: String = key.name.chars().take(60).collect();
-    let meant = nearest(&key.name, KEYS).map(|meant| format!(", did you mean `{meant}`?"));
-    let valid = KEYS.join(", ");
     ScriptMistake {
         place: key.at(),
-        problem: format!(
-            "a step has no key `{shown}`{}; valid: {valid}",
-            meant.unwrap_or_default()
-        ),
+        problem: ScriptProblem::Key {
+            name: key.name.chars().take(60).collect(),
+            nearest: nearest(&key.name, KEYS),
+        },
     }
 }
 
 fn role(node: &Node) -> Result<Role, ScriptMistake> {
-    let valid = Role::ALL.map(Role::word).join(", ");
     node.text()
         .and_then(|text| text.parse().ok())
-        .ok_or_else(|| wrong(node, &format!("`role` is one of {valid}")))
+        .ok_or_else(|| wrong(node, ScriptProblem::Role))
 }
 
 fn task(node: &Node) -> Result<TaskId, ScriptMistake> {
     let id = node.text().and_then(|text| text.parse().ok());
-    id.ok_or_else(|| wrong(node, "`task` is a task's id, such as TASK-001"))
+    id.ok_or_else(|| wrong(node, ScriptProblem::Task))
 }
 
 fn turn(node: &Node) -> Result<u32, ScriptMistake> {
     let turn = node.whole().and_then(|turn| u32::try_from(turn).ok());
     turn.filter(|turn| *turn > 0)
-        .ok_or_else(|| wrong(node, "`turn` is a whole number from 1"))
+        .ok_or_else(|| wrong(node, ScriptProblem::Turn))
 }
 
 fn failure(node: &Node, retry_after: Option<u64>) -> Result<ScriptedFailure, ScriptMistake> {
@@ -147,35 +179,27 @@ fn failure(node: &Node, retry_after: Option<u64>) -> Result<ScriptedFailure, Scr
         "garbage" => Ok(ScriptedFailure::Garbage),
         word => model_failure(word, retry_after)
             .map(ScriptedFailure::Model)
-            .ok_or_else(|| {
-                let models = FAILURES;
-                wrong(
-                    node,
-                    &format!("`fail` is exit, timeout or garbage, or of the model: {models}"),
-                )
-            }),
+            .ok_or_else(|| wrong(node, ScriptProblem::Fail)),
     }
 }
 
 fn seconds(node: &Node) -> Result<u64, ScriptMistake> {
     let seconds = node.whole().and_then(|seconds| u64::try_from(seconds).ok());
-    seconds.ok_or_else(|| wrong(node, "`retry_after` is a whole number of seconds"))
+    seconds.ok_or_else(|| wrong(node, ScriptProblem::RetryAfter))
 }
 
 fn answer(node: &Node) -> Result<Json, ScriptMistake> {
     let answer = node.entries().map(|_| node.to_json());
-    answer.ok_or_else(|| wrong(node, "`answer` is a table: the object that the agent answers"))
+    answer.ok_or_else(|| wrong(node, ScriptProblem::Answer))
 }
 
 fn files(node: &Node) -> Result<Vec<(PathBuf, String)>, ScriptMistake> {
     let Some(entries) = node.entries() else {
-        return Err(wrong(node, "`write` is a table of paths and texts"));
+        return Err(wrong(node, ScriptProblem::Write));
     };
     let file = |(key, value): &(Key, Node)| {
         let path = path(&key.name, key.at())?;
-        let text = value
-            .text()
-            .ok_or_else(|| wrong(value, "a file's text is a text; put it in quotes or after `|`"))?;
+        let text = value.text().ok_or_else(|| wrong(value, ScriptProblem::Text))?;
         Ok((path, text.to_owned()))
     };
     entries.iter().map(file).collect()
@@ -183,10 +207,10 @@ fn files(node: &Node) -> Result<Vec<(PathBuf, String)>, ScriptMistake> {
 
 fn paths(node: &Node) -> Result<Vec<PathBuf>, ScriptMistake> {
     let Some(items) = node.items() else {
-        return Err(wrong(node, "`delete` is a list of paths"));
+        return Err(wrong(node, ScriptProblem::Delete));
     };
     let one = |item: &Node| {
-        let name = item.text().ok_or_else(|| wrong(item, "`delete` is a list of paths"))?;
+        let name = item.text().ok_or_else(|| wrong(item, ScriptProblem::Delete))?;
         path(name, item.at())
     };
     items.iter().map(one).collect()
@@ -202,15 +226,15 @@ fn path(name: &str, place: Position) -> Result<PathBuf, ScriptMistake> {
     } else {
         Err(ScriptMistake {
             place,
-            problem: format!("`{name}` is not a path within the repository"),
+            problem: ScriptProblem::Path(name.to_owned()),
         })
     }
 }
 
-fn wrong(node: &Node, problem: &str) -> ScriptMistake {
+fn wrong(node: &Node, problem: ScriptProblem) -> ScriptMistake {
     ScriptMistake {
         place: node.at(),
-        problem: problem.to_owned(),
+        problem,
     }
 }
 
@@ -218,8 +242,8 @@ fn wrong(node: &Node, problem: &str) -> ScriptMistake {
 const USED: &str = "usd, input, cached, cache_write, output, ms";
 
 /// Reads `usage`: money in US dollars, tokens, milliseconds.
-fn usage(node: &Node) -> Result<Usage, (&Node, String)> {
-    let wrong = |node| (node, format!("`usage` is a table of numbers from 0; valid: {USED}"));
+fn usage(node: &Node) -> Result<Usage, ScriptMistake> {
+    let wrong = |node: &Node| wrong(node, ScriptProblem::Usage);
     let Some(entries) = node.entries() else {
         return Err(wrong(node));
     };

@@ -78,7 +78,7 @@ impl ScriptedAgent {
         let failure = match &step.fail {
             None => return Ok(printed(answer, usage, spec)),
             Some(ScriptedFailure::Garbage) => {
-                let words = "as scripted, these words are no answer".to_owned();
+                let words = "no answer, as scripted".to_owned();
                 return Ok(printed(words, usage, spec));
             }
             Some(ScriptedFailure::Exit) => Failure::AgentFailed {

@@ -4,10 +4,15 @@
 
 use crate::agents::{
     journal::plain,
+    outcome,
     record::Record,
     run::{Printed, RunError, RunSpec},
 };
-use domain::{blocked::Failure, isolation::Level, trace::TraceKind};
+use domain::{
+    blocked::{AgentFault, Failure},
+    isolation::Level,
+    trace::TraceKind,
+};
 use sandbox::{Spec, egress::Door};
 use std::time::Duration;
 use text::{price, usage::Tokens};
@@ -18,10 +23,6 @@ const PRICES_DIFFER: u64 = 4;
 
 /// An API that is silent for this long counts as not serving.
 const SILENT: Duration = Duration::from_secs(30);
-
-/// The text for a run that claims to have used up its share without calls that explain it.
-const UNSPENT: &str =
-    "it says that its share of the budget is used up, and its calls of models have not used that much";
 
 /// The most characters of an API's answer that are kept.
 const MAX_WORDS: usize = 600;
@@ -149,9 +150,7 @@ fn record_counted_usage(record: &mut Record, first: Option<u64>) {
 fn spent(failure: Failure, passed: &[(String, Tokens)], share: Option<u64>) -> Failure {
     let most = price::range(passed).1.saturating_mul(PRICES_DIFFER);
     if failure == Failure::OutOfMoney && share.is_some_and(|share| most < share) {
-        Failure::AgentFailed {
-            message: UNSPENT.to_owned(),
-        }
+        outcome::fault(AgentFault::UnspentShare)
     } else {
         failure
     }
@@ -166,7 +165,7 @@ fn of_the_api(failure: Failure, silence: Duration) -> Failure {
     let is_most = silence.saturating_mul(2) >= Duration::from_secs(seconds.max(1));
     if is_most {
         Failure::Unavailable {
-            message: format!("it was asked and said nothing for {} seconds", silence.as_secs()),
+            message: format!("no answer in {} seconds", silence.as_secs()),
             retry_after_seconds: None,
         }
     } else {
@@ -185,14 +184,11 @@ fn explained(mut failure: Failure, door: &Door) -> Failure {
     if is_seen {
         return failure;
     }
-    let claimed = if matches!(failure, Failure::RateLimited { .. }) {
-        "limits the rate"
+    outcome::fault(if matches!(failure, Failure::RateLimited { .. }) {
+        AgentFault::UnseenLimit
     } else {
-        "is not available"
-    };
-    Failure::AgentFailed {
-        message: format!("it says that the model's API {claimed}, but no call of it failed"),
-    }
+        AgentFault::UnseenOutage
+    })
 }
 
 /// Returns the wait that the API asked for, in failures of an API that does not serve at present.
@@ -241,8 +237,8 @@ fn waiting(mut failure: Failure, seconds: Option<u64>) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::{count, in_full, of_the_api, spent, waiting};
-    use crate::agents::Record;
-    use domain::blocked::Failure;
+    use crate::agents::{Record, outcome};
+    use domain::blocked::{AgentFault, Failure};
     use std::time::Duration;
     use text::usage::Tokens;
 
@@ -280,7 +276,7 @@ mod tests {
             (silent(0), 1),
             (late.clone(), 200),
         ] {
-            let said = format!("it was asked and said nothing for {silence} seconds");
+            let said = format!("no answer in {silence} seconds");
             let expected = Failure::Unavailable {
                 message: said,
                 retry_after_seconds: None,
@@ -379,7 +375,7 @@ mod tests {
         assert_eq!(ended(&two_dollars, Some(8_000_000)), Failure::OutOfMoney);
         assert_eq!(ended(&[], None), Failure::OutOfMoney);
         for forged in [ended(&two_dollars, Some(8_000_001)), ended(&[], Some(1))] {
-            assert!(matches!(forged, Failure::AgentFailed { .. }), "{forged:?}");
+            assert_eq!(forged, outcome::fault(AgentFault::UnspentShare));
         }
         assert_eq!(spent(Failure::OutputLimit, &[], Some(1)), Failure::OutputLimit);
     }

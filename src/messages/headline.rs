@@ -99,7 +99,10 @@ fn failed(step: &WorkStep, failure: &Failure) -> String {
         | Failure::ReportInvalid { .. }
         | Failure::DecisionMissing
         | Failure::DecisionInvalid { .. } => format!("{who} gave no usable answer"),
-        Failure::AgentFailed { .. } | Failure::TooMuchOutput { .. } | Failure::OutputLimit => format!("{who} failed"),
+        Failure::AgentFailed { .. }
+        | Failure::AgentFault { .. }
+        | Failure::TooMuchOutput { .. }
+        | Failure::OutputLimit => format!("{who} failed"),
         Failure::GitHubRefused { .. } | Failure::GitHubUnclear { .. } => "GitHub refused a request".to_owned(),
         Failure::GitHubUnreachable { .. } => "GitHub did not answer".to_owned(),
         Failure::History { .. } => "a harmful object in the history".to_owned(),

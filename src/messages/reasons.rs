@@ -94,6 +94,7 @@ macro_rules! agent_failures {
     () => {
         Failure::NoAgentProgram { .. }
             | Failure::AgentFailed { .. }
+            | Failure::AgentFault { .. }
             | Failure::TimedOut { .. }
             | Failure::WentSilent { .. }
             | Failure::TooMuchOutput { .. }
@@ -313,6 +314,10 @@ pub(super) fn repository_fault(what: &RepositoryFault) -> String {
         RepositoryFault::NothingToMerge { head, base } => format!("{head} holds nothing that {base} does not hold"),
         RepositoryFault::NoCommonHistory => "the branches have no common history".to_owned(),
         RepositoryFault::NoCommit { commit } => format!("the commit {} is gone", commit.short()),
+        RepositoryFault::OtherCommit { made } => format!(
+            "GitHub was asked to sign a commit, and made another one, {}",
+            made.short()
+        ),
         RepositoryFault::Missing(message) | RepositoryFault::Other(message) => message.clone(),
     }
 }
@@ -515,6 +520,7 @@ fn agent(failure: &Failure, max: Room) -> String {
     match failure {
         Failure::NoAgentProgram { program } => format!("its program {} was not found", code(program, max)),
         Failure::AgentFailed { message } => trimmed(message, max),
+        Failure::AgentFault { fault } => trimmed(&fault.to_string(), max),
         Failure::TimedOut { seconds } => format!("it was stopped after {}", count(*seconds, "second")),
         Failure::WentSilent { seconds } => format!("it printed nothing for {}", count(*seconds, "second")),
         Failure::TooMuchOutput { bytes } => format!("it printed more than {}", size(*bytes)),
@@ -524,7 +530,8 @@ fn agent(failure: &Failure, max: Room) -> String {
             code(found, max)
         ),
         Failure::NotAsAsked { differences } => {
-            format!("it did not start as it was asked to: {}", trimmed(differences, max))
+            let difference = trimmed(&differences.to_string(), max);
+            format!("it did not start as it was asked to: {difference}")
         }
         Failure::RateLimited { .. } => "the model's API limits the rate".to_owned(),
         Failure::Unavailable { .. } => "the model's API is not available".to_owned(),

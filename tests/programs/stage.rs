@@ -5,7 +5,7 @@ use autobuild::{
     config::{AgentCommand, ModelApi, ModelSettings, Role},
 };
 use domain::{
-    blocked::Failure,
+    blocked::{AgentFault, Failure},
     ids::{TaskId, TurnNumber},
     isolation::{Bounds, Level},
 };
@@ -187,19 +187,15 @@ fn word(ended: Result<Answered<Value>, RunError>) -> String {
         Failure::TimedOut { .. } => "timed out",
         Failure::WentSilent { .. } => "silent",
         Failure::TooMuchOutput { .. } => "too much",
-        Failure::AgentFailed { message: how }
-            if how.contains("the model's API limits the rate, but no call of it failed") =>
-        {
-            "limited, unseen"
-        }
-        Failure::AgentFailed { message: how }
-            if how.contains("the model's API is not available, but no call of it failed") =>
-        {
-            "unavailable, unseen"
-        }
-        Failure::AgentFailed { message: how } if how.contains("its calls of models have not used that much") => {
-            "out of money, unseen"
-        }
+        Failure::AgentFault {
+            fault: AgentFault::UnseenLimit,
+        } => "limited, unseen",
+        Failure::AgentFault {
+            fault: AgentFault::UnseenOutage,
+        } => "unavailable, unseen",
+        Failure::AgentFault {
+            fault: AgentFault::UnspentShare,
+        } => "out of money, unseen",
         _ => return format!("{failure:?}"),
     };
     name.to_owned()

@@ -138,6 +138,7 @@ fn fifth(wait: i64, jitter: f64) -> i64 {
 #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
 mod tests {
     use super::*;
+    use crate::blocked::StartDifference;
 
     fn limited(retry_after_seconds: Option<u64>) -> Failure {
         Failure::RateLimited {
@@ -199,7 +200,12 @@ mod tests {
         let table = [
             (Failure::NotAuthorised { message: said() }, Route::Block),
             (Failure::ModelRefused { message: said() }, Route::Block),
-            (Failure::NotAsAsked { differences: said() }, Route::Block),
+            (
+                Failure::NotAsAsked {
+                    differences: StartDifference::Silent,
+                },
+                Route::Block,
+            ),
             (Failure::TimedOut { seconds: 1 }, Route::Retry),
             (Failure::OutOfAgentTurns { turns: 30 }, Route::Retry),
             (Failure::ReportMissing, Route::Block),

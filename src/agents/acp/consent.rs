@@ -11,19 +11,28 @@ use std::path::{Component, Path};
 /// Kinds of tools that change nothing.
 const READING_TOOLS: [&str; 3] = ["read", "search", "think"];
 
+/// Why a call is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("a {0} may only read and search")]
+    Changes(Role),
+    #[error("a {0} may only read what lies in its checkout")]
+    Outside(Role),
+}
+
 /// Returns why a call is refused; `None` if it is allowed.
-pub(crate) fn refusal(role: Role, checkout: &Path, call: &Value) -> Option<String> {
+pub(crate) fn refusal(role: Role, checkout: &Path, call: &Value) -> Option<Refusal> {
     if role == Role::Player {
         return None;
     }
     if !READING_TOOLS.contains(&word(call, "kind")) {
-        return Some(format!("a {role} may only read and search"));
+        return Some(Refusal::Changes(role));
     }
     let input = call.get("rawInput").unwrap_or(&Value::Null);
     let named = ["file_path", "path"].map(|key| word(input, key));
     let places = items(call, "locations").iter().map(|place| word(place, "path"));
     let outside = places.chain(named).any(|path| !lies_in(checkout, path));
-    outside.then(|| format!("a {role} may only read what lies in its checkout"))
+    outside.then_some(Refusal::Outside(role))
 }
 
 /// `true` if a path, as written, is in the checkout. The sandbox checks the real target.

@@ -4,11 +4,15 @@ use crate::{
     agents::{
         journal::Journal,
         json::{items, word},
+        outcome,
         program::Version,
     },
     config::Role,
 };
-use domain::{blocked::Failure, isolation::Level};
+use domain::{
+    blocked::{AgentFault, Failure},
+    isolation::Level,
+};
 use serde_json::Value;
 
 /// The agents that we know by the names they report: their programs, and their oldest versions known to do everything
@@ -35,9 +39,10 @@ const WRITING_MODES: [&str; 2] = ["workspace-write", "acceptEdits"];
 pub(crate) fn unfit(result: &Value, journal: &Journal) -> Option<Failure> {
     let spoken = result.get("protocolVersion");
     if let Some(spoken) = spoken.filter(|spoken| spoken.as_u64() != Some(PROTOCOL)) {
-        let spoken = journal.plain(&spoken.to_string(), 20);
-        let how = format!("it speaks version {spoken} of the Agent Client Protocol, not {PROTOCOL}");
-        return Some(Failure::AgentFailed { message: how });
+        return Some(outcome::fault(AgentFault::Protocol {
+            spoken: journal.plain(&spoken.to_string(), 20),
+            ours: PROTOCOL,
+        }));
     }
     let agent = result.get("agentInfo").unwrap_or(&Value::Null);
     let (_, program, least) = LEAST.iter().find(|(name, ..)| *name == word(agent, "name"))?;

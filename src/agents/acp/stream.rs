@@ -149,6 +149,7 @@ impl Stream {
             None => &["allow_once", "allow_always"],
             Some(why) => {
                 let tool = word(call, "title").to_owned();
+                let why = why.to_string();
                 journal.note(TraceKind::Denied { tool, why });
                 &["reject_once", "reject_always"]
             }

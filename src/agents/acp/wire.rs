@@ -26,7 +26,7 @@ pub(crate) fn introduction() -> Value {
 pub(crate) fn not_offered(id: &Value) -> Vec<u8> {
     line(&json!({
         "jsonrpc": "2.0", "id": id,
-        "error": { "code": -32601, "message": "this client does not offer that" },
+        "error": { "code": -32601, "message": "Method not found" },
     }))
 }
 

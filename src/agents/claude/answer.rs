@@ -11,7 +11,7 @@ use crate::agents::{
     run::{Printed, RunError, RunSpec},
     session::Ended,
 };
-use domain::blocked::Failure;
+use domain::blocked::{Failure, StartDifference};
 use sandbox::{Exit, egress::SPENT};
 use serde_json::Value;
 use text::secret::Secrets;
@@ -44,8 +44,9 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
         return taken.map(|answer| Ok(answer.clone())).ok_or_else(failure);
     };
     if !stream.as_asked {
-        let what = "it never said what it may use".to_owned();
-        return Err(Failure::NotAsAsked { differences: what });
+        return Err(Failure::NotAsAsked {
+            differences: StartDifference::Silent,
+        });
     }
     let failed = result.get("is_error").and_then(Value::as_bool).unwrap_or(false);
     match word(result, "subtype") {
@@ -53,19 +54,19 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
             turns: spec.agent_turns,
         }),
         "error_max_budget_usd" => Err(Failure::OutOfMoney),
-        "error_max_structured_output_retries" => Ok(Err(NoAnswer::Malformed(refused(spec, stream, result)))),
+        "error_max_structured_output_retries" => Ok(Err(refused(spec, stream, result))),
         "success" if !failed => Ok(stream.structured.clone().ok_or(NoAnswer::Missing)),
         _ => Err(api_failure((&spec.secrets, spec.model.as_deref()), stream, result)),
     }
 }
 
 /// Returns why the program gave up on an answer that fits the schema.
-fn refused(spec: &RunSpec, stream: &Stream, result: &Value) -> String {
+fn refused(spec: &RunSpec, stream: &Stream, result: &Value) -> NoAnswer {
     let errors = result.get("errors").map(Value::to_string);
-    stream.refused_answer.clone().or(errors).map_or_else(
-        || "it does not fit the schema".to_owned(),
-        |why| plain(&spec.secrets, &why, MAX_SAID),
-    )
+    match stream.refused_answer.clone().or(errors) {
+        Some(why) => NoAnswer::Malformed(plain(&spec.secrets, &why, MAX_SAID)),
+        None => NoAnswer::Unfit,
+    }
 }
 
 /// Returns the failure that a result describes: by the program's error code, or else by the HTTP status, or else by its

@@ -1,6 +1,7 @@
 //! Compares what the program reports when it starts with what was requested.
 
 use crate::agents::json::items;
+use domain::blocked::StartDifference;
 use serde_json::Value;
 
 /// The tool for the answer, which the program adds to the requested ones.
@@ -13,36 +14,39 @@ pub(crate) struct StartRequest {
     pub(crate) tools: &'static [&'static str],
 }
 
-/// Describes the first difference, if there is one.
-pub(crate) fn difference(init: &Value, asked: StartRequest) -> Option<String> {
+/// Returns the first difference, if there is one.
+pub(crate) fn difference(init: &Value, asked: StartRequest) -> Option<StartDifference> {
     let mode = init.get("permissionMode").and_then(Value::as_str).unwrap_or("none");
     if mode != asked.mode {
-        return Some(format!("its permission mode is {mode:?}, not {:?}", asked.mode));
+        return Some(StartDifference::Mode {
+            found: mode.to_owned(),
+            asked: asked.mode.to_owned(),
+        });
     }
     let servers = names(init.get("mcp_servers"));
     if !servers.is_empty() {
-        return Some(format!("it uses the MCP servers {}", servers.join(", ")));
+        return Some(StartDifference::Servers(servers));
     }
     let foreign = |plugin: &&Value| plugin.get("path").and_then(Value::as_str) != Some("builtin");
     let plugins: Vec<Value> = items(init, "plugins").iter().filter(foreign).cloned().collect();
     let plugins = names(Some(&Value::Array(plugins)));
     if !plugins.is_empty() {
-        return Some(format!("it uses the plug-ins {}", plugins.join(", ")));
+        return Some(StartDifference::Plugins(plugins));
     }
     let tools = names(init.get("tools"));
     let fine = |tool: &&String| *tool == ANSWER_TOOL || asked.tools.contains(&tool.as_str());
-    let foreign: Vec<&String> = tools.iter().filter(|tool| !fine(tool)).collect();
-    if !foreign.is_empty() {
-        let foreign: Vec<&str> = foreign.into_iter().map(String::as_str).collect();
-        return Some(format!("it offers tools that nobody asked for: {}", foreign.join(", ")));
+    let more: Vec<String> = tools.iter().filter(|tool| !fine(tool)).cloned().collect();
+    if !more.is_empty() {
+        return Some(StartDifference::MoreTools(more));
     }
     let has = |tool: &&str| tools.iter().any(|found| found == tool);
-    let missing: Vec<&str> = asked.tools.iter().filter(|tool| !has(tool)).copied().collect();
-    if missing.is_empty() {
-        None
-    } else {
-        Some(format!("it lacks the tools {}", missing.join(", ")))
-    }
+    let fewer: Vec<String> = asked
+        .tools
+        .iter()
+        .filter(|tool| !has(tool))
+        .map(|tool| (*tool).to_owned())
+        .collect();
+    (!fewer.is_empty()).then_some(StartDifference::FewerTools(fewer))
 }
 
 /// Returns the names in a list of names, or of objects with a name.
@@ -57,7 +61,7 @@ pub(crate) fn names(list: Option<&Value>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{StartRequest, difference};
+    use super::{StartDifference, StartRequest, difference};
     use serde_json::json;
 
     const COACH: StartRequest = StartRequest {
@@ -72,6 +76,11 @@ mod tests {
     #[test]
     #[allow(clippy::too_many_lines, reason = "one table")]
     fn whatever_was_not_asked_for_is_named() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let mode = |found: &str| StartDifference::Mode {
+            found: found.to_owned(),
+            asked: "dontAsk".to_owned(),
+        };
         let table = [
             (
                 json!({"permissionMode": "dontAsk", "tools": ["Read", "Grep", "StructuredOutput"], "mcp_servers": []}),
@@ -81,33 +90,33 @@ mod tests {
             (
                 json!({"permissionMode": "dontAsk", "tools": ["Read", "Grep", "Bash"]}),
                 COACH,
-                Some("nobody asked for: Bash"),
+                Some(StartDifference::MoreTools(names(&["Bash"]))),
             ),
             (
                 json!({"permissionMode": "dontAsk", "tools": ["Read"]}),
                 COACH,
-                Some("lacks the tools Grep"),
+                Some(StartDifference::FewerTools(names(&["Grep"]))),
             ),
             (
                 json!({"permissionMode": "dontAsk"}),
                 COACH,
-                Some("lacks the tools Read, Grep"),
+                Some(StartDifference::FewerTools(names(&["Read", "Grep"]))),
             ),
             (
                 json!({"permissionMode": "default", "tools": ["Read", "Grep"]}),
                 COACH,
-                Some("permission mode is \"default\""),
+                Some(mode("default")),
             ),
-            (json!({}), COACH, Some("permission mode is \"none\"")),
+            (json!({}), COACH, Some(mode("none"))),
             (
                 json!({"permissionMode": "dontAsk", "tools": ["Read", "Grep"], "mcp_servers": [{"name": "evil", "status": "failed"}]}),
                 COACH,
-                Some("MCP servers evil"),
+                Some(StartDifference::Servers(names(&["evil"]))),
             ),
             (
                 json!({"permissionMode": "dontAsk", "tools": ["Read", "Grep"], "plugins": [{"name": "p", "path": "/x"}]}),
                 COACH,
-                Some("plug-ins p"),
+                Some(StartDifference::Plugins(names(&["p"]))),
             ),
             (
                 json!({"permissionMode": "acceptEdits", "tools": ["Bash", "Edit"], "plugins": [{"name": "own", "path": "builtin"}]}),
@@ -117,28 +126,21 @@ mod tests {
             (
                 json!({"permissionMode": "acceptEdits", "tools": ["Bash", "Edit", "WebSearch"]}),
                 PLAYER,
-                Some("nobody asked for: WebSearch"),
+                Some(StartDifference::MoreTools(names(&["WebSearch"]))),
             ),
             (
                 json!({"permissionMode": "acceptEdits", "tools": ["Bash", "Edit", "mcp__evil__run"]}),
                 PLAYER,
-                Some("mcp__evil__run"),
+                Some(StartDifference::MoreTools(names(&["mcp__evil__run"]))),
             ),
             (
                 json!({"permissionMode": "acceptEdits", "tools": ["Bash"]}),
                 PLAYER,
-                Some("lacks the tools Edit"),
+                Some(StartDifference::FewerTools(names(&["Edit"]))),
             ),
         ];
         for (init, asked, expected) in table {
-            let found = difference(&init, asked);
-            match expected {
-                None => assert_eq!(found, None, "{init}"),
-                Some(words) => assert!(
-                    found.as_ref().is_some_and(|found| found.contains(words)),
-                    "{init}: {found:?}"
-                ),
-            }
+            assert_eq!(difference(&init, asked), expected, "{init}");
         }
     }
 }

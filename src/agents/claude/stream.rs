@@ -9,7 +9,10 @@ use crate::agents::{
     json::{items, number, word},
     session::{Listener, Next},
 };
-use domain::{blocked::Failure, trace::TraceKind};
+use domain::{
+    blocked::{Failure, StartDifference},
+    trace::TraceKind,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use text::{json, usage::Tokens};
@@ -102,7 +105,7 @@ impl Stream {
             }
             "hook_started" | "hook_response" => {
                 let name = journal.plain(word(line, "hook_name"), 100);
-                not_as_asked(format!("a hook ran: {name}"))
+                not_as_asked(StartDifference::Hook(name))
             }
             _ => Next::Listen,
         }
@@ -159,7 +162,7 @@ impl Stream {
 
     fn assistant(&mut self, line: &Value, journal: &mut Journal) -> Next {
         if !self.as_asked {
-            return not_as_asked("it began to work before it said what it may use".to_owned());
+            return not_as_asked(StartDifference::Early);
         }
         if let Some(error) = line.get("error").and_then(Value::as_str) {
             self.error = Some(error.to_owned());
@@ -272,8 +275,8 @@ fn sum(all: impl Iterator<Item = Tokens>) -> Tokens {
     sum
 }
 
-fn not_as_asked(what: String) -> Next {
-    Next::Stop(Failure::NotAsAsked { differences: what })
+fn not_as_asked(differences: StartDifference) -> Next {
+    Next::Stop(Failure::NotAsAsked { differences })
 }
 
 /// Returns the text of a tool's result, which is a string or a list of blocks.

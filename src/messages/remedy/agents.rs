@@ -33,8 +33,8 @@ pub(super) fn actions(failure: &Failure, printed: &str) -> Vec<String> {
             "Install {} on the machine that runs AutoBuild, or set another agent",
             code(program)
         ),
-        Failure::AgentFailed { .. } if printed.trim().is_empty() => BY_HAND.to_owned(),
-        Failure::AgentFailed { .. } => READ_OUTPUT.to_owned(),
+        Failure::AgentFailed { .. } | Failure::AgentFault { .. } if printed.trim().is_empty() => BY_HAND.to_owned(),
+        Failure::AgentFailed { .. } | Failure::AgentFault { .. } => READ_OUTPUT.to_owned(),
         Failure::TimedOut { seconds } => format!(
             "Give the agent more than {} (`timeouts` in `.github/autobuild.yml`), or split the task",
             count(*seconds, "second")

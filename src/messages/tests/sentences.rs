@@ -6,12 +6,14 @@ use crate::{
     messages::{CommitKind, Medium, reasons, words},
 };
 use domain::{
-    blocked::{BlockReason, Defect, Failure, LoginLack, RepositoryFault, SpentScript, WorkStep},
+    blocked::{
+        AgentFault, BlockReason, Defect, Failure, LoginLack, RepositoryFault, SpentScript, StartDifference, WorkStep,
+    },
     budget::{Measure, Month, Purse, Spent},
     command::CommandMistake,
     cost::Spending,
     effect::{ClosedWhy, DismissedWhy, Reply},
-    evidence::{Absence, Cause, Part, Unmet},
+    evidence::{Absence, Cause, Part, StartFailure, Unmet},
     feature::{
         ApprovalWhy, CancelledWhy, State, Wait,
         command::{Asker, Possible, Refusal, Trigger},
@@ -36,6 +38,9 @@ fn agent_failures() -> Vec<Failure> {
         Failure::AgentFailed {
             message: text("exit code 1: no credit left."),
         },
+        Failure::AgentFault {
+            fault: AgentFault::UnspentShare,
+        },
         Failure::TimedOut { seconds: 900 },
         Failure::WentSilent { seconds: 300 },
         Failure::TooMuchOutput { bytes: 32 << 20 },
@@ -45,7 +50,7 @@ fn agent_failures() -> Vec<Failure> {
             least: text("0.169.0"),
         },
         Failure::NotAsAsked {
-            differences: text("it uses the MCP servers evil"),
+            differences: StartDifference::Servers(vec![text("evil")]),
         },
         Failure::RateLimited {
             message: text("429 of org_123"),
@@ -143,7 +148,7 @@ fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
                 part: Part::Tests,
                 cause: Cause::Absent(Absence::CouldNotStart {
                     command: say("pytest"),
-                    reason: say("program not found"),
+                    reason: StartFailure::Message(say("program not found")),
                 }),
             }],
         },

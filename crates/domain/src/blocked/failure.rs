@@ -2,7 +2,10 @@
 
 #![expect(missing_docs, reason = "clear names need none")]
 
-use crate::ids::{FeatureKey, Sha, TaskId, TurnNumber};
+use crate::{
+    ids::{FeatureKey, Sha, TaskId, TurnNumber},
+    isolation::Limit,
+};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use text::words;
@@ -22,6 +25,12 @@ pub enum Failure {
     AgentFailed {
         /// The exit code or signal, and the end of its error output.
         message: String,
+    },
+    /// It failed in a way that AutoBuild sees itself.
+    #[error("the agent failed: {fault}")]
+    AgentFault {
+        /// What it did.
+        fault: AgentFault,
     },
     /// The time limit stopped it.
     #[error("the agent was stopped after {seconds} seconds")]
@@ -54,8 +63,8 @@ pub enum Failure {
     /// It did not start as requested: other tools, other permissions, or servers that were not requested.
     #[error("the agent did not start as it was asked to: {differences}")]
     NotAsAsked {
-        /// The differences.
-        differences: String,
+        /// The first difference.
+        differences: StartDifference,
     },
     /// The model's API limits the rate of requests. The work waits for it.
     #[error("the model's API limits the rate: {message}")]
@@ -225,6 +234,67 @@ pub enum Failure {
     Defect { defect: Defect },
 }
 
+/// A failure of an agent that AutoBuild sees itself, whatever its program reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentFault {
+    /// It exceeded a limit of its sandbox.
+    #[error("it was stopped: it used {0}")]
+    OverLimit(Limit),
+    /// Its result is unknown, since it killed its launcher.
+    #[error("it killed the process that watched it")]
+    KilledLauncher,
+    /// It speaks another version of the Agent Client Protocol.
+    #[error("it speaks version {spoken} of the Agent Client Protocol, not {ours}")]
+    Protocol { spoken: String, ours: u64 },
+    /// It reports that its share of the budget is used up, and its model calls cannot have used it.
+    #[error("it says that its share of the budget is used up, and its calls of models have not used that much")]
+    UnspentShare,
+    /// It reports that the model's API limits the rate, and no call failed.
+    #[error("it says that the model's API limits the rate, but no call of it failed")]
+    UnseenLimit,
+    /// It reports that the model's API is not available, and no call failed.
+    #[error("it says that the model's API is not available, but no call of it failed")]
+    UnseenOutage,
+    /// Its program cannot print its version.
+    #[error(
+        "`{program} --version` failed ({how}); try it in a shell: {program} and all that it needs must be on the PATH \
+         that AutoBuild is started with"
+    )]
+    NoVersion {
+        program: String,
+        /// The exit code or signal, and the error output.
+        how: String,
+    },
+}
+
+/// The first difference between how an agent started and how it was asked to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum StartDifference {
+    #[error("its permission mode is {found:?}, not {asked:?}")]
+    Mode { found: String, asked: String },
+    #[error("it uses the MCP servers {}", .0.join(", "))]
+    Servers(Vec<String>),
+    #[error("it uses the plug-ins {}", .0.join(", "))]
+    Plugins(Vec<String>),
+    #[error("it offers tools that nobody asked for: {}", .0.join(", "))]
+    MoreTools(Vec<String>),
+    #[error("it lacks the tools {}", .0.join(", "))]
+    FewerTools(Vec<String>),
+    #[error("a hook ran: {0}")]
+    Hook(String),
+    /// It began to work first.
+    #[error("it began to work before it said what it may use")]
+    Early,
+    #[error("it never said what it may use")]
+    Silent,
+    /// A text that was stored before the other variants were.
+    #[error("{0}")]
+    #[serde(untagged)]
+    Stored(String),
+}
+
 words! {
     /// Why there is no log-in of a person that a program may use.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -286,6 +356,8 @@ pub enum RepositoryFault {
     NoCommonHistory,
     /// A commit no longer exists.
     NoCommit { commit: Sha },
+    /// GitHub was asked to sign a commit, and made this other one.
+    OtherCommit { made: Sha },
     /// Git's message about a branch or object that is missing. It may appear: GitHub's copies lag behind each other.
     Missing(String),
     /// A message of git or of a parser.
@@ -422,7 +494,8 @@ impl Failure {
             Self::TooOld { .. }                   => row("too_old",            Lasts,   Agent,      Operator,   Person,    1, NoHelp,  All),
             Self::NotAsAsked { .. }               => row("not_as_asked",       Lasts,   Agent,      Operator,   Person,    1, NoHelp,  All),
             Self::ScriptSpent(_)                  => row("script_spent",       Lasts,   Agent,      Operator,   Person,    1, NoHelp,  All),
-            Self::AgentFailed { .. }              => row("failed",             Unknown, Agent,      Operator,   Again,     3, NoHelp,  Rest),
+            Self::AgentFailed { .. } | Self::AgentFault { .. }
+                                                  => row("failed",             Unknown, Agent,      Operator,   Again,     3, NoHelp,  Rest),
             Self::TooMuchOutput { .. }            => row("too_much_output",    Unknown, Agent,      Maintainer, Again,     3, NoHelp,  Rest),
             Self::OutputLimit                     => row("output_limit",       Unknown, Agent,      Maintainer, Again,     3, NoHelp,  Rest),
             Self::TimedOut { .. }                 => row("timed_out",          Unknown, Agent,      Maintainer, Continue,  2, NoHelp,  Rest),
@@ -539,11 +612,30 @@ impl StopCause {
 
 #[cfg(test)]
 mod tests {
-    use super::{Failure, Next, StopCause};
+    use super::{AgentFault, Failure, Next, StartDifference, StopCause};
+
+    /// Releases before the differences were typed stored their text.
+    #[test]
+    fn a_difference_is_read_in_both_forms() {
+        let stored = |differences: &str| format!(r#"{{"not_as_asked":{{"differences":{differences}}}}}"#);
+        let tools = StartDifference::MoreTools(vec!["Bash".to_owned()]);
+        for (text, differences) in [
+            (
+                r#""it uses the plug-ins a""#,
+                StartDifference::Stored("it uses the plug-ins a".to_owned()),
+            ),
+            (r#""silent""#, StartDifference::Silent),
+            (r#"{"more_tools":["Bash"]}"#, tools),
+        ] {
+            let read: Failure = serde_json::from_str(&stored(text)).unwrap();
+            assert_eq!(serde_json::to_string(&read).unwrap(), stored(text));
+            assert_eq!(read, Failure::NotAsAsked { differences });
+        }
+    }
 
     #[test]
     fn output_is_shown_unless_it_is_a_providers_message() {
-        let differences = "it never named its tools".to_owned();
+        let differences = StartDifference::Silent;
         assert!(Failure::NotAsAsked { differences }.shows_output());
         let message = "invalid x-api-key of org_123".to_owned();
         assert!(!Failure::NotAuthorised { message }.shows_output());
@@ -565,6 +657,12 @@ mod tests {
                 StopCause::Api,
             ),
             (Failure::AgentFailed { message }, StopCause::Other),
+            (
+                Failure::AgentFault {
+                    fault: AgentFault::KilledLauncher,
+                },
+                StopCause::Other,
+            ),
         ];
         for (failure, cause) in table {
             assert_eq!(StopCause::from_word(failure.row().word), cause);

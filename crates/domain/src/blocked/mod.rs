@@ -8,8 +8,8 @@ pub mod report;
 pub use crate::{
     blocked::{
         failure::{
-            Actor, Defect, Failure, FailureClass, Fallback, Leaves, LoginLack, Next, Owner, RepositoryFault, Row,
-            SpentScript, StopCause,
+            Actor, AgentFault, Defect, Failure, FailureClass, Fallback, Leaves, LoginLack, Next, Owner,
+            RepositoryFault, Row, SpentScript, StartDifference, StopCause,
         },
         reason::{BlockReason, PreFlightCause, PreFlightFault, Severity, WorkStep},
     },
