@@ -65,7 +65,7 @@ impl Engine {
         let found = messages::DetectedSettings {
             setup: chosen.setup.as_ref().map(ShellCommand::text),
             test: chosen.test.as_ref().map(ShellCommand::text),
-            why: &chosen.why,
+            why: &messages::chosen_commands(&chosen.why),
             workflows: &workflows,
         };
         let pull = messages::onboarding_pull(&found);

@@ -1,7 +1,8 @@
-//! Chooses the commands to run, and explains to people which were chosen and why.
+//! Chooses the commands to run, and records where each comes from.
 
-use crate::config::{RepositorySettings, SETTINGS_FILE};
+use crate::config::RepositorySettings;
 use domain::{
+    chosen_commands::{ChosenCommand, ChosenCommands, CommandSource, UnmetNeeds},
     feature::UnrunTests,
     ids::Sha,
     network::HostRule,
@@ -37,8 +38,8 @@ pub struct Chosen {
     pub setup_reaches: Reach,
     /// The reach of every other command: the hosts that the settings allow.
     pub reaches: Reach,
-    /// A sentence for people that says which commands these are and why.
-    pub why: String,
+    /// Where the commands come from.
+    pub why: ChosenCommands,
 }
 
 /// The hosts and Go modules that a command may reach, within the server's limits.
@@ -174,25 +175,25 @@ fn unrun(repository: &Repository<'_>) -> Option<UnrunTests> {
 pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Chosen {
     let detected = detect::detect(repository);
     let found = detected.as_ref();
-    let evidence = found.map_or("", |found| &found.evidence);
-    let command = |set: &Option<ShellCommand>, detected: Option<&ShellCommand>| match set {
-        Some(command) => (Some(command.clone()), format!("set in `{SETTINGS_FILE}`")),
-        None => (detected.cloned(), format!("found {evidence}")),
+    let choose = |set: &Option<ShellCommand>, detected: Option<&ShellCommand>| match (set, detected, found) {
+        (Some(command), ..) => Some(ChosenCommand {
+            command: command.clone(),
+            source: CommandSource::Settings,
+        }),
+        (None, Some(command), Some(found)) => Some(ChosenCommand {
+            command: command.clone(),
+            source: CommandSource::Files(found.evidence.clone()),
+        }),
+        (None, ..) => None,
     };
-    let (test, test_why) = command(&settings.test, found.map(|found| &found.test));
-    let (setup, setup_why) = command(&settings.setup, found.and_then(|found| found.setup.as_ref()));
-    let tests = match &test {
-        Some(command) => format!("Tests run with `{command}` ({test_why})."),
-        None => format!(
-            "No test command is set in `{SETTINGS_FILE}` and none was found: looked for {}.",
-            detect::looked_for()
-        ),
+    let why = ChosenCommands {
+        test: choose(&settings.test, found.map(|found| &found.test)),
+        setup: choose(&settings.setup, found.and_then(|found| found.setup.as_ref())),
+        looked_for: detect::looked_for(),
+        unmet: repository.workflow().and_then(|workflow| unmet(&workflow)),
     };
-    let setup_words = setup
-        .iter()
-        .map(|command| format!(" Set-up is `{command}` ({setup_why})."));
-    let unmet = repository.workflow().and_then(|workflow| unmet(&workflow));
-    let why: String = std::iter::once(tests).chain(setup_words).chain(unmet).collect();
+    let command = |chosen: &Option<ChosenCommand>| chosen.as_ref().map(|chosen| chosen.command.clone());
+    let (test, setup) = (command(&why.test), command(&why.setup));
     let test_line = match &test {
         Some(command) if settings.test.is_some() => TestLine::new(command, repository),
         Some(command) => TestLine::detected(command, found.and_then(|found| found.folder.as_deref()), repository),
@@ -211,23 +212,15 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
     }
 }
 
-/// Returns a sentence about what the repository's own CI has on its machine and AutoBuild does not bring.
-fn unmet(workflow: &Workflow) -> Option<String> {
-    let list = |names: &[String]| {
-        let names: Vec<String> = names.iter().take(MOST_NEEDS).map(|name| format!("`{name}`")).collect();
-        names.join(", ")
+/// Returns what the repository's own CI has on its machine and AutoBuild does not bring.
+fn unmet(workflow: &Workflow) -> Option<UnmetNeeds> {
+    let some = |names: &[String]| names.iter().take(MOST_NEEDS).cloned().collect::<Vec<_>>();
+    let needs = UnmetNeeds {
+        workflow: workflow.path.clone(),
+        services: some(&workflow.services),
+        packages: some(&workflow.system_packages),
     };
-    let (services, packages) = (&workflow.services, &workflow.system_packages);
-    let starts = (!services.is_empty()).then(|| format!("starts {}", list(services)));
-    let installs = (!packages.is_empty()).then(|| format!("installs {} with apt", list(packages)));
-    let does: Vec<String> = starts.into_iter().chain(installs).collect();
-    (!does.is_empty()).then(|| {
-        let does = does.join(" and ");
-        format!(
-            " `{}` {does}, which AutoBuild does not: tests that need it fail unless this machine has it.",
-            workflow.path
-        )
-    })
+    (!needs.services.is_empty() || !needs.packages.is_empty()).then_some(needs)
 }
 
 /// Returns the test runners installed on this machine, as a hint for an agent that writes a repository's first tests.
@@ -244,7 +237,7 @@ pub fn is_installed(program: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{choose, unrun};
+    use super::{ChosenCommand, ChosenCommands, CommandSource, UnmetNeeds, choose, unrun};
     use crate::config::{Offer, RepositorySettings};
     use runners::detect::Repository;
 
@@ -315,12 +308,11 @@ mod tests {
         }
     }
 
-    fn why(settings: &str, files: &[&str]) -> String {
+    fn chosen(settings: &str, files: &[&str]) -> ChosenCommands {
         let settings = RepositorySettings::parse(settings, &Offer::default()).unwrap();
         let paths: Vec<String> = files.iter().map(|path| (*path).to_owned()).collect();
         let read = |_: &str| Some("{\"scripts\": {\"test\": \"jest\"}}".to_owned());
-        let repository = Repository::new(&paths, &read);
-        choose(&settings, &repository).why
+        choose(&settings, &Repository::new(&paths, &read)).why
     }
 
     #[test]
@@ -332,42 +324,44 @@ mod tests {
             Some(if path == "Makefile" { "test:\n" } else { workflow }.to_owned())
         };
         let settings = RepositorySettings::parse("", &Offer::default()).unwrap();
-        let chosen = choose(&settings, &Repository::new(&paths, &read));
+        let needs = UnmetNeeds {
+            workflow: ".github/workflows/ci.yml".to_owned(),
+            services: vec!["db".to_owned()],
+            packages: vec!["libpq-dev".to_owned()],
+        };
         assert_eq!(
-            chosen.why,
-            "Tests run with `make test` (found the target test in Makefile). `.github/workflows/ci.yml` starts `db` and \
-             installs `libpq-dev` with apt, which AutoBuild does not: tests that need it fail unless this machine has it."
+            choose(&settings, &Repository::new(&paths, &read)).why.unmet,
+            Some(needs)
         );
     }
 
     #[test]
-    fn settings_come_first_and_people_are_told_why() {
+    fn settings_come_first_and_each_source_is_recorded() {
         let npm = ["package.json", "package-lock.json"];
+        let command = |command: &str, source: &CommandSource| {
+            Some(ChosenCommand {
+                command: command.parse().unwrap(),
+                source: source.clone(),
+            })
+        };
+        let files = CommandSource::Files("package.json and package-lock.json".to_owned());
+        let (set, found) = (&CommandSource::Settings, &files);
         let table = [
+            (chosen("", &npm), command("npm test", found), command("npm ci", found)),
             (
-                why("", &npm),
-                "Tests run with `npm test` (found package.json and package-lock.json). \
-                 Set-up is `npm ci` (found package.json and package-lock.json).",
+                chosen("test: make check", &npm),
+                command("make check", set),
+                command("npm ci", found),
             ),
             (
-                why("test: make check", &npm),
-                "Tests run with `make check` (set in `.github/autobuild.yml`). \
-                 Set-up is `npm ci` (found package.json and package-lock.json).",
+                chosen("setup: 'true'", &npm),
+                command("npm test", found),
+                command("true", set),
             ),
-            (
-                why("setup: 'true'", &npm),
-                "Tests run with `npm test` (found package.json and package-lock.json). \
-                 Set-up is `true` (set in `.github/autobuild.yml`).",
-            ),
-            (
-                why("", &["README.md"]),
-                "No test command is set in `.github/autobuild.yml` and none was found: \
-                 looked for Cargo, npm, pnpm, yarn, Deno, Django, pytest, unittest, uv, poetry, tox, nox, Go, Maven, \
-                 Gradle, RSpec, Rails, Rake, PHPUnit, Pest, Composer, .NET, Mix, CMake, meson, autotools, just, task, Make.",
-            ),
+            (chosen("", &["README.md"]), None, None),
         ];
-        for (told, expected) in table {
-            assert_eq!(told, expected);
+        for (chosen, test, setup) in table {
+            assert_eq!((chosen.test, chosen.setup), (test, setup));
         }
     }
 }

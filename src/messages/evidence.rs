@@ -3,7 +3,7 @@
 use crate::messages::facts;
 use domain::{
     ci::{CheckState, OpenCheck, PullCheck},
-    evidence::{Absence, Cause, Counts, Evidence, Finding, Part, Unmet},
+    evidence::{Absence, Cause, Counts, Evidence, Finding, Part, StartFailure, Unmet},
 };
 use std::borrow::Cow;
 use text::shorten;
@@ -48,6 +48,18 @@ fn ended(command: &str, exit_code: Option<i32>) -> String {
     match exit_code {
         Some(code) => format!("`{command}` exited with {code}"),
         None => format!("`{command}` was ended by a signal or a deadline"),
+    }
+}
+
+/// Says, within a sentence, why a command could not start.
+pub(super) fn start_failure(reason: &StartFailure) -> String {
+    match reason {
+        StartFailure::NoPrograms(names) => format!("program not found: {}", names.join(", ")),
+        StartFailure::NoShell => "there is no shell: neither bash nor sh was found".to_owned(),
+        StartFailure::NeedsBash => "there is no bash here, and without it a failure before a pipe is lost: write \
+                                    `a > out.txt && b < out.txt` for `a | b`"
+            .to_owned(),
+        StartFailure::Message(message) => message.clone(),
     }
 }
 
@@ -118,7 +130,9 @@ pub fn unmet(unmet: &Unmet) -> String {
 pub fn absence(absence: &Absence) -> String {
     match absence {
         Absence::NoCommand => "no command is set and none could be detected".to_owned(),
-        Absence::CouldNotStart { command, reason } => format!("`{command}` could not start: {reason}"),
+        Absence::CouldNotStart { command, reason } => {
+            format!("`{command}` could not start: {}", start_failure(reason))
+        }
         Absence::TimedOut {
             command,
             seconds,

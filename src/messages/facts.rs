@@ -65,6 +65,8 @@ pub(super) fn fact(fact: &Fact) -> String {
             )
         }
         Fact::Restored(files) => format!("AutoBuild put back what set-up rewrote: {}", list(files)),
+        Fact::OverLimit(limit) => format!("AutoBuild stopped it: it used {limit}"),
+        Fact::WaitedForHost => "AutoBuild stopped it: it only waited for a host that it does not reach".to_owned(),
     }
 }
 

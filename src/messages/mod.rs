@@ -11,6 +11,7 @@ mod added_task;
 mod annotation;
 mod blocked;
 mod check;
+mod chosen_commands;
 mod commit;
 mod defuse;
 mod doctor;
@@ -62,6 +63,7 @@ pub use blocked::{
     bad_settings_in_terminal, blocked_in_short, blocked_report, feature_blocked, stopped_feature, stopped_task,
 };
 pub use check::{CheckRun, Conclusion, blocked_check, check_in_words, check_run, held_ci, wave_check};
+pub use chosen_commands::chosen_commands;
 pub use commit::{
     CommitKind, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash, turn_commit,
 };

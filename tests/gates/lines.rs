@@ -3,7 +3,7 @@
 use crate::stage::{Case, Stage};
 use autobuild::config::RepositorySettings;
 use domain::{
-    evidence::{Absence, Evidence, Gate},
+    evidence::{Absence, Evidence, Gate, StartFailure},
     plan::{Check, TaskType},
 };
 
@@ -20,10 +20,10 @@ const FILES: [(&str, Option<&str>); 6] = [
 const SETUP: &str = "chmod +x web/run.sh bin/tool";
 
 /// How a line ended: its word, and the reason why it could not start.
-fn ended(evidence: &Evidence) -> (&'static str, String) {
+fn ended(evidence: &Evidence) -> (&'static str, Option<StartFailure>) {
     let reason = match evidence {
-        Evidence::Absent(Absence::CouldNotStart { reason, .. }) => reason.clone(),
-        Evidence::Absent(_) | Evidence::Passed(_) | Evidence::Failed(_) => String::new(),
+        Evidence::Absent(Absence::CouldNotStart { reason, .. }) => Some(reason.clone()),
+        Evidence::Absent(_) | Evidence::Passed(_) | Evidence::Failed(_) => None,
     };
     (evidence.word(), reason)
 }
@@ -70,7 +70,7 @@ async fn a_line_means_what_it_means_in_a_ci_file() {
     let report = stage.verified(&fork, &fork, &case).await;
     for (number, (line, expected)) in (1..).zip(lines) {
         let evidence = &report.result(Gate::Check(number)).unwrap().evidence;
-        assert_eq!(ended(evidence), (expected, String::new()), "{line}: {evidence:?}");
+        assert_eq!(ended(evidence), (expected, None), "{line}: {evidence:?}");
     }
 }
 
@@ -78,21 +78,21 @@ async fn a_line_means_what_it_means_in_a_ci_file() {
 async fn a_word_that_is_no_command_means_that_the_line_cannot_start() {
     let stage = Stage::new().await;
     let lines = [
-        ("! grpe -q x f", "program not found: grpe"),
-        ("grpe x f || true", "program not found: grpe"),
-        ("true || grpe", "program not found: grpe"),
-        ("test \"$(grpe x)\" = ''", "program not found: grpe"),
-        ("if grpe; then false; fi", "program not found: grpe"),
-        ("sh -c '! grpe x f'", "program not found: grpe"),
-        ("! env X=1 grpe x", "program not found: grpe"),
-        ("! (cd web && grpe) | cat", "program not found: grpe"),
-        ("! ./nothing", "program not found: ./nothing"),
-        ("! ./web", "program not found: ./web"),
-        ("! ./noshebang", "program not found: ./noshebang"),
-        ("cd web; ! ./tool", "program not found: ./tool"),
-        ("(cd web); ! ./run.sh", "program not found: ./run.sh"),
-        ("! /no/such/program", "program not found: /no/such/program"),
-        ("! a-b-c; ! d-e-f", "program not found: a-b-c, d-e-f"),
+        ("! grpe -q x f", "grpe"),
+        ("grpe x f || true", "grpe"),
+        ("true || grpe", "grpe"),
+        ("test \"$(grpe x)\" = ''", "grpe"),
+        ("if grpe; then false; fi", "grpe"),
+        ("sh -c '! grpe x f'", "grpe"),
+        ("! env X=1 grpe x", "grpe"),
+        ("! (cd web && grpe) | cat", "grpe"),
+        ("! ./nothing", "./nothing"),
+        ("! ./web", "./web"),
+        ("! ./noshebang", "./noshebang"),
+        ("cd web; ! ./tool", "./tool"),
+        ("(cd web); ! ./run.sh", "./run.sh"),
+        ("! /no/such/program", "/no/such/program"),
+        ("! a-b-c; ! d-e-f", "a-b-c d-e-f"),
     ];
     let mut case = Case::new(TaskType::Documentation, &format!("setup: {SETUP}"));
     for (line, _) in lines {
@@ -102,7 +102,9 @@ async fn a_word_that_is_no_command_means_that_the_line_cannot_start() {
     let report = stage.verified(&fork, &fork, &case).await;
     for (number, (line, expected)) in (1..).zip(lines) {
         let evidence = &report.result(Gate::Check(number)).unwrap().evidence;
-        assert_eq!(ended(evidence), ("absent", expected.to_owned()), "{line}: {evidence:?}");
+        let missing = expected.split(' ').map(str::to_owned).collect();
+        let reason = Some(StartFailure::NoPrograms(missing));
+        assert_eq!(ended(evidence), ("absent", reason), "{line}: {evidence:?}");
     }
 }
 
@@ -117,7 +119,10 @@ async fn a_line_that_is_none_is_told_in_the_shells_own_words() {
         };
         let (word, reason) = ended(&stage.baseline(&head, &settings).await.tests);
         assert_eq!(word, "absent", "{line}");
-        assert!(reason.contains("bash"), "{line}: {reason}");
+        assert!(
+            matches!(&reason, Some(StartFailure::Message(message)) if message.contains("bash")),
+            "{line}: {reason:?}"
+        );
     }
 }
 

@@ -17,7 +17,7 @@ use autobuild::{
     config::RepositorySettings,
     gates::{GateError, preflight},
 };
-use domain::evidence::{Absence, Baseline, Counts, Evidence, Finding};
+use domain::evidence::{Absence, Baseline, Counts, Evidence, Finding, StartFailure};
 use stage::{Stage, finding};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -95,24 +95,28 @@ async fn a_red_run_names_numbers_and_tests() {
 #[tokio::test]
 async fn what_cannot_start_is_absent() {
     let stage = Stage::new().await;
-    let could_not_start = |command: &str, reason: &str| {
+    let could_not_start = |command: &str, reason: StartFailure| {
         Evidence::Absent(Absence::CouldNotStart {
             command: command.to_owned(),
-            reason: reason.to_owned(),
+            reason,
         })
     };
+    let no_program = |name: &str| StartFailure::NoPrograms(vec![name.to_owned()]);
     assert_eq!(
         tests(&stage, "no-such-runner --all").await,
-        could_not_start("no-such-runner --all", "program not found: no-such-runner")
+        could_not_start("no-such-runner --all", no_program("no-such-runner"))
     );
     assert_eq!(
         tests(&stage, "python3 -m no_such_runner").await,
-        could_not_start("python3 -m no_such_runner", "No module named no_such_runner")
+        could_not_start(
+            "python3 -m no_such_runner",
+            StartFailure::Message("No module named no_such_runner".to_owned())
+        )
     );
     let baseline = found(&stage, "", Some("no-such-setup"), Some("true")).await;
     assert_eq!(
         baseline.setup,
-        Some(could_not_start("no-such-setup", "program not found: no-such-setup"))
+        Some(could_not_start("no-such-setup", no_program("no-such-setup")))
     );
     assert_eq!(baseline.tests, Evidence::Absent(Absence::NotReached));
     let nothing = found(&stage, "", None, None).await;

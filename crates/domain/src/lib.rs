@@ -8,6 +8,7 @@ pub mod at_work;
 pub mod blocked;
 pub mod budget;
 pub mod check_boxes;
+pub mod chosen_commands;
 pub mod ci;
 mod citation;
 pub mod claims;

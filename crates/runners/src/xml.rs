@@ -22,6 +22,12 @@ pub enum NotXml {
     /// The file breaks a rule of XML.
     #[error("it is not XML that can be read: {0}")]
     Malformed(String),
+    /// A second root element follows the first.
+    #[error("it is not XML that can be read: more than one element at its top")]
+    SecondRoot,
+    /// Text stands before or behind the root element.
+    #[error("it is not XML that can be read: text outside its first element")]
+    TextOutside,
     /// The file ends before its root element does.
     #[error("it is not XML that can be read: it ends in the middle")]
     Truncated,
@@ -115,7 +121,7 @@ fn open(start: &BytesStart<'_>, (depth, elements): (usize, usize)) -> Result<(),
         return Err(NotXml::TooMany);
     }
     if depth == 0 && elements > 0 {
-        return Err(NotXml::Malformed("more than one element at its top".to_owned()));
+        return Err(NotXml::SecondRoot);
     }
     for (number, attribute) in start.attributes().with_checks(false).enumerate() {
         if number >= MOST_ATTRIBUTES {
@@ -129,7 +135,7 @@ fn open(start: &BytesStart<'_>, (depth, elements): (usize, usize)) -> Result<(),
 fn inside(depth: usize, text: Cow<'_, str>, take: &mut impl FnMut(Part<'_>)) -> Result<(), NotXml> {
     match depth {
         0 if text.trim().is_empty() => Ok(()),
-        0 => Err(NotXml::Malformed("text outside its first element".to_owned())),
+        0 => Err(NotXml::TextOutside),
         _ => {
             take(Part::Text(text));
             Ok(())

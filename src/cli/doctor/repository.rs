@@ -377,7 +377,7 @@ fn labels_row(known: &[(&str, Result<bool, Unasked>)]) -> Row {
 fn test_command(chosen: &gates::Chosen, paths: &[String]) -> Row {
     let Some(command) = &chosen.test else {
         let remedy = format!("write `test: <command>` into {SETTINGS_FILE}");
-        return Row::warning(Topic::TestCommand, chosen.why.clone(), remedy);
+        return Row::warning(Topic::TestCommand, messages::chosen_commands(&chosen.why), remedy);
     };
     match missing_program(command, paths) {
         None => Row::ok(Topic::TestCommand, command.to_string()),

@@ -82,7 +82,8 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
             inquiries,
         }) => {
             let checked = named(context, *checked);
-            let mut planned = planned((checked, pre_loop), (read, level), &branch, &paths, chosen.why);
+            let commands = messages::chosen_commands(&chosen.why);
+            let mut planned = planned((checked, pre_loop), (read, level), &branch, &paths, commands);
             let policy = planned.rules.ci;
             planned.exposure = context.engine.exposure(&context.key(), &branch, policy).await?;
             planned.notes.extend(messages::own_defaults(&inquiries));

@@ -9,7 +9,12 @@ use crate::gates::{
         report_files,
     },
 };
-use domain::{evidence::Evidence, ids::Sha, isolation::Level, refused_host::RefusedHost};
+use domain::{
+    evidence::{Evidence, StartFailure},
+    ids::Sha,
+    isolation::Level,
+    refused_host::RefusedHost,
+};
 use git::{Checkout, Mirror, blocking};
 use runners::{
     shell::{Question, Shell},
@@ -204,7 +209,9 @@ impl SandboxedCheckout {
         spec.confine.door = door.cloned();
         let finished = match self.context.sandbox.run(&spec, &self.cancel).await {
             Ok(finished) => finished,
-            Err(error) => return not_started(error).map(|reason| could_not_start(command, reason)),
+            Err(error) => {
+                return not_started(error).map(|message| could_not_start(command, StartFailure::Message(message)));
+            }
         };
         let (exit, line) = (&finished.exit, self.context.secrets.mask(&order.as_line.line));
         tracing::debug!(took = ?finished.duration, ?exit, line, "a command of the Gates ended");
@@ -216,7 +223,7 @@ impl SandboxedCheckout {
         // The line itself may have created a program that was missing, for example by a build, so it asks again.
         Ok(match self.ask(&question).await? {
             Ok((_, missing)) if missing.is_empty() => evidence,
-            Ok((_, missing)) => could_not_start(command, format!("program not found: {}", missing.join(", "))),
+            Ok((_, missing)) => could_not_start(command, StartFailure::NoPrograms(missing)),
             Err(reason) => could_not_start(command, reason),
         })
     }
@@ -247,24 +254,23 @@ impl SandboxedCheckout {
 
     /// Returns the shell that runs a line and the programs that it does not find now, or the reason why no shell can
     /// run it.
-    async fn ask(&self, question: &Question) -> Result<Result<(Shell, Vec<String>), String>, GateError> {
+    async fn ask(&self, question: &Question) -> Result<Result<(Shell, Vec<String>), StartFailure>, GateError> {
         for shell in Shell::ALL {
             let mut spec = self.spec(shell.program(), question.args(shell), question);
             spec.deadline = ASKING;
             let finished = match self.context.sandbox.run(&spec, &self.cancel).await {
                 Ok(finished) => finished,
                 Err(StartError::NotFound(_)) => continue,
-                Err(error) => return not_started(error).map(Err),
+                Err(error) => return not_started(error).map(|message| Err(StartFailure::Message(message))),
             };
             let code = code(finished.exit)?;
-            return Ok(match question.refused(shell) {
-                Some(reason) => Err(reason),
-                None => question
-                    .answer(code, &finished.stdout.text())
-                    .map(|missing| (shell, missing)),
-            });
+            if question.needs_bash(shell) {
+                return Ok(Err(StartFailure::NeedsBash));
+            }
+            let answer = question.answer(code, &finished.stdout.text());
+            return Ok(answer.map(|missing| (shell, missing)).map_err(StartFailure::Message));
         }
-        Ok(Err("there is no shell: neither bash nor sh was found".to_owned()))
+        Ok(Err(StartFailure::NoShell))
     }
 
     /// Returns the rules of a door to what a command may reach, within the server's limits.

@@ -8,7 +8,7 @@ use crate::gates::{
         report_files,
     },
 };
-use domain::evidence::{Absence, Evidence, Finding, Symptoms, TestNames};
+use domain::evidence::{Absence, Evidence, Fact, Finding, StartFailure, Symptoms, TestNames};
 use git::blocking;
 use runners::{results, results::Read};
 use sandbox::{
@@ -59,12 +59,13 @@ impl SandboxedCheckout {
         let bare = Finding {
             command: command.text().to_owned(),
             exit_code: code,
-            output: with_limit(output, finished.exit),
+            output,
+            facts: stopped(finished.exit).into_iter().collect(),
             ..Finding::default()
         };
         let finding = self.with_results(bare, results::read(&stdout, &stderr));
         if let Some(reason) = missing_runner(command, &finding) {
-            return Ok(could_not_start(command.text(), reason));
+            return Ok(could_not_start(command.text(), StartFailure::Message(reason)));
         }
         let mut finding = match self.reported(order, finding, code).await {
             Ok(finding) => self.stored(order, finding).await,
@@ -189,20 +190,18 @@ impl SandboxedCheckout {
     }
 }
 
-/// Appends why AutoBuild ended the command, if the rest of the evidence does not say it.
-fn with_limit(output: String, exit: Exit) -> String {
+/// Returns why AutoBuild ended the command, if the rest of the evidence does not say it.
+fn stopped(exit: Exit) -> Option<Fact> {
     match exit {
-        Exit::OverLimit(limit) => format!("{output}\nAutoBuild stopped it: it used {limit}"),
-        Exit::HostRefused => {
-            format!("{output}\nAutoBuild stopped it: it only waited for a host that it does not reach")
-        }
+        Exit::OverLimit(limit) => Some(Fact::OverLimit(limit)),
+        Exit::HostRefused => Some(Fact::WaitedForHost),
         Exit::Exited(_)
         | Exit::Signalled(_)
         | Exit::TimedOut
         | Exit::Idle
         | Exit::Cancelled
         | Exit::TooMuchOutput
-        | Exit::Escaped => output,
+        | Exit::Escaped => None,
     }
 }
 
@@ -225,7 +224,7 @@ pub(super) fn explained(mut evidence: Evidence, door: Option<&Door>) -> Evidence
     evidence
 }
 
-pub(super) fn could_not_start(command: &str, reason: String) -> Evidence {
+pub(super) fn could_not_start(command: &str, reason: StartFailure) -> Evidence {
     Evidence::Absent(Absence::CouldNotStart {
         command: command.to_owned(),
         reason,

@@ -14,7 +14,7 @@ use crate::gates::{
     },
 };
 use domain::{
-    evidence::{Absence, Additions, Evidence, Fact},
+    evidence::{Absence, Additions, Evidence, Fact, StartFailure},
     refused_host::RefusedHost,
 };
 use runners::test_line::Invocation;
@@ -162,7 +162,7 @@ impl Ready<'_> {
                 let line = Invocation::plain(command.text());
                 self.checkout.run(&self.order(&command, &line)).await
             }
-            Err(error) => Ok(could_not_start(command, error.to_string())),
+            Err(error) => Ok(could_not_start(command, StartFailure::Message(error.to_string()))),
         }
     }
 }

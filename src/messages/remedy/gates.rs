@@ -253,7 +253,7 @@ fn absence(source: Source, reason: &Absence) -> Option<String> {
             "Install what {} needs where AutoBuild runs and resume, or {} ({})",
             code(command),
             source.mend("correct it"),
-            plain(reason)
+            plain(&evidence::start_failure(reason))
         ),
         Absence::TimedOut { command, seconds, .. } => format!(
             "Make {} end within {seconds} seconds, or {}. Then resume. Or {}",

@@ -4,7 +4,7 @@ use domain::{
     budget::{Measure, Month, Purse, Spent},
     ci::{CheckState, OpenCheck, PullCheck},
     decision::Issue,
-    evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
+    evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, StartFailure, Weight},
     ids::{Millis, TaskId, TurnNumber, User, UserId},
     inquiry::Inquiries,
     integrity::{Detail, Rule},
@@ -170,7 +170,7 @@ fn every_absence_has_an_action_of_its_own() {
         (
             Absence::CouldNotStart {
                 command: command(),
-                reason: "program not found".to_owned(),
+                reason: StartFailure::NoPrograms(vec![command()]),
             },
             "Install what `pytest` needs",
         ),
@@ -219,7 +219,7 @@ fn a_command_of_the_plan_is_corrected_in_the_plan_and_not_in_a_setting() {
         [
             Absence::CouldNotStart {
                 command: command(),
-                reason: "not found".to_owned(),
+                reason: StartFailure::NoShell,
             },
             Absence::TimedOut {
                 command: command(),

@@ -13,8 +13,8 @@ pub enum Absence {
     CouldNotStart {
         /// The command.
         command: String,
-        /// The system's message, for example "program not found: pytest".
-        reason: String,
+        /// Why not.
+        reason: StartFailure,
     },
     /// The service's time limit stopped the command.
     TimedOut {
@@ -75,6 +75,21 @@ pub enum Absence {
         /// The checks.
         checks: Vec<OpenCheck>,
     },
+}
+
+/// Why a command could not start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartFailure {
+    /// These programs, which its line calls, are neither in the checkout nor on `PATH`.
+    NoPrograms(Vec<String>),
+    /// The machine has neither bash nor sh.
+    NoShell,
+    /// The line has a pipe, and sh would lose a failure before it.
+    NeedsBash,
+    /// A message of the system, of a shell or of a runner.
+    #[serde(untagged)]
+    Message(String),
 }
 
 /// A command that failed.

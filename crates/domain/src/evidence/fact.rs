@@ -1,6 +1,9 @@
 //! The results of Gates as facts. `messages` of the application words them.
 
-use crate::{evidence::absence::Absence, ids::Sha, integrity::Rule, test_outcome::TestOutcome, unrun::UnrunTests};
+use crate::{
+    evidence::absence::Absence, ids::Sha, integrity::Rule, isolation::Limit, test_outcome::TestOutcome,
+    unrun::UnrunTests,
+};
 use serde::{Deserialize, Serialize};
 
 /// A fact that a Gate found, or about how it ran.
@@ -89,6 +92,10 @@ pub enum Fact {
     SetUpOn(Sha),
     /// Set-up rewrote these files, and they were restored.
     Restored(Vec<String>),
+    /// The command was stopped because it exceeded this limit.
+    OverLimit(Limit),
+    /// The command was stopped because it only waited for a host that is not reached.
+    WaitedForHost,
 }
 
 /// A run's result for one test.

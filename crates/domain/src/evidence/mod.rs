@@ -9,7 +9,7 @@ mod symptoms;
 
 pub use crate::{
     evidence::{
-        absence::{Absence, CheckState, FailedCommand, OpenCheck, PullCheck},
+        absence::{Absence, CheckState, FailedCommand, OpenCheck, PullCheck, StartFailure},
         baseline::{Additions, Baseline, Ground, WaivedTest},
         fact::{Experiment, Fact, NamedTest, Touched},
         gate::{Excuse, Excused, Gate, GateReport, GateResult, TestNames, repeats},

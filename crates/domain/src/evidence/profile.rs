@@ -217,6 +217,7 @@ impl Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::StartFailure;
 
     fn finding(exit_code: i32, counts: Counts) -> Finding {
         Finding {
@@ -287,7 +288,7 @@ mod tests {
     fn the_table_of_section_6_holds_for_every_kind_of_task() {
         let could_not_start = || Absence::CouldNotStart {
             command: "t".into(),
-            reason: "not found".into(),
+            reason: StartFailure::NoShell,
         };
         let timed_out = || Absence::TimedOut {
             command: "t".into(),
@@ -328,7 +329,7 @@ mod tests {
         let could_not_start = || {
             Evidence::Absent(Absence::CouldNotStart {
                 command: "s".into(),
-                reason: "?".into(),
+                reason: StartFailure::NoShell,
             })
         };
         let table = [

@@ -214,7 +214,7 @@ fn broken_off(tally: &mut Tally, printed: Option<Sum>) {
     tally.has_uncounted = true;
     match printed {
         Some(sum) => add(tally, sum),
-        None => tally.mention("a test binary that ended before its tests did"),
+        None => tally.mention("a test binary (did not finish)"),
     }
 }
 

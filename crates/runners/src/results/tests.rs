@@ -251,15 +251,12 @@ fn a_test_binary_that_ends_early_is_a_failure_of_its_own() {
          error: test failed, to rerun pass `--test x`\n\nCaused by:\n  process didn't exit successfully\n";
     let read = read(output, "");
     assert_eq!(read.counts, Counts::Unknown);
-    let failed = ["tests::b", "a test binary that ended before its tests did"];
+    let failed = ["tests::b", "a test binary (did not finish)"];
     assert_eq!(read.names.unwrap().failed, failed);
     assert_eq!(read.failing, failed);
     let exits = "running 2 tests\ntest a ... ok\n\nrunning 1 test\ntest b ... ok\n\n\
          test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.07s\n";
-    assert_eq!(
-        self::read(exits, "").failing,
-        ["a test binary that ended before its tests did"]
-    );
+    assert_eq!(self::read(exits, "").failing, ["a test binary (did not finish)"]);
 }
 
 #[test]

@@ -16,9 +16,6 @@ pub(super) const MOST_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 /// The deepest level of folders.
 pub(super) const DEEPEST: usize = 120;
 
-/// The error for a copy that would be larger.
-const TOO_LARGE: &str = "it is too large to be kept";
-
 /// A running copy, which counts what it copied.
 #[derive(Debug, Default)]
 pub(super) struct Copier {
@@ -53,7 +50,7 @@ impl Copier {
         let meta = fs::symlink_metadata(from)?;
         self.files = self.files.saturating_add(1);
         if self.files > MOST_FILES || depth > DEEPEST {
-            return Err(io::Error::other(TOO_LARGE));
+            return Err(io::ErrorKind::FileTooLarge.into());
         }
         let kind = meta.file_type();
         let there = fs::symlink_metadata(to).ok();
@@ -84,7 +81,7 @@ impl Copier {
     fn file(&mut self, from: &Path, to: &Path, meta: &Metadata) -> io::Result<()> {
         self.bytes = self.bytes.saturating_add(meta.len());
         if self.bytes > MOST_BYTES {
-            return Err(io::Error::other(TOO_LARGE));
+            return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.newest = self.newest.max(times::modified(meta));
         let nofollow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);

@@ -6,7 +6,9 @@ use crate::{
     command::Command,
     decision::Issue,
     effect::Effect,
-    evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, Gate, GateResult, TestNames, Weight},
+    evidence::{
+        Absence, Additions, Baseline, Counts, Evidence, Finding, Gate, GateResult, StartFailure, TestNames, Weight,
+    },
     feature::{
         Before, Continuation, Doubt, Phase, PreFlight, PreFlightOutcome, State, UnrunTests,
         event::{DefaultMerge, Event, Target},
@@ -105,7 +107,7 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
     let could_not_start = || {
         Evidence::Absent(Absence::CouldNotStart {
             command: "t".to_owned(),
-            reason: "no such program".to_owned(),
+            reason: StartFailure::NoShell,
         })
     };
     let timed_out = Evidence::Absent(Absence::TimedOut {

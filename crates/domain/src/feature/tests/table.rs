@@ -595,7 +595,7 @@ fn no_start() -> Box<PreFlightOutcome> {
         what: Box::new(PreFlightCause::Tests(crate::evidence::Evidence::Absent(
             crate::evidence::Absence::CouldNotStart {
                 command: "t".to_owned(),
-                reason: "no such program".to_owned(),
+                reason: crate::evidence::StartFailure::NoShell,
             },
         ))),
         output: String::new(),

@@ -1,0 +1,46 @@
+//! The commands that AutoBuild runs for a repository, with where each comes from. `messages` of the application words
+//! them.
+
+use text::shell_command::ShellCommand;
+
+/// How a repository's commands were chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChosenCommands {
+    /// The test command; `None` if none is known.
+    pub test: Option<ChosenCommand>,
+    /// The command that prepares a checkout, if one is needed.
+    pub setup: Option<ChosenCommand>,
+    /// The names of the tool chains that were looked for.
+    pub looked_for: String,
+    /// What the repository's own CI brings to its machine, and AutoBuild does not.
+    pub unmet: Option<UnmetNeeds>,
+}
+
+/// A command and its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChosenCommand {
+    /// The command.
+    pub command: ShellCommand,
+    /// Where it comes from.
+    pub source: CommandSource,
+}
+
+/// The source of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandSource {
+    /// The repository's settings.
+    Settings,
+    /// The repository's files; the text names them.
+    Files(String),
+}
+
+/// What a workflow needs of its machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnmetNeeds {
+    /// The workflow's path.
+    pub workflow: String,
+    /// The services that it starts.
+    pub services: Vec<String>,
+    /// The packages that it installs with apt.
+    pub packages: Vec<String>,
+}
