@@ -105,7 +105,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     let literal = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     literal
         .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "it did not say why".to_owned())
+        .unwrap_or_else(|| "no message".to_owned())
 }
 
 #[cfg(test)]

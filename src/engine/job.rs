@@ -53,12 +53,11 @@ pub enum EffectError {
         not_before: Option<Millis>,
     },
     /// A limit was reached. Counts as no try.
-    #[error("limited until {} (ms): {why}", until.0)]
+    #[error("limited until {} (ms): {by}", until.0)]
     Limited {
         by: LimitedBy,
         /// The earliest time of the next try.
         until: Millis,
-        why: String,
     },
     /// What it waits for is not there yet. Counts as no try.
     #[error("to be looked at again at {} (ms)", until.0)]
@@ -156,12 +155,15 @@ impl EffectError {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LimitedBy {
-    /// GitHub: all effects of this installation wait.
-    GitHub,
-    /// AutoBuild itself: its spacing of writes, or budget that is reserved for other runs.
+    /// GitHub, with its reason: all effects of this installation wait.
+    #[error("{0}")]
+    GitHub(String),
+    #[error("writes to GitHub are spaced")]
     Spacing,
+    #[error("what is left of the budget is set aside for runs that have not ended")]
+    OtherRuns,
 }
 
 impl Job {
@@ -243,9 +245,8 @@ impl From<GithubError> for EffectError {
                 Failure::GitHubUnclear { message: said }.into()
             }
             GithubError::RateLimited { until } => Self::Limited {
-                by: LimitedBy::GitHub,
+                by: LimitedBy::GitHub(said),
                 until,
-                why: said,
             },
             GithubError::Suspended => Self::Suspended,
             GithubError::Forbidden { .. }
@@ -263,6 +264,7 @@ impl From<GitError> for EffectError {
         match error {
             GitError::Transient(said) => Failure::GitHubUnreachable { message: said }.into(),
             GitError::Denied(said) => Failure::GitHubUnclear { message: said }.into(),
+            GitError::NoCredentials => Failure::GitHubUnclear { message: said }.into(),
             GitError::Gone(said) => Self::refused(said),
             GitError::History(said) => Failure::History { message: said }.into(),
             GitError::Missing(_) => Failure::Repository {

@@ -25,8 +25,10 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// The stored error of a panic, for operators. The panic's message is only in the log.
-const PANICKED: &str = "AutoBuild panicked while it did this; see its log";
+/// The stored error of a panic. The panic's message is only in the log.
+#[derive(Debug, thiserror::Error)]
+#[error("AutoBuild panicked while it did this; see its log")]
+struct Panicked;
 
 /// How long an effect of a suspended installation waits before it is tried again, in milliseconds.
 const SUSPENDED_MS: i64 = 600_000;
@@ -51,7 +53,7 @@ impl Engine {
         self.running.end(id);
         let now = self.now();
         let at = now.plus(self.settings.backoff.after(crash.earlier, fifth()));
-        match self.store.crash(&crash.hold, at, PANICKED, now).await {
+        match self.store.crash(&crash.hold, at, &Panicked.to_string(), now).await {
             Ok(fenced) => self.written(&crash.hold, fenced).await,
             Err(error) => {
                 tracing::error!(%id, %error, "the crash of {id} could not be stored; its lease will run out")
@@ -218,12 +220,12 @@ impl Engine {
                 let until = self.now().plus(SUSPENDED_MS);
                 store.postpone(&job.hold, until, &error.to_string()).await?
             }
-            EffectError::Limited { by, until, why } => {
-                if *by == LimitedBy::GitHub {
+            EffectError::Limited { by, until } => {
+                if let LimitedBy::GitHub(_) = by {
                     self.spacing.hold(job.installation(), *until);
                 }
-                tracing::info!(%id, "{id} waits: {why}");
-                store.postpone(&job.hold, *until, why).await?
+                tracing::info!(%id, "{id} waits: {by}");
+                store.postpone(&job.hold, *until, &by.to_string()).await?
             }
             EffectError::Waiting { until } => {
                 tracing::debug!(%id, "{id} waits for others");

@@ -10,7 +10,7 @@ use crate::{
 };
 use domain::{
     excess::Excess,
-    feature::Wanted,
+    feature::{Feature, Wanted},
     ids::{InstallationId, Millis, RepoId, RepoName, Sha},
 };
 use serde::{Deserialize, Serialize};
@@ -289,6 +289,11 @@ pub fn is_shared(name: &RepoName) -> bool {
 
 fn decoded(known: &KnownSettings) -> Option<SettingsFile> {
     serde_json::from_str(&known.file).ok()
+}
+
+/// Returns the repository's settings as the Feature last read them. What cannot be read has its defaults.
+pub fn last_read(feature: &Feature) -> RepositorySettings {
+    serde_json::from_value(feature.settings.clone()).unwrap_or_default()
 }
 
 fn parsed(file: &SettingsFile, offer: &Offer) -> Result<RepositorySettings, Vec<SettingsMistake>> {

@@ -56,7 +56,7 @@ pub enum PostedReview {
         /// GitHub's message.
         text: String,
     },
-    /// The App opened this pull request, so only a review with a comment is allowed.
+    /// The App opened this pull request, so only [`ReviewEvent::Comment`] is allowed.
     OwnPullRequest,
 }
 
@@ -72,7 +72,9 @@ impl Repo<'_> {
         });
         match self.post(Rights::Pulls, &tail, &body).await {
             Ok(reply) => Ok(PostedReview::Posted(reply.json()?)),
-            Err(error) if error.says("your own pull request") => Ok(PostedReview::OwnPullRequest),
+            Err(error) if new.event != ReviewEvent::Comment && error.says("your own pull request") => {
+                Ok(PostedReview::OwnPullRequest)
+            }
             Err(GithubError::Refused { status: 422, text }) if !new.inline.is_empty() && is_about_lines(&text) => {
                 Ok(PostedReview::InlineRefused { text })
             }

@@ -58,6 +58,9 @@ fn in_one_line(text: &str) -> String {
         })
 }
 
+/// The message of a merge with conflicts, to which the Player's resolution is compared.
+pub const UNRESOLVED_MERGE: &str = "The merge as git left it";
+
 /// Returns the message of the plan's commit on the integration branch.
 pub fn plan_commit(feature: &Feature) -> String {
     own_subject(

@@ -10,6 +10,7 @@ pub mod untrusted;
 mod added_task;
 mod annotation;
 mod blocked;
+pub mod button;
 mod check;
 mod chosen_commands;
 mod commit;
@@ -65,7 +66,8 @@ pub use blocked::{
 pub use check::{CheckRun, Conclusion, blocked_check, check_in_words, check_run, held_ci, wave_check};
 pub use chosen_commands::chosen_commands;
 pub use commit::{
-    CommitKind, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash, turn_commit,
+    CommitKind, UNRESOLVED_MERGE, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash,
+    turn_commit,
 };
 pub use doctor::about_topic;
 pub use evidence::{absence, evidence, finding, output, unmet};

@@ -150,6 +150,51 @@ pub fn spoken(comment: &str) -> &str {
     comment.get(..comment.len() - command).unwrap_or_default()
 }
 
+/// A button on one of our check runs, which gives a command without words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Button {
+    /// Resumes the task.
+    Resume,
+    /// Starts the task again.
+    Retry,
+    /// Lets the repository's CI run.
+    RunCi,
+}
+
+impl Button {
+    /// The buttons of a blocked task, in the order in which they are shown.
+    pub const OF_TASK: [Self; 2] = [Self::Resume, Self::Retry];
+
+    /// All buttons.
+    pub const ALL: [Self; 3] = [Self::Resume, Self::Retry, Self::RunCi];
+
+    /// Returns the identifier that GitHub sends back when it is pressed, which is also the command's word.
+    pub const fn identifier(self) -> &'static str {
+        match self {
+            Self::Resume => "resume",
+            Self::Retry => "retry",
+            Self::RunCi => "ci",
+        }
+    }
+
+    /// Returns the button with this identifier.
+    pub fn named(identifier: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.identifier() == identifier)
+    }
+
+    /// Returns the command that it gives.
+    pub fn command(self) -> Command {
+        match self {
+            Self::Resume => Command::Resume {
+                guidance: None,
+                max_turns: None,
+            },
+            Self::Retry => Command::Retry { task: None },
+            Self::RunCi => Command::Ci,
+        }
+    }
+}
+
 /// Reads a comment. Only its first command counts; its arguments may extend to the end of the comment.
 pub fn parse(comment: &str) -> Parsed {
     let Some(arguments) = markdown::from_line_starting_with(comment, WORD).and_then(|found| found.strip_prefix(WORD))

@@ -1,9 +1,9 @@
 //! The buttons on the forge's pages: the commands that AutoBuild would follow there now.
 
-use crate::engine::{Engine, ingest::button::Button};
+use crate::engine::Engine;
 use domain::{
     command,
-    command::{Command, Parsed},
+    command::{Button, Command, Parsed},
     effect::{Effect, Reply, ReplyTo, Thread},
     feature::{
         Feature,

@@ -12,7 +12,7 @@ use crate::{
     github::{model::ActorKind, webhook::PressedCheckRun},
 };
 use domain::{
-    command::{Command, Parsed},
+    command::{Button, Parsed},
     effect::{ReplyTo, Thread},
     feature::{
         command::{Possible, Refusal},
@@ -21,72 +21,6 @@ use domain::{
     ids::FeatureKey,
     task::Task,
 };
-
-/// A button on one of our check runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Button {
-    Resume,
-    /// `/autobuild retry`.
-    Retry,
-    /// `/autobuild ci`.
-    RunCi,
-}
-
-impl Button {
-    /// The buttons of a blocked task, in the order in which they are shown.
-    pub const OF_TASK: [Self; 2] = [Self::Resume, Self::Retry];
-
-    const ALL: [Self; 3] = [Self::Resume, Self::Retry, Self::RunCi];
-
-    /// Returns the identifier that GitHub sends back when it is pressed, which is also the command's word.
-    pub const fn identifier(self) -> &'static str {
-        match self {
-            Self::Resume => "resume",
-            Self::Retry => "retry",
-            Self::RunCi => "ci",
-        }
-    }
-
-    pub fn named(identifier: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| one.identifier() == identifier)
-    }
-
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Resume => "Resume",
-            Self::Retry => "Retry",
-            Self::RunCi => "Run CI",
-        }
-    }
-
-    /// Returns its description. GitHub allows 40 characters.
-    pub fn description(self) -> &'static str {
-        match self {
-            Self::Resume => "Give this task more turns",
-            Self::Retry => "Start this task again on a new branch",
-            Self::RunCi => "Let the repository's CI run on this work",
-        }
-    }
-
-    /// Returns its description on a task whose agent asks: a button gives no words.
-    pub fn description_for_inquiry(self) -> &'static str {
-        match self {
-            Self::Resume => "Let the agent's own defaults hold",
-            Self::Retry | Self::RunCi => self.description(),
-        }
-    }
-
-    fn command(self) -> Command {
-        match self {
-            Self::Resume => Command::Resume {
-                guidance: None,
-                max_turns: None,
-            },
-            Self::Retry => Command::Retry { task: None },
-            Self::RunCi => Command::Ci,
-        }
-    }
-}
 
 /// Handles a pressed button. Repeated presses of one button of one check run are one fact.
 pub(in crate::engine) async fn pressed(
@@ -169,15 +103,6 @@ pub fn subject(external_id: &str) -> Option<(FeatureKey, Target)> {
 mod tests {
     use super::*;
     use domain::ids::TaskId;
-
-    #[test]
-    fn the_buttons_are_as_short_as_github_takes_them() {
-        for button in Button::ALL {
-            assert!(button.label().len() <= 20 && button.identifier().len() <= 20);
-            assert!(button.description().len() <= 40, "{button:?}");
-            assert!(button.description_for_inquiry().len() <= 40, "{button:?}");
-        }
-    }
 
     #[test]
     fn a_check_run_names_its_task_by_the_effect_that_made_it() {

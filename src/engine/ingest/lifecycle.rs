@@ -1,7 +1,6 @@
 //! Handles changes to issues, repositories and installations.
 
 use crate::{
-    config::RepositorySettings,
     engine::{
         Engine,
         apply::Fact,
@@ -10,7 +9,7 @@ use crate::{
             home, label,
         },
         job::{Done, EffectError},
-        repository_settings::{TASK_LABEL, is_shared, same_label},
+        repository_settings::{TASK_LABEL, is_shared, last_read, same_label},
     },
     github::{
         model::Issue,
@@ -91,8 +90,7 @@ async fn is_taken_off(
 /// Returns the label that started the Feature.
 pub fn label_of(feature: &Feature) -> String {
     match feature.snapshot.wanted {
-        Wanted::Plan => serde_json::from_value::<RepositorySettings>(feature.settings.clone())
-            .map_or_else(|_| "autobuild".to_owned(), |settings| settings.label),
+        Wanted::Plan => last_read(feature).label,
         Wanted::OneTask => TASK_LABEL.to_owned(),
     }
 }

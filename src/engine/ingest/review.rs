@@ -9,9 +9,10 @@ use crate::{
             context::{InboundContext, fact},
             right,
             right::{Right, no_permission},
-            saying::{Saying, permission, settings},
+            saying::{Saying, permission},
         },
         job::{Done, EffectError},
+        repository_settings::last_read,
     },
     github::{
         model::{ActorKind, LineComment, Pull, Review, ReviewState},
@@ -157,7 +158,7 @@ impl<'a> About<'a> {
             (
                 ReviewState::Approved | ReviewState::ChangesRequested | ReviewState::Commented,
                 ReviewerRight::Speaks(_),
-            ) if settings(&self.feature).remarks == Remarks::Write => {
+            ) if last_read(&self.feature).remarks == Remarks::Write => {
                 return Ok(None);
             }
             (ReviewState::Approved | ReviewState::ChangesRequested, ReviewerRight::Speaks(_))

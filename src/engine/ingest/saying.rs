@@ -1,7 +1,7 @@
 //! Handles a person's command from a comment, a review or a button.
 
 use crate::{
-    config::{Permission, RepositorySettings},
+    config::Permission,
     engine::{
         ingest::{
             context::{InboundContext, fact, newer, one},
@@ -9,6 +9,7 @@ use crate::{
         },
         job::{Done, EffectError},
         repository::rules,
+        repository_settings::last_read,
     },
     github::model::{Conversation, Issue},
 };
@@ -42,12 +43,7 @@ pub struct Saying<'a> {
 
 /// Returns the permission that the Feature's settings require for commands.
 pub fn permission(feature: &Feature) -> Permission {
-    settings(feature).commands.permission
-}
-
-/// Returns the repository's settings as the Feature last read them. What cannot be read has its defaults.
-pub fn settings(feature: &Feature) -> RepositorySettings {
-    serde_json::from_value(feature.settings.clone()).unwrap_or_default()
+    last_read(feature).commands.permission
 }
 
 impl Saying<'_> {

@@ -15,7 +15,7 @@ use crate::{
 };
 use domain::{
     blocked::BlockReason,
-    command::{Parsed, parse as parse_command},
+    command::{Button, Parsed, parse as parse_command},
     effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread},
     feature::{
         command::{Refusal, Trigger},
@@ -129,7 +129,7 @@ fn of_comment(issue: &Issue, comment: &Comment) -> Option<Given> {
 }
 
 async fn of_button(engine: &Engine, run: &PressedCheckRun, identifier: &str, delivery: &str) -> Option<Given> {
-    button::Button::named(identifier)?;
+    Button::named(identifier)?;
     let (key, on) = button::subject(run.external_id.as_deref()?)?;
     let feature = engine.feature(&key).await.ok().flatten();
     let pull = match on {

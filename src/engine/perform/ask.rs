@@ -13,6 +13,7 @@ use crate::{
             ledger::{Opened, RunEnd},
             progress::Progress,
         },
+        repository_settings::last_read,
         running::{OnBoard, Work, Worker},
         spans,
     },
@@ -104,7 +105,7 @@ struct Start {
 impl EffectContext<'_> {
     /// Returns the repository's settings as they were read for this Feature.
     pub(super) fn settings(&self) -> RepositorySettings {
-        let mut settings = serde_json::from_value(self.feature.settings.clone()).unwrap_or_default();
+        let mut settings = last_read(&self.feature);
         self.allowance().clamp(&mut settings);
         settings
     }

@@ -2,7 +2,6 @@
 
 use crate::{
     engine::{
-        ingest::button::Button,
         job::{Done, EffectError},
         perform::context::EffectContext,
     },
@@ -11,9 +10,10 @@ use crate::{
         MOST_ANNOTATIONS,
     },
     messages,
-    messages::{Annotation, CheckRun, Conclusion},
+    messages::{Annotation, CheckRun, Conclusion, button},
 };
 use domain::{
+    command::Button,
     decision::Severity,
     feature::{
         event::Event,
@@ -67,7 +67,7 @@ pub(super) async fn publish_wave_check(context: &EffectContext<'_>, on: Option<&
     };
     let check = messages::wave_check(&context.feature, gate);
     let actions = match messages::held_ci(&context.feature, gate) {
-        Some(_) => vec![action(Button::RunCi, Button::description)],
+        Some(_) => vec![action(Button::RunCi, button::description)],
         None => Vec::new(),
     };
     publish(context, (None, on.unwrap_or(gate.newest())), &check, actions, &[]).await
@@ -85,15 +85,15 @@ fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
 
 fn every_button(task: &Task) -> Vec<CheckAction> {
     let describe = match task.inquiries() {
-        Some(_) => Button::description_for_inquiry,
-        None => Button::description,
+        Some(_) => button::description_for_inquiry,
+        None => button::description,
     };
     Button::OF_TASK.map(|button| action(button, describe)).to_vec()
 }
 
 fn action(button: Button, describe: fn(Button) -> &'static str) -> CheckAction {
     CheckAction {
-        label: button.label().to_owned(),
+        label: button::label(button).to_owned(),
         description: describe(button).to_owned(),
         identifier: button.identifier().to_owned(),
     }

@@ -85,10 +85,13 @@ impl Change<'_> {
 
     /// Returns the commit on which the change stands.
     async fn base(&self, context: &EffectContext<'_>, mirror: &Mirror) -> Result<Sha, EffectError> {
-        match (self, &context.feature.integration) {
-            (Self::Task(head), _) => fork_point(context, mirror, head).await,
-            (Self::Feature(_), Some(integration)) => Ok(integration.base.clone()),
-            (Self::Feature(_), None) => Err(EffectError::defect(Defect::NoIntegrationBranch)),
+        match self {
+            Self::Task(head) => fork_point(context, mirror, head).await,
+            Self::Feature(_) => {
+                let integration = context.feature.integration.as_ref();
+                let base = integration.map(|integration| integration.base.clone());
+                base.ok_or_else(|| EffectError::defect(Defect::NoIntegrationBranch))
+            }
         }
     }
 }

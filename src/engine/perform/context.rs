@@ -150,7 +150,6 @@ impl Job {
                 return Err(EffectError::Limited {
                     by: LimitedBy::Spacing,
                     until,
-                    why: "writes to GitHub are spaced".to_owned(),
                 });
             }
             self.sleep(Duration::from_millis(wait)).await?;

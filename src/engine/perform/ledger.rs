@@ -106,9 +106,8 @@ impl EffectContext<'_> {
             }),
             Started::Spent(spent) => Err(EffectError::Spent(spent)),
             Started::Held => Err(EffectError::Limited {
-                by: LimitedBy::Spacing,
+                by: LimitedBy::OtherRuns,
                 until: new.at.plus(waits.spacing),
-                why: "what is left of the budget is set aside for runs that have not ended".to_owned(),
             }),
             Started::Waits { until } => Err(self.wait_with_others(provider, until)),
             Started::Lost => Err(EffectError::Stopped),

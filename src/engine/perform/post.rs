@@ -153,7 +153,7 @@ async fn review(
         body: &body,
         inline: post.inline,
     };
-    for _ in 0..3 {
+    loop {
         match repo.create_review(post.pull, attempt).await {
             Err(error) => return Ok(Err(error)),
             Ok(PostedReview::Posted(_)) => return Ok(Ok(())),
@@ -174,10 +174,6 @@ async fn review(
         }
         context.may_write().await?;
     }
-    Ok(Err(GithubError::Refused {
-        status: 422,
-        text: "the review was refused in every form".to_owned(),
-    }))
 }
 
 impl EffectContext<'_> {

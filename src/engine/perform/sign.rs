@@ -11,7 +11,10 @@ use crate::{
         perform::{context::EffectContext, turn},
     },
 };
-use domain::{blocked::Defect, ids::Sha};
+use domain::{
+    blocked::{Defect, RepositoryFault},
+    ids::Sha,
+};
 use git::{BranchName, CommitInfo, Mirror, PushError, Remote};
 use std::collections::BTreeMap;
 
@@ -94,9 +97,7 @@ async fn remade(
     if same {
         Ok(made)
     } else {
-        Err(EffectError::refused(format!(
-            "the commit {made}, which was to be signed, is another than was asked for"
-        )))
+        Err(EffectError::repository(RepositoryFault::OtherCommit { made }))
     }
 }
 

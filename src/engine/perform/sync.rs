@@ -158,7 +158,7 @@ pub(super) async fn fork_of(
     };
     let request = CommitRequest {
         parents: vec![fork, other.clone()],
-        message: "The merge as git left it".to_owned(),
+        message: messages::UNRESOLVED_MERGE.to_owned(),
         trailers: Vec::new(),
         author: Author {
             name: "AutoBuild".to_owned(),
