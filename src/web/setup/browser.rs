@@ -132,7 +132,7 @@ pub(super) fn admit(
     }
     setup.reopen()?;
     let Some(cookie) = (setup.options.random)() else {
-        return Ok(page::failed("the system has no randomness"));
+        return Ok(page::failed(page::NO_RANDOMNESS));
     };
     setup.progress(|progress| {
         if progress.browsers.len() >= MOST {

@@ -161,6 +161,10 @@ pub(super) fn over() -> Response {
     guarded(frame(StatusCode::GONE, "AutoBuild is set up", &content, false), None)
 }
 
+/// Why a set-up without an error of the system cannot go on.
+pub(super) const NO_RANDOMNESS: &str = "the system has no randomness";
+pub(super) const BROKEN_OFF: &str = "The exchange with GitHub was broken off.";
+
 /// Returns the page for an error on this machine.
 pub(super) fn failed(why: &str) -> Response {
     let content = html! {
@@ -200,13 +204,13 @@ fn note_box(note: &Note) -> Markup {
     html! {
         @match note {
             // These are said beside their fields.
-            Note::Chosen | Note::NoChoice(_) | Note::NotImported(NotImported { field: Some(_), .. }) => {}
+            Note::Chosen | Note::NoChoice(_) => {}
             Note::ChoiceIsFixed => p.wrong role="alert" {
                 "An App is registered already, so GitHub, owner and address stay as they are. Forget the App first."
             },
             Note::NoReturn(why) => p.wrong role="alert" { (no_return(*why)) },
-            Note::NotImported(NotImported { field: None, why }) => {
-                p.wrong role="alert" { (why) }
+            Note::NotImported(why) => @if why.field().is_none() {
+                p.wrong role="alert" { (not_imported(why)) }
             }
             Note::NoService => p.wrong role="alert" { "The service does not work yet. Try again in a few seconds." },
             Note::TooMany(most) => p.wrong role="alert" { "Tick at most " (most) " repositories." },
@@ -457,11 +461,31 @@ pub(super) fn not_ours(which: Which, why: &NotOurs) -> String {
     }
 }
 
+fn not_imported(why: &NotImported) -> String {
+    let why = match why {
+        NotImported::NoGithub => "choose GitHub first".to_owned(),
+        NotImported::NoWhich => "choose one of the two Apps".to_owned(),
+        NotImported::NoId => "the App id is a number, shown on the App's settings page".to_owned(),
+        NotImported::NoKey => "the private key is missing".to_owned(),
+        NotImported::NoSecret => "the webhook secret is missing".to_owned(),
+        NotImported::NoClientId => "the client id is missing: its secret is there".to_owned(),
+        NotImported::NotOurs(which, why) => not_ours(*which, why),
+        NotImported::UnusableKey(cause) | NotImported::Failed(cause) => cause.clone(),
+    };
+    format!("The App was not imported: {why}.")
+}
+
 fn import_form(shown: &SetupView<'_>) -> Markup {
     let typed = shown.typed;
-    let why = |field: ImportField| match &shown.note {
-        Some(Note::NotImported(NotImported { field: Some(at), why })) if *at == field => Some(why.as_str()),
+    let wrong = match &shown.note {
+        Some(Note::NotImported(why)) => why.field().map(|at| (at, not_imported(why))),
         _ => None,
+    };
+    let why = |field: ImportField| {
+        wrong
+            .as_ref()
+            .filter(|(at, _)| *at == field)
+            .map(|(_, why)| why.as_str())
     };
     html! {
         form.sign-in method="post" action="/setup/import" {

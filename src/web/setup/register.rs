@@ -71,7 +71,7 @@ async fn to_its_end(
     work: impl Future<Output = Result<Response, Instead>> + Send + 'static,
 ) -> Result<Response, Instead> {
     let ended = setup.exchanges.spawn(work).await;
-    ended.unwrap_or_else(|_| Ok(page::failed("The exchange with GitHub was broken off.")))
+    ended.unwrap_or_else(|_| Ok(page::failed(page::BROKEN_OFF)))
 }
 
 /// `POST /setup/retry`: exchanges a saved code again.
@@ -107,27 +107,39 @@ pub(super) async fn import(State(setup): State<Arc<Setup>>, Sent { browser, form
         return Ok(back());
     }
     let _one = setup.work().await?;
-    let Err(NotImported { field, why }) = setup.imported(&form).await else {
-        return Ok(back());
-    };
-    let why = format!(
-        "The App was not imported: {}.",
-        setup.options.secrets.mask(&format!("{why:#}"))
-    );
-    let note = Note::NotImported(NotImported { field, why });
-    setup.page_after(&browser, Some(note), &form).await
+    match setup.imported(&form).await {
+        Ok(()) => Ok(back()),
+        Err(why) => setup.page_after(&browser, Some(Note::NotImported(why)), &form).await,
+    }
 }
 
-/// The reason why an App was not imported.
-pub(super) struct NotImported<W = String> {
-    /// The field that must change, if it is one.
-    pub(super) field: Option<ImportField>,
-    pub(super) why: W,
+/// Why an App was not imported.
+pub(super) enum NotImported {
+    NoGithub,
+    NoWhich,
+    NoId,
+    NoKey,
+    NoSecret,
+    /// The client's secret is there without its id.
+    NoClientId,
+    /// The key cannot be used, for this masked cause.
+    UnusableKey(String),
+    NotOurs(Which, NotOurs),
+    /// GitHub or this machine failed, with this masked cause.
+    Failed(String),
 }
 
-impl From<anyhow::Error> for NotImported<anyhow::Error> {
-    fn from(why: anyhow::Error) -> Self {
-        Self { field: None, why }
+impl NotImported {
+    /// Returns the field that must change, if it is one.
+    pub(super) fn field(&self) -> Option<ImportField> {
+        match self {
+            Self::NoWhich | Self::NotOurs(..) => Some(ImportField::Which),
+            Self::NoId => Some(ImportField::Id),
+            Self::NoKey | Self::UnusableKey(_) => Some(ImportField::Key),
+            Self::NoSecret => Some(ImportField::Secret),
+            Self::NoClientId => Some(ImportField::ClientId),
+            Self::NoGithub | Self::Failed(_) => None,
+        }
     }
 }
 
@@ -236,47 +248,29 @@ impl Setup {
         lacking.filter(|lacking| !lacking.is_empty()).map(NotOurs::Lacks)
     }
 
-    async fn imported(&self, form: &Form) -> Result<(), NotImported<anyhow::Error>> {
-        let at = |field: ImportField| {
-            move |why: anyhow::Error| NotImported {
-                field: Some(field),
-                why,
-            }
-        };
-        let choice = self.now().progress.choice.clone();
-        let choice = choice.ok_or_else(|| anyhow::anyhow!("choose GitHub first"))?;
+    async fn imported(&self, form: &Form) -> Result<(), NotImported> {
+        let masked = |why: anyhow::Error| self.options.secrets.mask(&format!("{why:#}"));
+        let failed = |why: anyhow::Error| NotImported::Failed(masked(why));
+        let choice = self.now().progress.choice.clone().ok_or(NotImported::NoGithub)?;
         let (which, mut app) = entered(form)?;
-        let client = self.client_of(&choice.github, &app).map_err(at(ImportField::Key))?;
-        let identity = client.identity().await.cloned().map_err(anyhow::Error::from)?;
+        let client = self.client_of(&choice.github, &app);
+        let client = client.map_err(|why| NotImported::UnusableKey(masked(why)))?;
+        let identity = client.identity().await.cloned().map_err(|error| failed(error.into()))?;
         if let Some(why) = self.wrong(which, &identity) {
-            return Err(at(ImportField::Which)(anyhow::anyhow!(
-                "{}",
-                page::not_ours(which, &why)
-            )));
+            return Err(NotImported::NotOurs(which, why));
         }
         app.page = identity.page(choice.github.web.as_str());
         app.slug = identity.slug;
         let kept = self.keep(self.kept_by(&choice), which, Some(app));
         let dropped = kept.and_then(|()| self.progress(|progress| progress.drop_code(which)));
-        Ok(dropped.map_err(anyhow::Error::from)?)
+        dropped.map_err(|error| failed(error.into()))
     }
 }
 
 /// Reads the form that imports an App; GitHub says the App's name later.
-fn entered(form: &Form) -> Result<(Which, KeptApp), NotImported<anyhow::Error>> {
-    let refused = |field: ImportField, why: &'static str| NotImported {
-        field: Some(field),
-        why: anyhow::Error::msg(why),
-    };
-    let which = Which::of_key(form.text("which"));
-    let which = which.ok_or_else(|| refused(ImportField::Which, "choose one of the two Apps"))?;
-    let id = form.text("id").trim().parse::<u64>();
-    let id = id.map_err(|_| {
-        refused(
-            ImportField::Id,
-            "the App id is a number, shown on the App's settings page",
-        )
-    })?;
+fn entered(form: &Form) -> Result<(Which, KeptApp), NotImported> {
+    let which = Which::of_key(form.text("which")).ok_or(NotImported::NoWhich)?;
+    let id = form.text("id").trim().parse::<u64>().map_err(|_| NotImported::NoId)?;
     let secret = |name: &str| {
         let text = form.text(name).trim();
         (!text.is_empty()).then(|| SecretString::from(text.to_owned()))
@@ -285,7 +279,7 @@ fn entered(form: &Form) -> Result<(Which, KeptApp), NotImported<anyhow::Error>> 
         id,
         slug: String::new(),
         page: String::new(),
-        private_key: secret("key").ok_or_else(|| refused(ImportField::Key, "the private key is missing"))?,
+        private_key: secret("key").ok_or(NotImported::NoKey)?,
         webhook_secret: secret("secret"),
         oauth: secret("client_secret").map(|secret| OAuthClient {
             id: form.text("client_id").trim().to_owned(),
@@ -293,11 +287,10 @@ fn entered(form: &Form) -> Result<(Which, KeptApp), NotImported<anyhow::Error>> 
         }),
     };
     if which == Which::Autobuild && app.webhook_secret.is_none() {
-        return Err(refused(ImportField::Secret, "the webhook secret is missing"));
+        return Err(NotImported::NoSecret);
     }
     if app.oauth.as_ref().is_some_and(|client| client.id.is_empty()) {
-        let why = "the client id is missing: its secret is there";
-        return Err(refused(ImportField::ClientId, why));
+        return Err(NotImported::NoClientId);
     }
     Ok((which, app))
 }
