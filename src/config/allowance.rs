@@ -160,11 +160,11 @@ impl Parser {
 }
 
 /// The largest amount of money or hours that is accepted.
-const MOST: f64 = 10_000_000.0;
+const LARGEST_AMOUNT: f64 = 10_000_000.0;
 
 fn amount(text: &str) -> Result<f64, &'static str> {
     match text.parse::<f64>() {
-        Ok(amount) if (0.0..=MOST).contains(&amount) => Ok(amount),
+        Ok(amount) if (0.0..=LARGEST_AMOUNT).contains(&amount) => Ok(amount),
         _ => Err("must be a number from 0 to 10000000; 0 means no limit"),
     }
 }

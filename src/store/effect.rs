@@ -201,7 +201,7 @@ pub(super) fn check(new: &NewEffect) -> Result<(), StoreError> {
     match new.payload.len() {
         0..=MAX_EFFECT_PAYLOAD => Ok(()),
         bytes => Err(StoreError::TooLong {
-            what: "the payload of an effect",
+            what: "an effect's payload",
             bytes,
             limit: MAX_EFFECT_PAYLOAD,
         }),

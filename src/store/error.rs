@@ -177,7 +177,7 @@ fn of_postgres(code: &str) -> NewError {
 pub enum OpenError {
     /// The address names no database that AutoBuild knows.
     #[error("the database address {0}")]
-    Address(String),
+    Address(AddressMistake),
     /// Another process uses this database file.
     #[error("the database is in use by another process (it holds {}); stop it, or use another database", .0.display())]
     InUse(PathBuf),
@@ -207,10 +207,34 @@ pub enum OpenError {
     Damaged(#[source] Arc<sqlx::Error>),
     /// The database might lose a commit that it has acknowledged.
     #[error("the database does not keep what it acknowledges: {0}")]
-    NotDurable(String),
+    NotDurable(LostPromise),
     /// Any other error of the database.
     #[error("the database cannot be opened")]
     Store(#[from] StoreError),
+}
+
+/// What is wrong with a database address. No message repeats it, since it may hold a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddressMistake {
+    #[error("must begin with sqlite: or postgres://")]
+    Scheme,
+    #[error("is not a valid postgres:// address")]
+    Server,
+    #[error("names no file")]
+    NoFile,
+    #[error("must be sqlite: and a path, with no options and not in memory")]
+    NotOnDisk,
+}
+
+/// The setting of a database that may lose a commit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LostPromise {
+    #[error(
+        "journal_mode is {journal} (not wal) or synchronous is {synchronous} (not 2); put the file on a local file system"
+    )]
+    Sqlite { journal: String, synchronous: i64 },
+    #[error("synchronous_commit is off; set it to on for this database")]
+    Postgres,
 }
 
 impl From<sqlx::Error> for OpenError {

@@ -1,7 +1,7 @@
 //! Opens a database: reads its address, checks that commits are durable, and migrates it.
 
 use crate::store::{
-    error::{OpenError, StoreError},
+    error::{LostPromise, OpenError, StoreError},
     inbox::Inbox,
     lockfile, migrate,
     sql::{Db, Pools},
@@ -218,10 +218,7 @@ async fn keeps_promises(write: &SqlitePool) -> Result<(), OpenError> {
     let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(write).await?;
     match (journal.as_str(), synchronous) {
         ("wal", 2) => Ok(()),
-        _ => Err(OpenError::NotDurable(format!(
-            "journal_mode is {journal} (not wal) or synchronous is {synchronous} (not 2); \
-             put the file on a local file system"
-        ))),
+        _ => Err(OpenError::NotDurable(LostPromise::Sqlite { journal, synchronous })),
     }
 }
 
@@ -271,9 +268,7 @@ async fn unreachable(server: &PgConnectOptions) -> OpenError {
 async fn keeps_promises_too(pool: &PgPool) -> Result<(), OpenError> {
     let synchronous: String = sqlx::query_scalar("SHOW synchronous_commit").fetch_one(pool).await?;
     match synchronous.as_str() {
-        "off" => Err(OpenError::NotDurable(
-            "synchronous_commit is off; set it to on for this database".to_owned(),
-        )),
+        "off" => Err(OpenError::NotDurable(LostPromise::Postgres)),
         _ => Ok(()),
     }
 }

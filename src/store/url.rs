@@ -1,6 +1,6 @@
 //! Database addresses: `sqlite:<path>` or `postgres://…`.
 
-use crate::store::error::OpenError;
+use crate::store::error::{AddressMistake, OpenError};
 use sqlx::postgres::PgConnectOptions;
 use std::{path::PathBuf, str::FromStr};
 
@@ -22,20 +22,18 @@ impl FromStr for Address {
             return url
                 .parse()
                 .map(|options| Self::Server(Box::new(options)))
-                .map_err(|_| OpenError::Address("is not a valid postgres:// address".to_owned()));
+                .map_err(|_| OpenError::Address(AddressMistake::Server));
         }
-        Err(OpenError::Address("must begin with sqlite: or postgres://".to_owned()))
+        Err(OpenError::Address(AddressMistake::Scheme))
     }
 }
 
 fn file(path: &str) -> Result<Address, OpenError> {
     if path.is_empty() || path.ends_with('/') {
-        return Err(OpenError::Address("names no file".to_owned()));
+        return Err(OpenError::Address(AddressMistake::NoFile));
     }
     if path.starts_with(":memory:") || path.contains('?') {
-        return Err(OpenError::Address(
-            "must be sqlite: and a path, with no options and not in memory".to_owned(),
-        ));
+        return Err(OpenError::Address(AddressMistake::NotOnDisk));
     }
     Ok(Address::File(PathBuf::from(path)))
 }
@@ -61,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_database_is_refused_without_repeating_a_password() {
+    fn what_is_no_database_is_refused() {
         for url in [
             "",
             "sqlite:",
@@ -72,7 +70,7 @@ mod tests {
             "postgres://u:secret@h:port/d",
         ] {
             match url.parse::<Address>() {
-                Err(OpenError::Address(text)) => assert!(!text.contains("secret"), "{text}"),
+                Err(OpenError::Address(_)) => {}
                 _ => panic!("{url} was taken"),
             }
         }

@@ -81,7 +81,7 @@ fn endpoint(given: Get<'_>) -> Result<Option<Url>, TelemetryMistake> {
     };
     let mistake = |problem| TelemetryMistake { variable, problem };
     let url = text.parse::<Url>();
-    let url = url.map_err(|_| mistake("it is no address; valid: http://localhost:4318"))?;
+    let url = url.map_err(|_| mistake("no address; valid: http://localhost:4318"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(mistake("it must begin with http:// or https://"));
     }

@@ -56,6 +56,10 @@ impl Key {
     }
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("the file is larger than {0} bytes")]
+struct TooLarge(usize);
+
 impl Node {
     /// Reads one YAML document of at most `max_bytes`; an empty one is [`Shape::Null`]. Anchors are allowed, within
     /// limits that no hand-written text reaches.
@@ -80,7 +84,7 @@ impl Node {
     fn read(text: &str, max_bytes: usize, anchors: usize) -> Result<Self, Mistake> {
         let start = Some(Position::START);
         if text.len() > max_bytes {
-            let sentence = format!("the file is larger than {max_bytes} bytes");
+            let sentence = TooLarge(max_bytes).to_string();
             return Err(Mistake { sentence, place: start });
         }
         if text.trim_start_matches('\u{feff}').trim().is_empty() {
