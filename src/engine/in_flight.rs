@@ -174,7 +174,7 @@ mod tests {
         let all: [(Box<dyn std::any::Any + Send>, &str); 3] = [
             (Box::new("a literal"), "a literal"),
             (Box::new("made".to_owned()), "made"),
-            (Box::new(7), "it did not say why"),
+            (Box::new(7), "no message"),
         ];
         for (panic, heard) in all {
             tasks.spawn(held("e", Lane::Forge), async move { std::panic::resume_unwind(panic) });
