@@ -46,7 +46,7 @@ pub use process_role::ProcessRole;
 pub use repository::{INSTRUCTION_PATHS, RECORDS_FOLDER, RepositorySettings, SETTINGS_FILE};
 pub use repository_keys::json_schema;
 pub use repository_values::{
-    Approval, Checks, Commands, CommitsBy, Coverage, Depth, Inquiring, Merge, Network, Permission, PreLoop, Remarks,
+    Checks, Commands, CommitsBy, Coverage, Depth, Inquiring, Network, Permission, PreLoop, Remarks,
     RoleTimeouts, TestDemand,
 };
 pub use role::{ByRole, Role};

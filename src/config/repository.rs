@@ -4,7 +4,7 @@ use crate::config::{
     budgets::Budget,
     repository_keys::KEYS,
     repository_values::{
-        Approval, Checks, Commands, CommitsBy, Coverage, Inquiring, Merge, Network, PreLoop, Remarks, RoleTimeouts,
+        Checks, Commands, CommitsBy, Coverage, Inquiring, Network, PreLoop, Remarks, RoleTimeouts,
         TestDemand,
     },
     role::ByRole,
@@ -12,7 +12,8 @@ use crate::config::{
 };
 use domain::{
     ci::CiPolicy,
-    feature::{Mode, Records, WaivedConclusion},
+    feature::{Mode, PlanApproval, Records, WaivedConclusion},
+    task::MergePolicy,
     titles::TitleForm,
 };
 use serde::{Deserialize, Serialize};
@@ -59,14 +60,14 @@ const RECORDS: &str = "/.autobuild";
 pub struct RepositorySettings {
     pub label: String,
     /// The rule for when a plan waits for a person's approval.
-    pub plan_approval: Approval,
+    pub plan_approval: PlanApproval,
     /// The turns of a Task before it is blocked.
     pub max_turns: u32,
     pub max_tasks: u32,
     /// The most Tasks of a Feature that run at the same time.
     pub max_parallel_tasks: u32,
     /// The one who merges an approved Task.
-    pub merge: Merge,
+    pub merge: MergePolicy,
     /// Whether a Task is designed before its first turn.
     pub pre_loop: PreLoop,
     /// Whether people are asked what an agent cannot decide; `None` to ask them if only they wrote the issue.
@@ -121,11 +122,11 @@ impl Default for RepositorySettings {
     fn default() -> Self {
         Self {
             label: "autobuild".to_owned(),
-            plan_approval: Approval::From(7),
+            plan_approval: PlanApproval::From(7),
             max_turns: 5,
             max_tasks: 20,
             max_parallel_tasks: 2,
-            merge: Merge::Auto,
+            merge: MergePolicy::Auto,
             pre_loop: PreLoop::Auto,
             inquiries: None,
             mode: Mode::Tdd,
@@ -227,10 +228,10 @@ mod tests {
     use crate::config::{
         Mode, Records, Role, json_schema,
         repository_keys::KEYS,
-        repository_values::{Approval, CommitsBy, Depth, Inquiring, Merge, Permission, PreLoop, Remarks, TestDemand},
+        repository_values::{CommitsBy, Depth, Inquiring, Permission, PreLoop, Remarks, TestDemand},
         shapes::Offer,
     };
-    use domain::ci::CiPolicy;
+    use domain::{ci::CiPolicy, feature::PlanApproval, task::MergePolicy};
     use text::mistake::SettingsMistake;
 
     fn offer(agents: &[&str]) -> Offer {
@@ -295,12 +296,12 @@ mod tests {
         assert_eq!(settings.tests, TestDemand::Optional);
         assert_eq!(settings.remarks, Remarks::Anyone);
         assert_eq!(settings.label, "build");
-        assert_eq!(settings.plan_approval, Approval::Never);
+        assert_eq!(settings.plan_approval, PlanApproval::Never);
         assert_eq!(
             (settings.max_turns, settings.max_tasks, settings.max_parallel_tasks),
             (3, 7, 4)
         );
-        assert_eq!(settings.merge, Merge::Human);
+        assert_eq!(settings.merge, MergePolicy::Human);
         assert_eq!(settings.test.as_ref().unwrap().text(), "npm test -- --run");
         assert_eq!(settings.agent.of(Role::Player).as_deref(), Some("fast"));
         assert_eq!(settings.agent.of(Role::Planner).as_deref(), None);

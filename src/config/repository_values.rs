@@ -6,26 +6,6 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use text::shell_command::ShellCommand;
 
-/// The rule for when a plan waits for a person's approval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Approval {
-    Never,
-    Always,
-    /// A plan of at least this complexity waits.
-    From(u8),
-}
-
-/// The one who merges an approved Task into the integration branch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Merge {
-    /// AutoBuild.
-    Auto,
-    /// A person.
-    Human,
-}
-
 /// Whether a Task is designed before its first turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,17 +1,16 @@
 //! Access to a repository: its current name, its branches in the mirror, and the rules that follow from its settings.
 
 use crate::{
-    config::{Approval, Inquiring, Merge, RepositorySettings},
+    config::{Inquiring, RepositorySettings},
     engine::{Engine, job::EffectError},
     github::Rights,
 };
 use domain::{
     blocked::RepositoryFault,
-    feature::{Commands, PlanApproval, Rules},
+    feature::{Commands, Rules},
     ids::{InstallationId, RepoId, RepoName, Sha},
     inquiry::InquiryPolicy,
     isolation::Level,
-    task::MergePolicy,
 };
 use git::{BranchName, GitError, Mirror, Remote};
 
@@ -106,15 +105,8 @@ pub fn rules(settings: &RepositorySettings, level: Level) -> Rules {
         },
         max_turns: settings.max_turns,
         max_parallel_tasks: settings.max_parallel_tasks,
-        merge: match settings.merge {
-            Merge::Auto => MergePolicy::Auto,
-            Merge::Human => MergePolicy::Human,
-        },
-        plan_approval: match settings.plan_approval {
-            Approval::Never => PlanApproval::Never,
-            Approval::Always => PlanApproval::Always,
-            Approval::From(from) => PlanApproval::From(from),
-        },
+        merge: settings.merge,
+        plan_approval: settings.plan_approval,
         inquiries: match settings.inquiries {
             None => InquiryPolicy::ByAuthor,
             Some(Inquiring::Ask) => InquiryPolicy::Ask,

@@ -1,5 +1,7 @@
 //! Check runs, which only Apps can write.
 
+pub use domain::ci::CheckConclusion;
+
 use super::{error::GithubError, http::segment, repo::Repo, rights::Rights};
 use crate::github::http::Reply;
 use domain::ids::{CheckRunId, Sha};
@@ -9,28 +11,6 @@ use serde_json::{Value, json};
 
 /// The most annotations that GitHub accepts in one request.
 pub const MOST_ANNOTATIONS: usize = 50;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckConclusion {
-    Success,
-    /// Neither green nor red; a required check passes with it.
-    Neutral,
-    /// Red.
-    Failure,
-    /// Someone has to do something.
-    ActionRequired,
-}
-
-impl CheckConclusion {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Neutral => "neutral",
-            Self::Failure => "failure",
-            Self::ActionRequired => "action_required",
-        }
-    }
-}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckOutput {
@@ -190,6 +170,6 @@ fn body(report: &CheckReport<'_>) -> Value {
         "output": {"title": report.output.title, "summary": report.output.summary},
         "actions": actions,
         "status": "completed",
-        "conclusion": report.conclusion.name(),
+        "conclusion": report.conclusion.word(),
     })
 }

@@ -10,6 +10,7 @@ use crate::messages::{
     waived::Waived,
 };
 use domain::{
+    ci::CheckConclusion,
     decision::Outcome,
     evidence,
     evidence::{Profile, profile},
@@ -28,26 +29,14 @@ pub struct CheckRun {
     pub title: String,
     /// Markdown: the decision, criteria, Gates, items.
     pub summary: String,
-    pub conclusion: Conclusion,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Conclusion {
-    /// The verdict approves.
-    Success,
-    /// The work holds, but for what a person waived.
-    Neutral,
-    /// The verdict asks for changes.
-    Failure,
-    /// A person has to decide.
-    ActionRequired,
+    pub conclusion: CheckConclusion,
 }
 
 /// Returns the check run `AutoBuild` on a turn's commit; `None` before there is a decision.
 pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> Option<CheckRun> {
     let newest = task.standing_turn().is_some_and(|newest| newest.number == turn.number);
     let (title, conclusion) = standing(feature, task, turn, newest)?;
-    let is_good = matches!(conclusion, Conclusion::Success | Conclusion::Neutral);
+    let is_good = matches!(conclusion, CheckConclusion::Success | CheckConclusion::Neutral);
     let waiver = task.waived.last().filter(|_| newest && is_good && !turn.is_approved());
     let summary = fitting(|measure| {
         sections(vec![
@@ -102,12 +91,12 @@ pub fn blocked_check(feature: &Feature, task: &Task) -> Option<CheckRun> {
             None => format!("Blocked: {}", headline::cause(reason)),
         },
         summary,
-        conclusion: Conclusion::ActionRequired,
+        conclusion: CheckConclusion::ActionRequired,
     })
 }
 
 /// Returns title and conclusion: a person's override counts, and a blocked task needs a person.
-fn standing(feature: &Feature, task: &Task, turn: &Turn, newest: bool) -> Option<(String, Conclusion)> {
+fn standing(feature: &Feature, task: &Task, turn: &Turn, newest: bool) -> Option<(String, CheckConclusion)> {
     let verdict = turn.verdict.as_ref().map(|verdict| verdict.outcome);
     let last = task.last_turn().unwrap_or(turn);
     if let Some(title) = Waived::of_task(task, turn).title().filter(|_| newest) {
@@ -124,16 +113,16 @@ fn standing(feature: &Feature, task: &Task, turn: &Turn, newest: bool) -> Option
         }
         (State::Blocked { .. }, _) if newest && task.inquiries().is_some() => Some((
             format!("Asks after turn {}: a person has to answer", last.number),
-            Conclusion::ActionRequired,
+            CheckConclusion::ActionRequired,
         )),
         (State::Blocked { reason }, _) if newest => Some((
             format!("Blocked after turn {}: {}", last.number, headline::cause(reason)),
-            Conclusion::ActionRequired,
+            CheckConclusion::ActionRequired,
         )),
-        (_, Some(Outcome::Approve)) => Some((format!("✅ Approved at turn {}", turn.number), Conclusion::Success)),
+        (_, Some(Outcome::Approve)) => Some((format!("✅ Approved at turn {}", turn.number), CheckConclusion::Success)),
         (_, Some(Outcome::Feedback)) => Some((
             format!("❌ Changes requested at turn {}", turn.number),
-            Conclusion::Failure,
+            CheckConclusion::Failure,
         )),
         (_, None) => None,
     }
@@ -178,16 +167,16 @@ pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
     let waived = Waived::of_feature(feature, Some(gate)).title();
     let (title, conclusion) = match (profile(strictest(feature), &gate.report), waived) {
         (Profile::Passed, Some(title)) => (untrusted::shorten(&title, TITLE), waived::conclusion(feature)),
-        (Profile::Passed, None) => ("The merged result holds".to_owned(), Conclusion::Success),
-        (Profile::Failed(_), _) => ("The merged result does not hold".to_owned(), Conclusion::Failure),
+        (Profile::Passed, None) => ("The merged result holds".to_owned(), CheckConclusion::Success),
+        (Profile::Failed(_), _) => ("The merged result does not hold".to_owned(), CheckConclusion::Failure),
         (Profile::Absent(_), _) => (
             "The merged result could not be checked".to_owned(),
-            Conclusion::ActionRequired,
+            CheckConclusion::ActionRequired,
         ),
     };
     let held = held_ci(feature, gate);
     let (title, conclusion) = match &held {
-        Some(_) => ("Built: CI waits for a person".to_owned(), Conclusion::ActionRequired),
+        Some(_) => ("Built: CI waits for a person".to_owned(), CheckConclusion::ActionRequired),
         None => (title, conclusion),
     };
     let kind = strictest(feature);

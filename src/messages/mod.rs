@@ -63,7 +63,7 @@ pub use annotation::{Annotation, annotated_files, annotations};
 pub use blocked::{
     bad_settings_in_terminal, blocked_in_short, blocked_report, feature_blocked, stopped_feature, stopped_task,
 };
-pub use check::{CheckRun, Conclusion, blocked_check, check_in_words, check_run, held_ci, wave_check};
+pub use check::{CheckRun, blocked_check, check_in_words, check_run, held_ci, wave_check};
 pub use chosen_commands::chosen_commands;
 pub use commit::{
     CommitKind, UNRESOLVED_MERGE, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash,

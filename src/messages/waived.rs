@@ -1,12 +1,13 @@
 //! What people waived: the same words in titles of check runs, pull requests and the living comment.
 
 use crate::messages::{
-    Conclusion, evidence,
+    evidence,
     measure::{Measure, after, codes, listed, sections},
     problems, words,
     words::count,
 };
 use domain::{
+    ci::CheckConclusion,
     decision::Issue,
     evidence::Excuse,
     feature::{Feature, WaivedConclusion, WaveGate},
@@ -168,10 +169,10 @@ fn fact(fact: &WaivedFact) -> Option<String> {
 }
 
 /// Returns the conclusion of a check on work that holds only because a person waived something.
-pub(super) fn conclusion(feature: &Feature) -> Conclusion {
+pub(super) fn conclusion(feature: &Feature) -> CheckConclusion {
     match feature.rules.waived {
-        WaivedConclusion::Success => Conclusion::Success,
-        WaivedConclusion::Neutral => Conclusion::Neutral,
+        WaivedConclusion::Success => CheckConclusion::Success,
+        WaivedConclusion::Neutral => CheckConclusion::Neutral,
     }
 }
 

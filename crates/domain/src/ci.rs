@@ -28,6 +28,21 @@ pub enum CiPolicy {
     Ignore,
 }
 
+text::words! {
+    /// How a check run of ours ended, in GitHub's words.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CheckConclusion {
+        /// The work holds.
+        Success = "success",
+        /// The work holds, but for what a person waived. A required check passes with it.
+        Neutral = "neutral",
+        /// The work does not hold.
+        Failure = "failure",
+        /// A person has to decide.
+        ActionRequired = "action_required",
+    }
+}
+
 /// The treatment of CI on the commits that AutoBuild pushes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CiTreatment {

@@ -9,7 +9,7 @@ use crate::{
         },
         job::{Done, EffectError},
     },
-    github::{model::ActorKind, webhook::PressedCheckRun},
+    github::{model::AccountType, webhook::PressedCheckRun},
 };
 use domain::{
     command::{Button, Parsed},
@@ -34,7 +34,7 @@ pub(in crate::engine) async fn pressed(
     let (Some(button), Some((key, on))) = (known, about) else {
         return Ok(Done::Nothing);
     };
-    if key.repo != origin.repo.id || origin.sender.kind != ActorKind::Person {
+    if key.repo != origin.repo.id || origin.sender.kind != AccountType::Person {
         return Ok(Done::Nothing);
     }
     let Some(feature) = engine.feature(&key).await? else {

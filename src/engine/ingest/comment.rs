@@ -13,7 +13,7 @@ use crate::{
         job::{Done, EffectError},
     },
     github::{
-        model::{ActorKind, Comment, Conversation, Issue},
+        model::{AccountType, Comment, Conversation, Issue},
         webhook::EventOrigin,
     },
 };
@@ -28,7 +28,7 @@ use domain::{
 pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comment) -> Result<Done, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
     let said = parse(&comment.body);
-    if said == Parsed::None || origin.sender.kind != ActorKind::Person || comment.via_app.is_some() {
+    if said == Parsed::None || origin.sender.kind != AccountType::Person || comment.via_app.is_some() {
         return Ok(Done::Nothing);
     }
     let heard = heard(engine, origin, issue).await?;

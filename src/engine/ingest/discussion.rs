@@ -7,7 +7,7 @@ use crate::{
         ingest::{context::InboundContext, right, right::Right},
         job::EffectError,
     },
-    github::model::{ActorKind, Comment, Issue},
+    github::model::{AccountType, Comment, Issue},
 };
 use domain::{
     feature::{Discussion, EarlierComment, Older, discussion::spoken_text},
@@ -97,7 +97,7 @@ async fn add(
 /// Returns the comment if a person wrote it, not through an App, and it was neither written nor edited after the label.
 /// It counts if its author has write access.
 fn candidate(comment: Comment, labelled_at: Millis) -> Option<EarlierComment> {
-    let author = comment.author.filter(|author| author.kind == ActorKind::Person)?;
+    let author = comment.author.filter(|author| author.kind == AccountType::Person)?;
     let at = comment.created_at?;
     let edited = comment.updated_at.unwrap_or(at);
     if comment.via_app.is_some() || at > labelled_at || edited > labelled_at {

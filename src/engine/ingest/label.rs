@@ -17,7 +17,7 @@ use crate::{
     },
     github::{
         GithubError,
-        model::{ActorKind, Conversation, Issue, OpenState},
+        model::{AccountType, Conversation, Issue, OpenState},
         webhook::EventOrigin,
     },
 };
@@ -230,7 +230,7 @@ fn no_criteria(body: &str) -> Refusal {
 }
 
 async fn refusal(context: &InboundContext<'_>, needed: Permission) -> Result<Option<Refusal>, EffectError> {
-    if context.origin.sender.kind != ActorKind::Person {
+    if context.origin.sender.kind != AccountType::Person {
         return Ok(Some(Refusal::BotLabel));
     }
     right::refused(context, needed).await

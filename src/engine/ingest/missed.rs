@@ -5,7 +5,7 @@ use crate::{
     engine::{Engine, apply::Fact, ingest::context::fact, job::EffectError},
     github::{
         BranchMove, BranchMoveKind, GithubError, Repo,
-        model::{Actor, ActorKind, OpenState},
+        model::{AccountType, Actor, OpenState},
         webhook::{EventOrigin, Inbound, IssueEvent, PullEvent, Push, PushKind, RepositoryEvent, ReviewChange},
     },
 };
@@ -13,7 +13,7 @@ use domain::{
     feature::{
         CancelledWhy, Feature,
         event::Event,
-        sweep::{Account, AccountType, Difference, RemoteFact},
+        sweep::{Account, Difference, RemoteFact},
     },
     ids::{IssueNumber, PullNumber, ReviewId, Sha, User, UserId},
 };
@@ -77,16 +77,13 @@ fn sender(by: Option<&Account>) -> Actor {
                 id: UserId(10_137),
                 login,
             },
-            kind: ActorKind::Person,
+            kind: AccountType::Person,
         };
     };
-    let kind = match by.kind {
-        AccountType::Person => ActorKind::Person,
-        AccountType::Bot => ActorKind::Bot,
-        AccountType::Other => ActorKind::Other,
-    };
-    let user = by.user.clone();
-    Actor { user, kind }
+    Actor {
+        user: by.user.clone(),
+        kind: by.kind,
+    }
 }
 
 /// Returns the push of a branch whose head differs. GitHub's list of moves names who pushed, which tells people's pushes

@@ -24,7 +24,7 @@ use crate::{
         perform::on_heap,
     },
     github::{
-        model::ActorKind,
+        model::AccountType,
         webhook::{EventOrigin, Inbound, IssueEvent, parse},
     },
     store::{Lane, NewEffect, Ordered},
@@ -160,7 +160,7 @@ pub(super) async fn understand(
 /// bots yet; this asks GitHub for them.
 async fn is_own(engine: &Engine, origin: Option<&EventOrigin>) -> Result<bool, EffectError> {
     let Some(origin) = origin else { return Ok(false) };
-    if origin.sender.kind != ActorKind::Bot {
+    if origin.sender.kind != AccountType::Bot {
         return Ok(false);
     }
     if origin.sender.is(engine.autobuild.bot(origin.installation).await?) {

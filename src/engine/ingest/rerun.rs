@@ -10,7 +10,7 @@ use crate::{
         },
         job::{Done, EffectError},
     },
-    github::model::ActorKind,
+    github::model::AccountType,
     store::Scope,
 };
 use domain::{
@@ -26,7 +26,7 @@ use domain::{
 pub async fn wanted(context: &InboundContext<'_>, head: &Sha, app: Option<AppId>) -> Result<Done, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
     let is_ours = app.is_none_or(|app| app == engine.autobuild.app_id());
-    if !is_ours || origin.sender.kind != ActorKind::Person {
+    if !is_ours || origin.sender.kind != AccountType::Person {
         return Ok(Done::Nothing);
     }
     let Some(feature) = checked_at(context, head).await? else {

@@ -15,7 +15,7 @@ use crate::{
         repository_settings::last_read,
     },
     github::{
-        model::{ActorKind, LineComment, Pull, Review, ReviewState},
+        model::{AccountType, LineComment, Pull, Review, ReviewState},
         webhook::ReviewChange,
     },
 };
@@ -61,7 +61,7 @@ pub async fn happened(
     review: &Review,
     change: ReviewChange,
 ) -> Result<Done, EffectError> {
-    let author = review.author.as_ref().filter(|author| author.kind == ActorKind::Person);
+    let author = review.author.as_ref().filter(|author| author.kind == AccountType::Person);
     let Some((feature, task)) = of_pull(context, pull).await? else {
         return Ok(Done::Nothing);
     };
@@ -76,7 +76,7 @@ pub async fn happened(
     match change {
         // No check is needed: GitHub lets only people with write access dismiss.
         ReviewChange::Dismissed => about.dismissed(&author.user).await,
-        ReviewChange::Submitted if context.origin.sender.kind == ActorKind::Person => about.submitted().await,
+        ReviewChange::Submitted if context.origin.sender.kind == AccountType::Person => about.submitted().await,
         ReviewChange::Submitted => Ok(Done::Nothing),
     }
 }

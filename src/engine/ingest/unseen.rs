@@ -8,7 +8,7 @@ use crate::{
         job::Job,
     },
     github::{
-        model::{ActorKind, Comment, Conversation, Issue, Pull, Review, ReviewState},
+        model::{AccountType, Comment, Conversation, Issue, Pull, Review, ReviewState},
         webhook::{EventOrigin, Inbound, IssueEvent, PressedCheckRun, ReviewChange, parse},
     },
     store::{NewEffect, StoreError},
@@ -45,7 +45,7 @@ pub async fn answers(engine: &Engine, job: &Job, reason: BlockReason) -> Result<
     let Some(Ok(inbound)) = payload.map(|(event, payload)| parse(&event, payload.as_bytes())) else {
         return Ok(Vec::new());
     };
-    let by_person = |origin: &&EventOrigin| origin.sender.kind == ActorKind::Person;
+    let by_person = |origin: &&EventOrigin| origin.sender.kind == AccountType::Person;
     let Some(origin) = inbound.origin().filter(by_person) else {
         return Ok(Vec::new());
     };

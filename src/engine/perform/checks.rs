@@ -6,11 +6,11 @@ use crate::{
         perform::context::EffectContext,
     },
     github::{
-        AnnotationLevel, CheckAction, CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, GithubError,
+        AnnotationLevel, CheckAction, CheckAnnotation, CheckOutput, CheckReport, GithubError,
         MOST_ANNOTATIONS,
     },
     messages,
-    messages::{Annotation, CheckRun, Conclusion, button},
+    messages::{Annotation, CheckRun, button},
 };
 use domain::{
     command::Button,
@@ -106,18 +106,12 @@ async fn publish(
     actions: Vec<CheckAction>,
     annotations: &[CheckAnnotation],
 ) -> Result<Done, EffectError> {
-    let conclusion = match check.conclusion {
-        Conclusion::Success => CheckConclusion::Success,
-        Conclusion::Neutral => CheckConclusion::Neutral,
-        Conclusion::Failure => CheckConclusion::Failure,
-        Conclusion::ActionRequired => CheckConclusion::ActionRequired,
-    };
     let id = context.job.effect.id.clone();
     let report = CheckReport {
         name: NAME,
         head,
         external_id: &id,
-        conclusion,
+        conclusion: check.conclusion,
         output: CheckOutput {
             title: check.title.clone(),
             summary: check.summary.clone(),

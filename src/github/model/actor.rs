@@ -1,17 +1,9 @@
 //! The accounts that cause events.
 
+pub use domain::feature::sweep::AccountType;
+
 use domain::ids::{User, UserId};
 use serde::Deserialize;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ActorKind {
-    /// A person's account.
-    Person,
-    /// An App or another bot.
-    Bot,
-    /// An organisation, a mannequin, or a kind that we do not know.
-    Other,
-}
 
 /// The id of an account that GitHub gives only by its name.
 const NO_ID: UserId = UserId(0);
@@ -25,7 +17,7 @@ const BOT: &str = "[bot]";
 pub struct Actor {
     /// The user's id and login.
     pub user: User,
-    pub kind: ActorKind,
+    pub kind: AccountType,
 }
 
 impl Actor {
@@ -37,9 +29,9 @@ impl Actor {
                 login: login.to_owned(),
             },
             kind: if login.ends_with(BOT) {
-                ActorKind::Bot
+                AccountType::Bot
             } else {
-                ActorKind::Person
+                AccountType::Person
             },
         }
     }
@@ -61,9 +53,9 @@ struct ActorWire {
 impl From<ActorWire> for Actor {
     fn from(wire: ActorWire) -> Self {
         let kind = match wire.kind.as_deref() {
-            Some("User") => ActorKind::Person,
-            Some("Bot") => ActorKind::Bot,
-            _ => ActorKind::Other,
+            Some("User") => AccountType::Person,
+            Some("Bot") => AccountType::Bot,
+            _ => AccountType::Other,
         };
         Self {
             user: User {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::github::model::{ActorKind, Conversation, OpenState, ReviewState};
+use crate::github::model::{AccountType, Conversation, OpenState, ReviewState};
 use domain::ids::{AppId, InstallationId, IssueNumber, Millis, PullNumber, RepoId, User, UserId};
 use effort::{Reader, Text, assert_linear};
 use proptest::prelude::*;
@@ -121,7 +121,7 @@ fn every_event_that_we_act_on_is_read() {
             assert_eq!(origin.installation, InstallationId(11));
             assert_eq!(origin.repo.id, RepoId(22));
             assert_eq!(origin.repo.name.to_string(), "Acme/shop");
-            assert_eq!(origin.sender.kind, ActorKind::Person);
+            assert_eq!(origin.sender.kind, AccountType::Person);
         }
     }
 }
@@ -339,7 +339,7 @@ fn a_push_without_a_sender_is_of_who_pushed() {
     let push = without(with("", push), &["sender"]);
     let told = read("push", &push).unwrap();
     let sender = &told.origin().unwrap().sender;
-    assert_eq!((sender.user.login.as_str(), sender.kind), ("ada", ActorKind::Person));
+    assert_eq!((sender.user.login.as_str(), sender.kind), ("ada", AccountType::Person));
     assert!(dropped(&admitted("push", &push)).is_none());
     let mut ours = push.clone();
     ours["pusher"]["name"] = json!("AutoBuild[bot]");

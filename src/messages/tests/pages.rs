@@ -231,7 +231,7 @@ fn a_block_for_turns_without_a_change_shows_what_the_coach_asked_for() {
         (check.title.as_str(), check.conclusion),
         (
             "Blocked after turn 7: no change in two turns",
-            messages::Conclusion::ActionRequired
+            domain::ci::CheckConclusion::ActionRequired
         )
     );
     assert!(

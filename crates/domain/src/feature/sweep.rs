@@ -86,7 +86,7 @@ pub enum AccountType {
     Person,
     /// An App or another bot.
     Bot,
-    /// Anything else.
+    /// An organisation, a mannequin, or a type that we do not know.
     Other,
 }
 
