@@ -5,8 +5,8 @@ use crate::{
     origin::{World, careless, git, request, write},
     stage::{Way, end, processes_with},
 };
-use domain::protected_paths::ProtectedPaths;
-use git::{BranchName, Checkout, ForgeAccess, Lease, Policy, PolicyFinding, Prepared, TakeOutLimits, TreeFinding};
+use domain::{problem::Forbidden, protected_paths::ProtectedPaths};
+use git::{BranchName, Checkout, ForbiddenChange, ForgeAccess, Lease, Policy, Prepared, TakeOutLimits, TreeFinding};
 use sandbox::{Exit, Sandbox, SandboxOptions, Spec};
 use std::{
     fs,
@@ -183,7 +183,7 @@ impl Field {
         };
         let left_out = is_special("fifo") && (is_special("device") || !here.join("device").exists());
         let prepared = self.taken_to_the_forge().await;
-        let escapes = PolicyFinding::EscapingLink { path: "passwd".into() };
+        let escapes = ForbiddenChange::file("passwd", Forbidden::EscapingLink);
         let found = policy().check(&prepared).await.unwrap().contains(&escapes);
         let tree = self.world.tree(prepared.sha());
         let whole = [

@@ -49,7 +49,7 @@ mod unsettled;
 mod version;
 mod walk;
 
-pub use attributes::AttributeRule;
+pub use attributes::{AttributeRule, rule_or_file};
 pub use blocking::blocking;
 pub use changes::{Changes, TakeOutError, TakeOutLimits, TreeFinding};
 pub use checkout::{Checkout, TreeRecord};
@@ -65,7 +65,7 @@ pub use mirror::{HandOver, Mirror, Mirrors};
 pub use names::{BranchName, NotABranchName, RepoPath};
 pub use own::{Given, NameIs, NoRepository, OwnHead, OwnRepository};
 pub use pack::{Packed, Unpacked};
-pub use policy::{Policy, PolicyFinding};
+pub use policy::{ForbiddenChange, Policy};
 pub use push::{Lease, PushError, Pushed};
 pub use put::{folder_in_the_way, put};
 pub use read::{Blob, CommitInfo, FileContent, FileList, TreeEntry};

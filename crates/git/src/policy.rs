@@ -1,16 +1,16 @@
 //! The rules that a commit must meet before it is pushed.
 
 use crate::{
-    attributes::{AttributeRule, attributes, rules},
+    attributes::{AttributeRule, attributes, rule_or_file, rules},
     commit::Prepared,
     diff::RawChange,
     error::GitError,
     names::RepoPath,
     read::{entries, read_blobs},
 };
-use domain::protected_paths::ProtectedPaths;
+use domain::{problem::Forbidden, protected_paths::ProtectedPaths};
 use std::collections::HashSet;
-use text::secret::{FoundSecret, SecretKind, Secrets};
+use text::secret::{FoundSecret, Secrets};
 
 /// Old versions larger than this, in bytes, are not searched for known secrets.
 const OLD_CAP: u64 = 10 << 20;
@@ -18,57 +18,25 @@ const OLD_CAP: u64 = 10 << 20;
 const READ_CAP: usize = 512 << 20;
 
 /// One reason not to push a commit. It never contains a secret's value.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PolicyFinding {
-    /// A path that the settings protect.
-    #[error("{path} is protected by the pattern {pattern}")]
-    Protected {
-        /// The path.
-        path: RepoPath,
-        /// The pattern.
-        pattern: String,
-    },
-    /// A symbolic link to an absolute path, to a place outside the repository, or into `.git`.
-    #[error("the link {path} leaves the repository")]
-    EscapingLink {
-        /// The path.
-        path: RepoPath,
-    },
-    /// A submodule, or a change to `.gitmodules`.
-    #[error("{path} adds or changes a submodule")]
-    Submodule {
-        /// The path.
-        path: RepoPath,
-    },
-    /// A file that a filter such as Git LFS or git-crypt would store in its own form. No filter runs here, so its
-    /// bytes would be stored as they are.
-    #[error("{path} is not stored as it is: {} sends it through the filter {filter}, which does not run here", .rule.as_ref().map_or_else(|| ".gitattributes".to_owned(), ToString::to_string))]
-    Filtered {
-        /// The path.
-        path: RepoPath,
-        /// The filter's name.
-        filter: String,
-        /// The line that names the filter.
-        rule: Option<AttributeRule>,
-    },
-    /// A text that looks like a secret, or is a known one.
-    #[error("{path}:{line} holds {kind}")]
-    Secret {
-        /// The path.
-        path: RepoPath,
-        /// The line number, from 1.
-        line: usize,
-        /// The kind of secret.
-        kind: SecretKind,
-    },
-    /// A new path whose name contains a secret or something that looks like one.
-    #[error("the name of the file {masked} holds {kind}")]
-    SecretName {
-        /// The path with the secret masked.
-        masked: String,
-        /// The kind of secret.
-        kind: SecretKind,
-    },
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForbiddenChange {
+    /// The path; `None` if the path itself holds a secret.
+    pub path: Option<RepoPath>,
+    /// The line, from 1, if it is one line.
+    pub line: Option<u32>,
+    /// The reason.
+    pub why: Forbidden,
+}
+
+impl ForbiddenChange {
+    /// Forbids the whole file at `path`.
+    pub fn file(path: impl Into<RepoPath>, why: Forbidden) -> Self {
+        Self {
+            path: Some(path.into()),
+            line: None,
+            why,
+        }
+    }
 }
 
 /// The rules for one repository.
@@ -84,9 +52,9 @@ impl Policy {
     }
 
     /// Returns every reason not to push the commit.
-    pub async fn check(&self, commit: &Prepared) -> Result<Vec<PolicyFinding>, GitError> {
+    pub async fn check(&self, commit: &Prepared) -> Result<Vec<ForbiddenChange>, GitError> {
         let paths = commit.changes().iter().filter_map(|change| self.check_path(change));
-        let mut findings: Vec<PolicyFinding> = paths.collect();
+        let mut findings: Vec<ForbiddenChange> = paths.collect();
         findings.extend(filtered(commit).await?);
         let (news, olds) = contents(commit).await?;
         // A secret that any changed file contained before may move between the changed files.
@@ -101,44 +69,49 @@ impl Policy {
         Ok(findings)
     }
 
-    fn check_content(&self, change: &RawChange, new: &[u8], known: &[FoundSecret]) -> Vec<PolicyFinding> {
+    fn check_content(&self, change: &RawChange, new: &[u8], known: &[FoundSecret]) -> Vec<ForbiddenChange> {
         let path = &change.path;
         let mut findings = Vec::new();
         if change.new_mode == 0o120_000 && leaves(path, new) {
-            findings.push(PolicyFinding::EscapingLink { path: path.clone() });
+            findings.push(ForbiddenChange::file(path.clone(), Forbidden::EscapingLink));
         }
         let name = path.to_string();
         if change.old_mode == 0 {
             let held = self.secrets.find("", name.as_bytes());
-            findings.extend(held.into_iter().map(|found| PolicyFinding::SecretName {
-                masked: self.secrets.mask(&name),
-                kind: found.kind,
+            findings.extend(held.into_iter().map(|found| ForbiddenChange {
+                path: None,
+                line: None,
+                why: Forbidden::SecretName {
+                    masked: self.secrets.mask(&name),
+                    kind: found.kind.to_string(),
+                },
             }));
         }
         let found = self.secrets.find(&name, new).into_iter();
         let fresh = found.filter(|found| !found.is_among(known));
-        findings.extend(fresh.map(|found| PolicyFinding::Secret {
-            path: path.clone(),
-            line: found.line,
-            kind: found.kind,
+        findings.extend(fresh.map(|found| ForbiddenChange {
+            path: Some(path.clone()),
+            line: u32::try_from(found.line).ok(),
+            why: Forbidden::Secret(found.kind.to_string()),
         }));
         findings
     }
 
-    fn check_path(&self, change: &RawChange) -> Option<PolicyFinding> {
+    fn check_path(&self, change: &RawChange) -> Option<ForbiddenChange> {
         let path = change.path.clone();
         if let Some(pattern) = self.protected.protecting(path.as_path()) {
             let pattern = pattern.to_owned();
-            return Some(PolicyFinding::Protected { path, pattern });
+            return Some(ForbiddenChange::file(path, Forbidden::Protected(pattern)));
         }
         let submodule = change.new_mode == 0o160_000 || change.old_mode == 0o160_000;
-        (submodule || path.as_bytes() == b".gitmodules").then_some(PolicyFinding::Submodule { path })
+        let is_forbidden = submodule || path.as_bytes() == b".gitmodules";
+        is_forbidden.then(|| ForbiddenChange::file(path, Forbidden::Submodule))
     }
 }
 
 /// Returns the files that a filter would store in its own form. A moved or copied file that the filter has stored
 /// before keeps that form.
-async fn filtered(commit: &Prepared) -> Result<Vec<PolicyFinding>, GitError> {
+async fn filtered(commit: &Prepared) -> Result<Vec<ForbiddenChange>, GitError> {
     if !commit.has_attributes() {
         return Ok(Vec::new());
     }
@@ -160,10 +133,9 @@ async fn filtered(commit: &Prepared) -> Result<Vec<PolicyFinding>, GitError> {
     named.retain(|(change, filter)| !stored.contains(&(change.new_oid.clone(), filter.clone())));
     let paths: Vec<&RepoPath> = named.iter().map(|(change, _)| &change.path).collect();
     let rules = rules(repository, sha, &paths, "filter").await?;
-    let finding = |((change, filter), rule): ((&RawChange, String), _)| PolicyFinding::Filtered {
-        path: change.path.clone(),
-        filter,
-        rule,
+    let finding = |((change, filter), rule): ((&RawChange, String), Option<AttributeRule>)| {
+        let rule = rule_or_file(rule.as_ref());
+        ForbiddenChange::file(change.path.clone(), Forbidden::Filtered { filter, rule })
     };
     Ok(named.into_iter().zip(rules).map(finding).collect())
 }

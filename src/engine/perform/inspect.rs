@@ -9,9 +9,9 @@ use crate::{
 };
 use domain::{
     decision::Issue,
-    problem::{Forbidden, Problem, Uncommitted},
+    problem::{Problem, Uncommitted},
 };
-use git::{AttributeRule, NotEncoded, PolicyFinding, Prepared, RepoPath, TreeFinding};
+use git::{ForbiddenChange, NotEncoded, Prepared, RepoPath, TreeFinding, rule_or_file};
 use std::collections::BTreeSet;
 use text::secret::Secrets;
 
@@ -27,9 +27,9 @@ pub(super) async fn findings(
 ) -> Result<Vec<Issue>, EffectError> {
     let found = context.policy(settings)?.check(prepared).await?;
     let own = own_paths(prepared, ground).await?;
-    let is_own = |finding: &&PolicyFinding| {
-        own.as_ref()
-            .is_none_or(|own| place(finding).is_none_or(|path| own.contains(path)))
+    let is_own = |finding: &&ForbiddenChange| match (&own, &finding.path) {
+        (Some(own), Some(path)) => own.contains(path),
+        (None, _) | (_, None) => true,
     };
     let mut items: Vec<Issue> = found.iter().filter(is_own).map(item).collect();
     items.extend(open_conflicts(prepared, ground).await?);
@@ -44,41 +44,12 @@ async fn own_paths(prepared: &Prepared, ground: &Ground) -> Result<Option<BTreeS
     Ok(Some(changed.into_iter().map(|file| file.path).collect()))
 }
 
-fn place(finding: &PolicyFinding) -> Option<&RepoPath> {
-    match finding {
-        PolicyFinding::Protected { path, .. }
-        | PolicyFinding::EscapingLink { path }
-        | PolicyFinding::Submodule { path }
-        | PolicyFinding::Filtered { path, .. }
-        | PolicyFinding::Secret { path, .. } => Some(path),
-        PolicyFinding::SecretName { .. } => None,
-    }
-}
-
-fn item(finding: &PolicyFinding) -> Issue {
-    let (why, line) = match finding {
-        PolicyFinding::Protected { pattern, .. } => (Forbidden::Protected(pattern.clone()), None),
-        PolicyFinding::EscapingLink { .. } => (Forbidden::EscapingLink, None),
-        PolicyFinding::Submodule { .. } => (Forbidden::Submodule, None),
-        PolicyFinding::Filtered { filter, rule, .. } => {
-            let (filter, rule) = (filter.clone(), attributes(rule.as_ref()));
-            (Forbidden::Filtered { filter, rule }, None)
-        }
-        PolicyFinding::Secret { line, kind, .. } => (Forbidden::Secret(kind.to_string()), u32::try_from(*line).ok()),
-        PolicyFinding::SecretName { masked, kind } => {
-            let (masked, kind) = (masked.clone(), kind.to_string());
-            (Forbidden::SecretName { masked, kind }, None)
-        }
-    };
+fn item(finding: &ForbiddenChange) -> Issue {
     Issue {
-        file: place(finding).map(ToString::to_string),
-        line,
-        ..Issue::must_fix(Problem::Forbidden(why))
+        file: finding.path.as_ref().map(ToString::to_string),
+        line: finding.line,
+        ..Issue::must_fix(Problem::Forbidden(finding.why.clone()))
     }
-}
-
-fn attributes(rule: Option<&AttributeRule>) -> String {
-    rule.map_or_else(|| ".gitattributes".to_owned(), ToString::to_string)
 }
 
 /// Returns the findings in the working copy that make it impossible to commit. Files that are only skipped do not
@@ -111,7 +82,7 @@ fn uncommitted(finding: &TreeFinding, secrets: &Secrets) -> Option<Uncommitted> 
 
 /// Returns the item for a file that git could not store.
 pub(super) fn not_encoded(file: &NotEncoded) -> Issue {
-    let (encoding, rule) = (file.encoding.clone(), attributes(file.rule.as_ref()));
+    let (encoding, rule) = (file.encoding.clone(), rule_or_file(file.rule.as_ref()));
     Issue {
         file: Some(file.path.to_string()),
         ..Issue::must_fix(Problem::Uncommitted(Uncommitted::NotEncoded { encoding, rule }))

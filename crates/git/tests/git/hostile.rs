@@ -1,8 +1,8 @@
 //! Agents that plant things in a checkout: nothing of theirs runs, nothing of ours leaks, nothing hangs.
 
 use crate::origin::{World, careless, git, request, write};
-use autobuild_git::{Lease, Policy, PolicyFinding, Prepared, RepoPath, TakeOutLimits, TreeFinding};
-use domain::protected_paths::ProtectedPaths;
+use autobuild_git::{ForbiddenChange, Lease, Policy, Prepared, RepoPath, TakeOutLimits, TreeFinding};
+use domain::{problem::Forbidden, protected_paths::ProtectedPaths};
 use secrecy::SecretString;
 use std::{
     fs,
@@ -248,7 +248,7 @@ async fn links_are_taken_as_links_and_never_followed() {
         .check(&prepared)
         .await
         .unwrap();
-    let escaping = ["d", "passwd", "up"].map(|path| PolicyFinding::EscapingLink { path: path.into() });
+    let escaping = ["d", "passwd", "up"].map(|path| ForbiddenChange::file(path, Forbidden::EscapingLink));
     assert_eq!(findings, escaping);
     prepared.keep("k").await.unwrap();
     let links = ["d", "fine", "loop", "passwd", "up"].map(|path| format!("120000 {path}"));
@@ -329,26 +329,19 @@ async fn what_may_not_be_pushed_is_found_and_can_be_kept() {
         .check(&prepared)
         .await
         .unwrap();
-    let protects = |path: &str, pattern: &str| PolicyFinding::Protected {
-        path: path.into(),
-        pattern: pattern.into(),
+    let protects =
+        |path: &str, pattern: &str| ForbiddenChange::file(path, Forbidden::Protected(pattern.to_owned()));
+    let holds = |path: &str, line, kind: SecretKind| ForbiddenChange {
+        path: Some(path.into()),
+        line: Some(line),
+        why: Forbidden::Secret(kind.to_string()),
     };
     let expected = [
         protects(".github/workflows/ci.yml", ".github/workflows/**"),
-        PolicyFinding::Submodule {
-            path: ".gitmodules".into(),
-        },
+        ForbiddenChange::file(".gitmodules", Forbidden::Submodule),
         protects("gone.yml", "gone.yml"),
-        PolicyFinding::Secret {
-            path: "leak.rs".into(),
-            line: 2,
-            kind: SecretKind::Token("a GitHub token"),
-        },
-        PolicyFinding::Secret {
-            path: "own.txt".into(),
-            line: 1,
-            kind: SecretKind::Own,
-        },
+        holds("leak.rs", 2, SecretKind::Token("a GitHub token")),
+        holds("own.txt", 1, SecretKind::Own),
     ];
     assert_eq!(findings, expected);
     prepared.keep("held").await.unwrap();
