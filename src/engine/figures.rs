@@ -1,10 +1,7 @@
 //! Figures over many Features, for the people who pay: what was spent and how often the work succeeded.
 
 use crate::{
-    engine::{
-        Engine,
-        view::{ViewError, has_ended},
-    },
+    engine::{Engine, view::ViewError},
     store::{DaySpent, StoreError},
 };
 use domain::{
@@ -86,7 +83,7 @@ impl AddAssign for Success {
 
 /// Counts the success of one Feature; zero if it has not ended.
 pub fn success(feature: &Feature, help: Help) -> Success {
-    if !has_ended(&feature.state) {
+    if feature.is_unfinished() {
         return Success::default();
     }
     let completed = u32::from(feature.state == State::Completed);

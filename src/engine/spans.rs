@@ -12,7 +12,6 @@ use domain::{
     evidence::{Evidence, GateReport},
     feature::{Feature, State},
     ids::{FeatureKey, Millis, TaskId, TurnNumber},
-    task,
     task::{Task, Turn},
 };
 
@@ -113,7 +112,7 @@ pub fn ended(before: &Feature, after: &Feature, at: Millis) -> Vec<Span> {
         };
         let over = task.turns.iter().filter(|turn| turn.ended_at.is_some() && open(turn));
         spans.extend(over.map(|turn| turn_span(&after.key, task, turn, at)));
-        if is_over(task) && !earlier.is_some_and(is_over) {
+        if task.is_over() && !earlier.is_some_and(Task::is_over) {
             spans.push(task_span(&after.key, task, at));
         }
     }
@@ -156,18 +155,6 @@ fn task_span(feature: &FeatureKey, task: &Task, at: Millis) -> Span {
     of(span, feature, Some(task.id))
         .count("autobuild.turns", count(task.turns.len()))
         .text("autobuild.outcome", task.state.word())
-}
-
-fn is_over(task: &Task) -> bool {
-    match task.state {
-        task::State::Completed { .. } | task::State::Skipped { .. } | task::State::Cancelled => true,
-        task::State::Pending
-        | task::State::PreLoop { .. }
-        | task::State::PlayerTurn { .. }
-        | task::State::CoachTurn { .. }
-        | task::State::Approved { .. }
-        | task::State::Blocked { .. } => false,
-    }
 }
 
 fn is_closed(state: &State) -> bool {

@@ -12,7 +12,7 @@ use domain::{
     cost,
     cost::{Cost, Spending, Waiting},
     effect::{Effect, Reply},
-    feature::{Feature, State},
+    feature::Feature,
     ids::{FeatureKey, InstallationId, Millis, RepoId, RepoName},
 };
 use std::{
@@ -153,19 +153,6 @@ impl SeenFeatures {
     }
 }
 
-/// Returns `true` if a Feature will never continue.
-pub(super) fn has_ended(state: &State) -> bool {
-    match state {
-        State::Completed | State::Cancelled { .. } | State::Failed { .. } => true,
-        State::Planning { .. }
-        | State::AwaitingApproval
-        | State::Building { .. }
-        | State::Paused { .. }
-        | State::Blocked { .. }
-        | State::InReview => false,
-    }
-}
-
 impl Engine {
     /// Returns all work. Features in `seen` that have not changed are not read again.
     pub async fn overview(&self, seen: &SeenFeatures) -> Result<Overview, ViewError> {
@@ -193,7 +180,7 @@ impl Engine {
                 Some(cost) => cost,
                 None => self.cost_of(&listed.key).await?,
             };
-            let is_settled = cost.open_runs == 0 && feature.as_ref().is_some_and(|feature| has_ended(&feature.state));
+            let is_settled = cost.open_runs == 0 && feature.as_ref().is_some_and(|feature| !feature.is_unfinished());
             let now_seen = CachedFeature {
                 version: listed.version,
                 feature: feature.clone(),
