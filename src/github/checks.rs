@@ -81,21 +81,6 @@ struct CheckRunWire {
     app: Option<domain::ids::AppId>,
 }
 
-#[derive(Deserialize)]
-struct AnnotatedWire {
-    output: AnnotatedOutputWire,
-}
-
-#[derive(Deserialize)]
-struct AnnotatedOutputWire {
-    annotations_count: usize,
-}
-
-#[derive(Deserialize)]
-struct CheckRunsWire {
-    check_runs: Vec<CheckRunWire>,
-}
-
 impl Repo<'_> {
     /// Adds a check run to a commit. Call [`Repo::find_check`] first if an earlier attempt may have succeeded.
     pub async fn create_check(&self, report: &CheckReport<'_>) -> Result<CheckRunId, GithubError> {
@@ -123,8 +108,7 @@ impl Repo<'_> {
 
     pub async fn annotations_of_check(&self, id: CheckRunId) -> Result<usize, GithubError> {
         let tail = format!("/check-runs/{id}");
-        let run: AnnotatedWire = self.get(Rights::Checks, &tail).await?;
-        Ok(run.output.annotations_count)
+        self.get_at(Rights::Checks, &tail, "/output/annotations_count").await
     }
 
     /// Returns our own check run with this name and external id on a commit.
@@ -139,8 +123,8 @@ impl Repo<'_> {
             "/commits/{head}/check-runs?filter=all&app_id={app}&check_name={}",
             segment(name)
         );
-        let page = |reply: &Reply| reply.json::<CheckRunsWire>().map(|page| page.check_runs);
-        let runs = self.list(Rights::Checks, &tail, page).await?;
+        let page = |reply: &Reply| reply.at("/check_runs");
+        let runs: Vec<CheckRunWire> = self.list(Rights::Checks, &tail, page).await?;
         let ours = |run: &CheckRunWire| run.app == Some(app) && run.external_id.as_deref() == Some(external_id);
         Ok(runs.into_iter().find(ours).map(|run| run.id))
     }

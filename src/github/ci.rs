@@ -86,21 +86,11 @@ pub struct SeenStatus {
     pub updated_at: Option<Millis>,
 }
 
-#[derive(Deserialize)]
-struct ChecksWire {
-    check_runs: Vec<SeenCheck>,
-}
-
-#[derive(Deserialize)]
-struct StatusesWire {
-    statuses: Vec<SeenStatus>,
-}
-
 impl Repo<'_> {
     /// Returns the check runs of all Apps on a commit. Of repeated runs, only the latest.
     pub async fn seen_checks(&self, head: &Sha) -> Result<Vec<SeenCheck>, GithubError> {
         let tail = format!("/commits/{head}/check-runs?filter=latest");
-        let page = |reply: &Reply| reply.json::<ChecksWire>().map(|page| page.check_runs);
+        let page = |reply: &Reply| reply.at("/check_runs");
         self.list(Rights::Evidence, &tail, page).await
     }
 
@@ -108,7 +98,7 @@ impl Repo<'_> {
     /// there are none.
     pub async fn seen_statuses(&self, head: &Sha) -> Result<Vec<SeenStatus>, GithubError> {
         let tail = format!("/commits/{head}/status");
-        let page = |reply: &Reply| reply.json::<StatusesWire>().map(|page| page.statuses);
+        let page = |reply: &Reply| reply.at("/statuses");
         self.list(Rights::Evidence, &tail, page).await
     }
 }

@@ -38,16 +38,6 @@ struct EntryWire {
 }
 
 #[derive(Deserialize)]
-struct ComparisonWire {
-    status: String,
-}
-
-#[derive(Deserialize)]
-struct TreeWire {
-    tree: Vec<FileWire>,
-}
-
-#[derive(Deserialize)]
 struct FileWire {
     path: String,
     #[serde(rename = "type")]
@@ -79,16 +69,16 @@ impl Repo<'_> {
     /// Returns the files of a commit. For a very large repository, only those that GitHub lists.
     pub async fn files(&self, at: &Sha) -> Result<Vec<String>, GithubError> {
         let tail = format!("/git/trees/{at}?recursive=1");
-        let found: TreeWire = self.get(Rights::Read, &tail).await?;
-        let files = found.tree.into_iter().filter(|entry| entry.kind == "blob");
+        let found: Vec<FileWire> = self.get_at(Rights::Read, &tail, "/tree").await?;
+        let files = found.into_iter().filter(|entry| entry.kind == "blob");
         Ok(files.map(|entry| entry.path).collect())
     }
 
     /// Returns `true` if `head` is `base` or has it in its history.
     pub async fn stands_on(&self, head: &Sha, base: &Sha) -> Result<bool, GithubError> {
         let tail = format!("/compare/{base}...{head}?per_page=1");
-        match self.get::<ComparisonWire>(Rights::Read, &tail).await {
-            Ok(comparison) => Ok(matches!(comparison.status.as_str(), "ahead" | "identical")),
+        match self.get_at::<String>(Rights::Read, &tail, "/status").await {
+            Ok(status) => Ok(matches!(status.as_str(), "ahead" | "identical")),
             // There is no common ancestor.
             Err(GithubError::NotFound) => Ok(false),
             Err(error) => Err(error),

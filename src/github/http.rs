@@ -102,6 +102,13 @@ impl Reply {
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, GithubError> {
         text::json::read(&self.body).map_err(malformed)
     }
+
+    /// Reads the value at this JSON pointer; a missing one is null.
+    pub(super) fn at<T: DeserializeOwned>(&self, pointer: &str) -> Result<T, GithubError> {
+        let mut whole: Value = self.json()?;
+        let found = whole.pointer_mut(pointer).map(Value::take).unwrap_or_default();
+        serde_json::from_value(found).map_err(malformed)
+    }
 }
 
 /// The connections of one App to one GitHub. Several Apps may share them, since each request has its own credentials.

@@ -50,17 +50,6 @@ fn login<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D:
     Actor::deserialize(deserializer).map(|actor| actor.user.login)
 }
 
-/// A delivery with the request that GitHub sent.
-#[derive(Deserialize)]
-struct SentDelivery {
-    request: SentRequest,
-}
-
-#[derive(Deserialize)]
-struct SentRequest {
-    payload: serde_json::Value,
-}
-
 /// The most pages of the log of deliveries that are read: 100,000 entries.
 const MOST_LOG_PAGES: usize = 1_000;
 
@@ -72,11 +61,6 @@ fn next_cursor(headers: &http::HeaderMap) -> Option<String> {
     let address = url::Url::parse(address).ok()?;
     let mut query = address.query_pairs();
     query.find_map(|(name, value)| (name == "cursor").then(|| value.into_owned()))
-}
-
-#[derive(Deserialize)]
-struct HookConfig {
-    url: Option<String>,
 }
 
 impl Client {
@@ -131,8 +115,8 @@ impl Client {
     pub async fn delivery_body(&self, id: u64) -> Result<Vec<u8>, GithubError> {
         let path = format!("/app/hook/deliveries/{id}");
         let reply = self.wire().send(&Credential::App, &Call::get(&path)).await?;
-        let sent: SentDelivery = reply.json()?;
-        Ok(sent.request.payload.to_string().into_bytes())
+        let payload: serde_json::Map<String, serde_json::Value> = reply.at("/request/payload")?;
+        Ok(serde_json::Value::Object(payload).to_string().into_bytes())
     }
 
     /// Asks GitHub to send a delivery again.
@@ -147,7 +131,7 @@ impl Client {
     /// Returns the address to which GitHub sends the App's deliveries; `None` if there is none.
     pub async fn hook_address(&self) -> Result<Option<String>, GithubError> {
         match self.wire().send(&Credential::App, &Call::get("/app/hook/config")).await {
-            Ok(reply) => Ok(reply.json::<HookConfig>()?.url.filter(|url| !url.is_empty())),
+            Ok(reply) => Ok(reply.at::<Option<String>>("/url")?.filter(|url| !url.is_empty())),
             Err(GithubError::NotFound) => Ok(None),
             Err(error) => Err(error),
         }

@@ -7,7 +7,6 @@ use super::{
 };
 use domain::ids::{PullNumber, Sha};
 use http::Method;
-use serde::Deserialize;
 use serde_json::json;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +60,6 @@ pub enum MergeRefusal {
     Rule,
 }
 
-#[derive(Deserialize)]
-struct MergedWire {
-    sha: Sha,
-}
-
 impl Repo<'_> {
     /// Merges a pull request if its head is the commit `head`.
     pub async fn merge_pull(
@@ -84,9 +78,7 @@ impl Repo<'_> {
             "commit_message": message,
         });
         match self.send(Rights::Land, Method::PUT, &tail, Some(&body)).await {
-            Ok(reply) => reply
-                .json::<MergedWire>()
-                .map(|merged| Merge::Merged { sha: merged.sha }),
+            Ok(reply) => reply.at("/sha").map(|sha| Merge::Merged { sha }),
             Err(GithubError::Refused { status, text }) => refused(status, text),
             Err(error) => Err(error),
         }

@@ -2,25 +2,14 @@
 
 use super::{error::GithubError, http::branch_path, repo::Repo, rights::Rights};
 use domain::ids::Sha;
-use serde::Deserialize;
 use serde_json::json;
-
-#[derive(Deserialize)]
-struct RefWire {
-    object: ObjectWire,
-}
-
-#[derive(Deserialize)]
-struct ObjectWire {
-    sha: Sha,
-}
 
 impl Repo<'_> {
     /// Returns the tip of a branch; `None` if there is no such branch.
     pub async fn branch_head(&self, branch: &str) -> Result<Option<Sha>, GithubError> {
         let tail = format!("/git/ref/heads/{}", branch_path(branch));
-        match self.get::<RefWire>(Rights::Read, &tail).await {
-            Ok(found) => Ok(Some(found.object.sha)),
+        match self.get_at(Rights::Read, &tail, "/object/sha").await {
+            Ok(found) => Ok(Some(found)),
             Err(GithubError::NotFound) => Ok(None),
             // GitHub answers with this and a 409 if nobody has pushed to the repository yet.
             Err(error) if error.says("repository is empty") => Ok(None),
@@ -42,6 +31,6 @@ impl Repo<'_> {
     pub async fn create_commit(&self, tree: &Sha, parents: &[Sha], message: &str) -> Result<Sha, GithubError> {
         let body = json!({"tree": tree, "parents": parents, "message": message});
         let reply = self.post(Rights::Push, "/git/commits", &body).await?;
-        reply.json::<ObjectWire>().map(|made| made.sha)
+        reply.at("/sha")
     }
 }

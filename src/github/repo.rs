@@ -70,6 +70,16 @@ impl<'a> Repo<'a> {
         self.send(rights, Method::GET, tail, None).await?.json()
     }
 
+    /// Reads the value at a JSON pointer into the answer of `/repos/OWNER/NAME` + `tail`.
+    pub(super) async fn get_at<T: DeserializeOwned>(
+        &self,
+        rights: Rights,
+        tail: &str,
+        pointer: &str,
+    ) -> Result<T, GithubError> {
+        self.send(rights, Method::GET, tail, None).await?.at(pointer)
+    }
+
     /// Posts to `/repos/OWNER/NAME` + `tail`.
     pub(super) async fn post(&self, rights: Rights, tail: &str, body: &Value) -> Result<Reply, GithubError> {
         self.send(rights, Method::POST, tail, Some(body)).await

@@ -82,12 +82,6 @@ struct PermissionWire {
     role_name: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct RulesetWire {
-    #[serde(default)]
-    current_user_can_bypass: Option<String>,
-}
-
 impl Repo<'_> {
     /// Returns the current access of `login`. Bots, strangers and accounts that do not exist have none.
     pub async fn access_of(&self, login: &str) -> Result<AccessLevel, GithubError> {
@@ -111,8 +105,10 @@ impl Repo<'_> {
     /// Returns `true` if the App may always bypass the rule. It may not bypass a ruleset that it cannot see.
     pub async fn may_bypass(&self, rule: &Rule) -> Result<bool, GithubError> {
         let Some(id) = rule.ruleset else { return Ok(false) };
-        match self.get::<RulesetWire>(Rights::Read, &format!("/rulesets/{id}")).await {
-            Ok(ruleset) => Ok(ruleset.current_user_can_bypass.as_deref() == Some("always")),
+        let tail = format!("/rulesets/{id}");
+        let bypass = self.get_at::<Option<String>>(Rights::Read, &tail, "/current_user_can_bypass");
+        match bypass.await {
+            Ok(bypass) => Ok(bypass.as_deref() == Some("always")),
             Err(GithubError::NotFound | GithubError::Forbidden { .. }) => Ok(false),
             Err(error) => Err(error),
         }

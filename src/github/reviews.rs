@@ -143,12 +143,6 @@ pub enum ReviewRequest {
 }
 
 #[derive(Deserialize)]
-struct RequestedReviewers {
-    #[serde(default)]
-    users: Vec<Actor>,
-}
-
-#[derive(Deserialize)]
 struct Pull {
     #[serde(default)]
     requested_reviewers: Vec<Actor>,
@@ -157,8 +151,8 @@ struct Pull {
 impl Repo<'_> {
     /// `true` if `person` was asked for a review and has not given it yet. Another request would not notify them.
     pub async fn is_review_requested(&self, number: PullNumber, person: &User) -> Result<bool, GithubError> {
-        let asked: RequestedReviewers = self.get(Rights::Read, &requested_reviewers(number)).await?;
-        Ok(includes(&asked.users, person))
+        let users: Option<Vec<Actor>> = self.get_at(Rights::Read, &requested_reviewers(number), "/users").await?;
+        Ok(includes(&users.unwrap_or_default(), person))
     }
 
     /// Asks `person` for a review of a pull request. GitHub's answer shows if that person cannot be asked.
