@@ -46,8 +46,8 @@ pub use process_role::ProcessRole;
 pub use repository::{INSTRUCTION_PATHS, RECORDS_FOLDER, RepositorySettings, SETTINGS_FILE};
 pub use repository_keys::json_schema;
 pub use repository_values::{
-    Checks, Commands, CommitsBy, Coverage, Depth, Inquiring, Network, Permission, PreLoop, Remarks,
-    RoleTimeouts, TestDemand,
+    Checks, Commands, CommitsBy, Coverage, Depth, Inquiring, Network, Permission, PreLoop, Remarks, RoleTimeouts,
+    TestDemand,
 };
 pub use role::{ByRole, Role};
 pub use server::{AppsFrom, LogFormat, ServerSettings};

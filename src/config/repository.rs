@@ -4,8 +4,7 @@ use crate::config::{
     budgets::Budget,
     repository_keys::KEYS,
     repository_values::{
-        Checks, Commands, CommitsBy, Coverage, Inquiring, Network, PreLoop, Remarks, RoleTimeouts,
-        TestDemand,
+        Checks, Commands, CommitsBy, Coverage, Inquiring, Network, PreLoop, Remarks, RoleTimeouts, TestDemand,
     },
     role::ByRole,
     shapes::{Offer, Reading},

@@ -151,7 +151,9 @@ struct Pull {
 impl Repo<'_> {
     /// `true` if `person` was asked for a review and has not given it yet. Another request would not notify them.
     pub async fn is_review_requested(&self, number: PullNumber, person: &User) -> Result<bool, GithubError> {
-        let users: Option<Vec<Actor>> = self.get_at(Rights::Read, &requested_reviewers(number), "/users").await?;
+        let users: Option<Vec<Actor>> = self
+            .get_at(Rights::Read, &requested_reviewers(number), "/users")
+            .await?;
         Ok(includes(&users.unwrap_or_default(), person))
     }
 

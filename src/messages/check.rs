@@ -176,7 +176,10 @@ pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
     };
     let held = held_ci(feature, gate);
     let (title, conclusion) = match &held {
-        Some(_) => ("Built: CI waits for a person".to_owned(), CheckConclusion::ActionRequired),
+        Some(_) => (
+            "Built: CI waits for a person".to_owned(),
+            CheckConclusion::ActionRequired,
+        ),
         None => (title, conclusion),
     };
     let kind = strictest(feature);

@@ -61,7 +61,10 @@ pub async fn happened(
     review: &Review,
     change: ReviewChange,
 ) -> Result<Done, EffectError> {
-    let author = review.author.as_ref().filter(|author| author.kind == AccountType::Person);
+    let author = review
+        .author
+        .as_ref()
+        .filter(|author| author.kind == AccountType::Person);
     let Some((feature, task)) = of_pull(context, pull).await? else {
         return Ok(Done::Nothing);
     };

@@ -5,10 +5,7 @@ use crate::{
         job::{Done, EffectError},
         perform::context::EffectContext,
     },
-    github::{
-        AnnotationLevel, CheckAction, CheckAnnotation, CheckOutput, CheckReport, GithubError,
-        MOST_ANNOTATIONS,
-    },
+    github::{AnnotationLevel, CheckAction, CheckAnnotation, CheckOutput, CheckReport, GithubError, MOST_ANNOTATIONS},
     messages,
     messages::{Annotation, CheckRun, button},
 };

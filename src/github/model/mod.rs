@@ -9,7 +9,7 @@ mod issues;
 mod pulls;
 mod repository;
 
-pub use actor::{Actor, AccountType};
+pub use actor::{AccountType, Actor};
 pub(super) use fields::{app_id, review_state, sha, text, time};
 pub use issues::{Comment, Conversation, Issue, OpenState};
 pub use pulls::{LineComment, Pull, PullHead, Review, ReviewState};

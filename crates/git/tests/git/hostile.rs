@@ -329,8 +329,7 @@ async fn what_may_not_be_pushed_is_found_and_can_be_kept() {
         .check(&prepared)
         .await
         .unwrap();
-    let protects =
-        |path: &str, pattern: &str| ForbiddenChange::file(path, Forbidden::Protected(pattern.to_owned()));
+    let protects = |path: &str, pattern: &str| ForbiddenChange::file(path, Forbidden::Protected(pattern.to_owned()));
     let holds = |path: &str, line, kind: SecretKind| ForbiddenChange {
         path: Some(path.into()),
         line: Some(line),
