@@ -174,7 +174,7 @@ pub(crate) fn started<T>(ended: Result<T, StartError>, program: &str) -> Result<
         StartError::NotFound(_) | StartError::NotExecutable(_) => never_ran(Failure::NoAgentProgram {
             program: program.to_owned(),
         }),
-        error @ (StartError::NoFolder(_) | StartError::Isolation(_) | StartError::Refused(_)) => {
+        error @ (StartError::NoFolder(_) | StartError::Isolation(_) | StartError::TooLong | StartError::Refused(_)) => {
             host("starting the program")(std::io::Error::other(error))
         }
     })

@@ -43,9 +43,11 @@ fn cause(cause: &IsolationCause) -> String {
         IsolationCause::UnboundSignals => {
             "a kernel, 6.12 or newer, that keeps programs from signalling other processes of this user".to_owned()
         }
-        IsolationCause::NoUsers => "CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETPCAP, CAP_SETUID, all \
+        IsolationCause::NoUsers => {
+            "CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETPCAP, CAP_SETUID, all \
                                     user ids: else, runs share root's user (docs/isolation.md)"
-            .to_owned(),
+                .to_owned()
+        }
         IsolationCause::NotBuilt { reason, obstacle: None } => reason.clone(),
         IsolationCause::NotBuilt {
             reason,

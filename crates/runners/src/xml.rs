@@ -221,9 +221,13 @@ mod tests {
             "</a>",
             "<a><![CDATA[",
         ] {
+            let refused = parts(text.as_bytes()).unwrap_err();
             assert!(
-                matches!(parts(text.as_bytes()), Err(NotXml::Malformed(_) | NotXml::Truncated)),
-                "{text}"
+                matches!(
+                    refused,
+                    NotXml::Malformed(_) | NotXml::Truncated | NotXml::SecondRoot | NotXml::TextOutside
+                ),
+                "{text}: {refused}"
             );
         }
     }

@@ -335,7 +335,12 @@ mod tests {
             (Level::L3, service, quiet, Some(CanaryAct::See)),
             (Level::L1, service, loud, None),
             (Level::L2, service, loud, Some(CanaryAct::Signal)),
-            (Level::L1, service, CanaryReport { read: true, ..quiet }, Some(CanaryAct::Read)),
+            (
+                Level::L1,
+                service,
+                CanaryReport { read: true, ..quiet },
+                Some(CanaryAct::Read),
+            ),
             (Level::L1, service, opened, None),
             (Level::L2, service, opened, Some(CanaryAct::SetMode)),
             (Level::L1, Users::OfEachRun, opened, Some(CanaryAct::SetMode)),

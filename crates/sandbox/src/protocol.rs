@@ -152,6 +152,17 @@ impl Said {
     }
 }
 
+/// Why a launcher could not isolate a program, beside the errors of the system.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotConfined {
+    #[error("the order could not be read: {0}")]
+    Unreadable(std::io::Error),
+    #[error("the thread that starts it ended")]
+    NoThread,
+    #[error("the sandbox could not be built")]
+    NotBuilt,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Report {
     /// There is no such program.

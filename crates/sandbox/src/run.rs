@@ -80,8 +80,7 @@ impl Sandbox {
         cancel: &CancellationToken,
     ) -> Result<Finished, StartError> {
         let started = Instant::now();
-        let frame = Order::frame(spec, live.said.is_some(), confinement)
-            .ok_or_else(|| StartError::Refused("the command is too long".to_owned()))?;
+        let frame = Order::frame(spec, live.said.is_some(), confinement).ok_or(StartError::TooLong)?;
         let mut running = self
             .launch(spec, live)
             .map_err(|error| StartError::Refused(error.to_string()))?;

@@ -324,7 +324,7 @@ fn always_seen(context: &GateContext) -> Option<&'static str> {
 fn not_started(error: StartError) -> Result<String, GateError> {
     match error {
         StartError::NotFound(program) => Ok(format!("program not found: {program}")),
-        StartError::NotExecutable(_) | StartError::Refused(_) => Ok(error.to_string()),
+        StartError::NotExecutable(_) | StartError::TooLong | StartError::Refused(_) => Ok(error.to_string()),
         StartError::NoFolder(_) | StartError::Isolation(_) => Err(host("starting a command")(io::Error::other(error))),
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     egress,
     launcher::{ending, files, find, open_numbers, priority_of_session, send_report, syscalls},
     process_table,
-    protocol::{Confinement, NetworkRoute, Order, Report},
+    protocol::{Confinement, NetworkRoute, NotConfined, Order, Report},
     run_user::RunUser,
 };
 use domain::isolation::Level;
@@ -42,7 +42,7 @@ pub(super) fn main(numbers: &[String]) -> ExitCode {
     let mut control = UnixStream::from(control);
     let report = match taken(numbers, &control) {
         Ok((order, input)) => start(&order, input, &mut control),
-        Err(error) => Report::NotConfined(format!("the order could not be read: {error}")),
+        Err(error) => Report::NotConfined(NotConfined::Unreadable(error).to_string()),
     };
     send_report(&mut control, &report);
     ExitCode::SUCCESS
@@ -146,7 +146,7 @@ fn beside(order: &Order, mut command: Command, control: &mut UnixStream) -> Resu
         command.spawn().map_err(Failed::Starting)
     });
     let starting = starting.map_err(|error| Failed::Confining(error.to_string()))?;
-    let lost = || Err(Failed::Confining("the thread that starts it ended".to_owned()));
+    let lost = || Err(Failed::Confining(NotConfined::NoThread.to_string()));
     starting.join().unwrap_or_else(|_| lost())
 }
 

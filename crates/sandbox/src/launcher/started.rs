@@ -3,7 +3,7 @@
 use crate::{
     launcher::{find, wall},
     process_table::Process,
-    protocol::{Order, Report},
+    protocol::{NotConfined, Order, Report},
     run_user::RunUser,
 };
 use domain::isolation::Level;
@@ -75,7 +75,7 @@ impl Started {
         let said = reports.iter().find(|report| **report != Report::Confined);
         match (said, reports.contains(&Report::Confined), level) {
             (Some(said), _, _) => said.clone(),
-            (None, false, _) => Report::NotConfined("the sandbox could not be built".to_owned()),
+            (None, false, _) => Report::NotConfined(NotConfined::NotBuilt.to_string()),
             (None, true, Level::L0 | Level::L1) => ended,
             // The inner launcher was killed, and with it everything inside the namespaces.
             (None, true, Level::L2 | Level::L3) => Report::Signalled(Signal::KILL.as_raw()),
