@@ -508,14 +508,17 @@ const JOINING: [&str; 44] = [
     "but", "only", "cannot", "can", "could", "may", "must", "does", "did", "do", "than", "nothing",
 ];
 
-/// The number of sentences that a file words: literals with five words in a row that people may read.
-fn sentences(source: &Source) -> usize {
+/// The sentences that a file words: literals with five words in a row that people may read.
+fn sentences(source: &Source) -> Vec<String> {
     if source.is_tests() || is_page(source) || WORDING.iter().any(|place| source.path.starts_with(place)) {
-        return 0;
+        return Vec::new();
     }
     let end = source.text.find("#[cfg(test)]").unwrap_or(source.text.len());
-    let literals = literals_for_people(&source.text[..end]);
-    literals.iter().filter(|literal| words_a_sentence(literal)).count()
+    let literals = literals_for_people(&source.text[..end]).into_iter();
+    let sentences = literals.filter(|literal| words_a_sentence(literal));
+    sentences
+        .map(|literal| format!("{}: make it a value that `messages` words: {literal}", source.file))
+        .collect()
 }
 
 fn words_a_sentence(literal: &str) -> bool {
@@ -609,10 +612,6 @@ fn literal(rest: &str, raw_end: Option<String>) -> &str {
     &rest[..end.unwrap_or(rest.len())]
 }
 
-/// The files that word sentences all the same, with their number, which only may fall. `UPDATE_SENTENCES=1` writes it
-/// anew after it fell.
-const KNOWN_SENTENCES: &str = "tests/data/sentences.txt";
-
 /// Files that import each other in a circle cannot be read one after the other: every circle that is too large. One may
 /// go through a `mod.rs` that re-exports its children, where these import from it.
 fn large_circles(sources: &[Source]) -> Vec<String> {
@@ -703,32 +702,12 @@ fn english_is_never_data() {
 
 #[test]
 fn sentences_are_worded_only_where_somebody_reads_them() {
-    let found = house().into_iter().map(|source| (sentences(&source), source.file));
-    let found = found.filter(|(count, _)| *count > 0).map(|(count, file)| (file, count));
-    let found: BTreeMap<String, usize> = found.collect();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(KNOWN_SENTENCES);
-    let text = fs::read_to_string(&path).unwrap_or_default();
-    let known = text.lines().filter_map(|line| line.split_once(' '));
-    let known: BTreeMap<&str, usize> = known.map(|(count, file)| (file, count.parse().unwrap())).collect();
-    let most = |file: &str| known.get(file).copied().unwrap_or(0);
-    let new = found.iter().filter(|(file, count)| **count > most(file));
-    let new: Vec<_> = new
-        .map(|(file, count)| format!("{file}: {count} sentences, {} known", most(file)))
-        .collect();
-    assert!(
-        new.is_empty(),
-        "make it a value that `messages` words:\n{}",
-        new.join("\n")
-    );
-    if std::env::var_os("UPDATE_SENTENCES").is_some() {
-        let lines = found.iter().map(|(file, count)| format!("{count} {file}\n"));
-        fs::write(&path, lines.collect::<String>()).unwrap();
-    }
+    holds(sentences);
 }
 
 #[test]
 fn a_sentence_is_found_in_whatever_form_it_is_written() {
-    let count = |code: &str| sentences(&Source::new("src/gates/checks.rs", code));
+    let count = |code: &str| sentences(&Source::new("src/gates/checks.rs", code)).len();
     for one in [
         "let what = format!(\"the test `{name}` is there and did not run\");",
         "a(\"the test is \\\n     there today\")",
@@ -757,7 +736,7 @@ fn a_sentence_is_found_in_whatever_form_it_is_written() {
     ] {
         assert_eq!(count(none), 0, "{none}");
     }
-    let counted = |file: &str, code: &str| sentences(&Source::new(file, code));
+    let counted = |file: &str, code: &str| sentences(&Source::new(file, code)).len();
     let sentence = "a(\"the test did not run\")";
     assert_eq!(counted("src/messages/facts.rs", sentence), 0);
     assert_eq!(counted("src/web/inquire.rs", sentence), 1);
