@@ -19,7 +19,7 @@ use crate::egress::{
 };
 use bytes::Bytes;
 use http::{
-    HeaderValue, Method, Request, Response, StatusCode, Uri,
+    HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri,
     header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE},
 };
 use http_body_util::BodyExt;
@@ -120,11 +120,7 @@ async fn forward(
     *outward.method_mut() = head.method;
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
     *outward.headers_mut() = headers::outward(&head.headers, (name, key));
-    match route.terms {
-        Terms::Any => {}
-        Terms::Priced { .. } => headers::keep_known_to_open_ai(outward.headers_mut(), name),
-        Terms::Messages { .. } => messages_api::keep_known(outward.headers_mut(), name),
-    }
+    keep_known(outward.headers_mut(), route);
     if let Some((name, value)) = &route.beside {
         outward.headers_mut().insert(name.clone(), value.clone());
     }
@@ -153,6 +149,16 @@ async fn forward(
         return Err(NoAnswer::Broken);
     }
     Ok(inward(answer, route, meter))
+}
+
+/// Takes out of the headers what is not known of the API.
+fn keep_known(headers: &mut HeaderMap, route: &ModelRoute) {
+    let (key, _) = &route.header;
+    match route.terms {
+        Terms::Any => {}
+        Terms::Priced { .. } => headers::keep_known_to_open_ai(headers, key),
+        Terms::Messages { .. } => messages_api::keep_known(headers, key),
+    }
 }
 
 /// Refuses a request that the policy does not allow.
