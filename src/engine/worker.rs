@@ -9,6 +9,7 @@ use crate::{
     store::{ClaimRequest, Claimed, Lane, LaneLimits, StoreError},
 };
 use domain::ids::Millis;
+use futures_util::FutureExt;
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
@@ -44,15 +45,19 @@ impl Engine {
         let mut wakeups = self.store.wakeups();
         while !stop.is_cancelled() {
             self.heartbeat.beat();
-            let now = self.now();
-            self.fill(&mut jobs, &agents).await;
-            let due = self.until_due(now).await;
+            let due = self.fill(&mut jobs, &agents).await;
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = wakeups.next() => {}
                 () = tokio::time::sleep(due) => {}
                 Some(ended) = jobs.next() => self.ended(ended).await,
             }
+            // The end of an effect wakes twice, by its commit and by its task: one look serves both.
+            tokio::task::yield_now().await;
+            while let Some(Some(ended)) = jobs.next().now_or_never() {
+                self.ended(ended).await;
+            }
+            wakeups.skip();
         }
         self.drain(jobs, agents).await;
         drop((upkeep, replays, sweeps));
@@ -83,35 +88,33 @@ impl Engine {
         }
     }
 
-    /// Returns the time until the next effect becomes due that was not due at `now`, at most 5 seconds.
-    async fn until_due(&self, now: Millis) -> Duration {
-        match self.store.next_due(now).await {
-            Ok(Some(due)) => {
-                let wait = due.0.saturating_sub(self.now().0).clamp(1, 5_000);
-                Duration::from_millis(u64::try_from(wait).unwrap_or(1))
-            }
-            Ok(None) => POLL,
-            Err(error) => {
-                tracing::warn!(%error, "the store could not be asked for work");
-                Duration::from_secs(1)
-            }
-        }
-    }
-
-    async fn fill(self: &Arc<Self>, jobs: &mut InFlight, agents: &CancellationToken) {
+    /// Begins all effects that may be claimed. Returns the time until the next one becomes due, at most 5 seconds.
+    async fn fill(self: &Arc<Self>, jobs: &mut InFlight, agents: &CancellationToken) -> Duration {
         loop {
-            match self.claim(jobs).await {
+            let now = self.now();
+            let ready = match self.store.ready(now).await {
+                Ok(ready) => ready,
+                Err(error) => {
+                    tracing::warn!(%error, "the store could not be asked for work");
+                    return Duration::from_secs(1);
+                }
+            };
+            match self.claim(jobs, &ready.lanes, now).await {
                 Ok(Some(claimed)) => {
                     let held = claimed.clone();
                     jobs.begin(&held, self.clone().hold(claimed, agents.clone()));
+                    continue;
                 }
-                Ok(None) => return,
-                Err(error) => {
-                    tracing::warn!(%error, "no work could be claimed");
-                    return;
-                }
+                Ok(None) => {}
+                Err(error) => tracing::warn!(%error, "no work could be claimed"),
             }
+            return ready.next_due.map_or(POLL, |due| self.until(due));
         }
+    }
+
+    fn until(&self, due: Millis) -> Duration {
+        let wait = due.0.saturating_sub(self.now().0).max(1);
+        Duration::from_millis(u64::try_from(wait).unwrap_or(1)).min(POLL)
     }
 
     /// `true` if this process leaves agents and Gates to others, since its disk is nearly full. A process that has the
@@ -120,7 +123,7 @@ impl Engine {
         self.store.is_shared() && self.full_disk().is_some()
     }
 
-    async fn claim(&self, jobs: &InFlight) -> Result<Option<Claimed>, StoreError> {
+    async fn claim(&self, jobs: &InFlight, ready: &[Lane], now: Millis) -> Result<Option<Claimed>, StoreError> {
         let (slots, limits) = (self.settings.slots, self.settings.concurrency);
         let lanes: Vec<LaneLimits> = [
             (Lane::Control, slots.control),
@@ -128,7 +131,7 @@ impl Engine {
             (Lane::Agent, slots.agent),
         ]
         .into_iter()
-        .filter(|(lane, slots)| jobs.busy(*lane) < *slots)
+        .filter(|(lane, slots)| ready.contains(lane) && jobs.busy(*lane) < *slots)
         .filter(|(lane, _)| *lane != Lane::Agent || !self.leaves_to_others())
         .map(|(lane, _)| LaneLimits {
             per_installation: limits.per_installation.filter(|_| lane == Lane::Agent),
@@ -141,7 +144,6 @@ impl Engine {
         if lanes.is_empty() {
             return Ok(None);
         }
-        let now = self.now();
         let request = ClaimRequest {
             worker: &self.settings.worker,
             lanes: &lanes,

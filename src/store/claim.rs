@@ -21,6 +21,11 @@ use domain::{
 pub(super) const LOCK: i64 = 0x6175_746f_0002;
 
 statements! {
+    // Each lane, whether something in it is due at $1, and when the next effect becomes due.
+    READY = "SELECT l.lane, (SELECT MIN(e.run_at) FROM effect e WHERE e.state = 'ready' AND e.run_at > $1) AS next, \
+             CAST(CASE WHEN EXISTS (SELECT 1 FROM effect e WHERE e.state = 'ready' AND e.lane = l.lane AND e.run_at <= $1) \
+             THEN 1 ELSE 0 END AS BIGINT) AS is_due \
+             FROM (SELECT 'control' AS lane UNION ALL SELECT 'forge' UNION ALL SELECT 'agent') l";
     // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server, $9 feature;
     // $10 the newest format that this program reads: what a newer one stored is left to it.
     // $8 repositories whose agents are left to another process, as `,1,2,`.
@@ -119,10 +124,34 @@ pub struct Claimed {
     pub effect: StoredEffect,
 }
 
+/// What a worker may try to claim. Most wake-ups find nothing, and this is found out without waiting for a writer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// The lanes with effects that are due. An older effect of the same subject or a limit may still hold them back.
+    pub lanes: Vec<Lane>,
+    /// The first time at which another effect becomes due.
+    pub next_due: Option<Millis>,
+}
+
 impl Store {
+    /// Returns what is due at `now`, and what comes next.
+    pub async fn ready(&self, now: Millis) -> Result<Ready, StoreError> {
+        let mut ready = Ready {
+            lanes: Vec::new(),
+            next_due: None,
+        };
+        for row in self.db.rows(READY, args![now.0]).await? {
+            ready.next_due = row.opt_int("next")?.map(Millis);
+            if row.int("is_due")? == 1 {
+                ready.lanes.push(row.parsed("lane")?);
+            }
+        }
+        Ok(ready)
+    }
+
     /// Claims the effect whose turn it is for the worker. Returns `None` if there is none.
     pub async fn claim(&self, request: &ClaimRequest<'_>) -> Result<Option<Claimed>, StoreError> {
-        let mut tx = self.db.write().await?;
+        let mut tx = self.db.write_unflushed().await?;
         tx.alone(LOCK).await?;
         let others: String = request.others.iter().map(|repo| format!(",{repo},")).collect();
         for limits in request.lanes {

@@ -109,8 +109,9 @@ impl Store {
 
     pub async fn finish_delivery(&self, app: AppId, id: &str, outcome: &str) -> Result<(), StoreError> {
         let outcome = explained(outcome);
-        self.db.run(CONCLUDE, args![stored(app.0)?, id, &outcome]).await?;
-        Ok(())
+        let mut tx = self.db.write_unflushed().await?;
+        tx.run(CONCLUDE, args![stored(app.0)?, id, &outcome]).await?;
+        tx.commit().await
     }
 
     /// Deletes the bodies of deliveries older than `before`; the rows stay. Returns how many bodies were deleted.

@@ -93,7 +93,7 @@ impl Store {
 
     /// Extends the lease to `lease_until`.
     pub async fn renew(&self, hold: &Hold, lease_until: Millis) -> Result<Lease, StoreError> {
-        let mut tx = self.db.write().await?;
+        let mut tx = self.db.write_unflushed().await?;
         let arguments = args![&hold.effect, &hold.worker, hold.fence, lease_until.0];
         let row = tx.row(RENEW, arguments).await?;
         tx.commit().await?;
@@ -135,7 +135,7 @@ impl Store {
 
     /// Ends the effect if no event follows from it. If one does, [`Commit`](crate::store::Commit) ends it.
     pub async fn finish(&self, hold: &Hold, outcome: &Outcome) -> Result<Fenced, StoreError> {
-        let mut tx = self.db.write().await?;
+        let mut tx = self.db.write_unflushed().await?;
         let fenced = end(&mut tx, hold, outcome).await?;
         self.db.publish(tx).await?;
         Ok(fenced)

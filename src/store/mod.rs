@@ -46,7 +46,7 @@ mod url;
 mod wake;
 
 pub use cancel::CancelRule;
-pub use claim::{ClaimRequest, Claimed, LaneLimits};
+pub use claim::{ClaimRequest, Claimed, LaneLimits, Ready};
 pub use commit::{Commit, Committed};
 pub use counters::LEASES_LOST;
 pub use delivery::{Accepted, NewDelivery, Source, StoredDelivery};

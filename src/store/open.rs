@@ -44,6 +44,10 @@ impl Default for OpenOptions {
 /// The largest write-ahead log that stays on disk between checkpoints, in bytes.
 const WAL_KEPT: &str = "67108864";
 
+/// The pages of the write-ahead log after which a commit moves them into the database. With SQLite's own 1,000 this happens
+/// every 40 deliveries, each time with two flushes; a kept log of this many is read in a tenth of a second at start.
+const WAL_PAGES: &str = "8000";
+
 /// How long the extra connection may take that only finds out what is wrong.
 const LAST_TRY: Duration = Duration::from_secs(2);
 
@@ -188,6 +192,7 @@ async fn open_sqlite(path: &Path, options: &OpenOptions) -> Result<Pools, OpenEr
         .auto_vacuum(SqliteAutoVacuum::Incremental)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
+        .pragma("wal_autocheckpoint", WAL_PAGES)
         .pragma("journal_size_limit", WAL_KEPT);
     // After a full disk or a failed write, SQLite ends the transaction by itself. The ROLLBACK that follows fails, and
     // sqlx believes for ever that the connection is in that transaction. Such a connection is closed and another one

@@ -149,6 +149,12 @@ pub(super) struct Db {
 /// timeout.
 const BUSY_TRIES: u32 = 4;
 
+/// How SQLite begins a transaction that its commit flushes.
+const BEGIN_FLUSHED: &str = "PRAGMA synchronous = FULL; BEGIN IMMEDIATE";
+
+/// How SQLite begins a transaction that the next flushed commit flushes with its own.
+const BEGIN_UNFLUSHED: &str = "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE";
+
 /// Begins a transaction in a task of its own, so that it is never given up halfway. sqlx forgets a transaction whose caller
 /// stops waiting for the answer to BEGIN, and whoever gets the connection next goes on in it.
 async fn begun(begin: impl Future<Output = Result<Tx, sqlx::Error>> + Send + 'static) -> Result<Tx, sqlx::Error> {
@@ -168,13 +174,25 @@ impl Db {
         Self { pools, wake, lock }
     }
 
-    /// Begins a transaction that writes.
+    /// Begins a transaction that writes, and that survives a power cut once it is committed.
     pub(super) async fn write(&self) -> Result<Tx, StoreError> {
+        self.begin(BEGIN_FLUSHED).await
+    }
+
+    /// Begins a transaction that a power cut may undo as long as no later one is flushed: for claims, leases and ends
+    /// that nothing follows from, since what they undo is done again. A delivery then waits for no flush but its own.
+    /// Only SQLite skips the flush: there the power cut ends the worker too. A server could lose a claim while its
+    /// worker lives.
+    pub(super) async fn write_unflushed(&self) -> Result<Tx, StoreError> {
+        self.begin(BEGIN_UNFLUSHED).await
+    }
+
+    async fn begin(&self, sqlite: &'static str) -> Result<Tx, StoreError> {
         let mut tries = 1;
         loop {
             let begun = match self.pools.clone() {
                 Pools::Sqlite { write, .. } => {
-                    begun(async move { write.begin_with("BEGIN IMMEDIATE").await.map(Tx::Sqlite) }).await
+                    begun(async move { write.begin_with(sqlite).await.map(Tx::Sqlite) }).await
                 }
                 Pools::Postgres(pool) => begun(async move { pool.begin().await.map(Tx::Postgres) }).await,
             };

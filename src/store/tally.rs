@@ -1,4 +1,4 @@
-//! Counts the work that is left and finds when the next effect is due, so that callers know whether the system is idle.
+//! Counts the work that is left, so that callers know whether the system is idle.
 
 use crate::store::{
     error::StoreError,
@@ -30,7 +30,6 @@ statements! {
              FROM effect e WHERE e.state IN ('ready', 'running') AND NOT (e.state = 'ready' AND e.waits = 1 \
              AND EXISTS (SELECT 1 FROM feature f WHERE f.id = e.feature_id AND f.held = 1)) GROUP BY e.lane ORDER BY e.lane";
     FAILED = "SELECT COUNT(*) AS failed FROM effect WHERE state = 'failed'";
-    NEXT_DUE = "SELECT MIN(run_at) AS next FROM effect WHERE state = 'ready' AND run_at > $1";
 }
 
 /// The number of unfinished effects. Those that wait because their Feature is held do not count.
@@ -90,13 +89,6 @@ impl Store {
         let feature = feature.map(ToString::to_string).unwrap_or_default();
         let row = self.db.row(BUSY, args![feature.as_str()]).await?;
         Ok(row.map(|row| row.count("busy")).transpose()?.unwrap_or(0) > 0)
-    }
-
-    /// Returns the first time after `now` at which a waiting effect becomes due.
-    pub async fn next_due(&self, now: Millis) -> Result<Option<Millis>, StoreError> {
-        let row = self.db.row(NEXT_DUE, args![now.0]).await?;
-        let next = row.map(|row| row.opt_int("next")).transpose()?;
-        Ok(next.flatten().map(Millis))
     }
 }
 

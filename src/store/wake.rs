@@ -24,6 +24,11 @@ impl Wakeups {
             std::future::pending::<()>().await;
         }
     }
+
+    /// Marks all changes up to now as seen.
+    pub fn skip(&mut self) {
+        self.0.mark_unchanged();
+    }
 }
 
 impl Store {

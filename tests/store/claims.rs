@@ -3,7 +3,7 @@
 use crate::contract::{Database, Held, LATER, LEASE, NOW, cancel, claim, claim_at, claimed_id, effect, feature, key};
 use autobuild::store::{
     ClaimRequest, Commit, Committed, EffectState, FeatureRow, Fenced, Lane, LaneLimits, Lease, NewEffect, NewEvent,
-    Ordered, Outcome, Store, Tally,
+    Ordered, Outcome, Ready, Store, Tally,
 };
 use domain::ids::{Millis, RepoId};
 
@@ -228,7 +228,7 @@ async fn the_free_stand_outside_the_order_of_others(db: Database) {
 
 async fn the_tally_tells_what_is_due_waiting_and_running(db: Database) {
     let store = db.open().await;
-    assert_eq!(store.next_due(NOW).await.unwrap(), None);
+    assert_eq!(store.ready(NOW).await.unwrap().next_due, None);
     let later = NewEffect {
         run_at: LATER,
         ..effect("later", Lane::Control, "x")
@@ -253,8 +253,13 @@ async fn the_tally_tells_what_is_due_waiting_and_running(db: Database) {
     let feature = crate::contract::key(1, 1);
     assert_eq!(store.tally(Some(&feature), NOW).await.unwrap(), of(1, 1, 1));
     assert_eq!(store.tally(Some(&feature), LATER).await.unwrap(), of(2, 0, 1));
-    assert_eq!(store.next_due(NOW).await.unwrap(), Some(LATER));
-    assert_eq!(store.next_due(LATER).await.unwrap(), None);
+    let ready = |lanes: &[Lane], next_due| Ready {
+        lanes: lanes.to_vec(),
+        next_due,
+    };
+    let now = [Lane::Control, Lane::Forge];
+    assert_eq!(store.ready(NOW).await.unwrap(), ready(&now, Some(LATER)));
+    assert_eq!(store.ready(LATER).await.unwrap(), ready(&now, None));
 }
 
 async fn every_change_wakes_those_who_wait(db: Database) {

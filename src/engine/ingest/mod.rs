@@ -95,9 +95,7 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, EffectErr
             return Err(EffectError::unreadable(error.to_string()));
         }
     };
-    let done = understand(engine, inbound, delivery.received_at, id).await?;
-    store.finish_delivery(app, id, "done").await?;
-    Ok(done)
+    understand(engine, inbound, delivery.received_at, id).await
 }
 
 /// Applies what a delivery says. `since` is the time at which it came.
