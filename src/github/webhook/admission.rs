@@ -81,15 +81,19 @@ pub fn admit(event: &str, body: &[u8], own: &OwnApps) -> Result<Admission, Webho
 
 fn summary(event: &str, inbound: &Inbound) -> Summary {
     let origin = inbound.origin();
-    let issue = if let Inbound::Issue { issue, .. } | Inbound::CommentCreated { issue, .. } = inbound {
-        Some(issue.number)
-    } else if let Inbound::Pull { pull, .. } | Inbound::Review { pull, .. } = inbound {
-        let issue = FeatureKey::issue_of_branch(&pull.head.branch);
-        Some(issue.unwrap_or(IssueNumber(pull.number.0)))
-    } else if let Inbound::Push { push, .. } = inbound {
-        FeatureKey::issue_of_branch(&push.branch)
-    } else {
-        None
+    let issue = match inbound {
+        Inbound::Issue { issue, .. } | Inbound::CommentCreated { issue, .. } => Some(issue.number),
+        Inbound::Pull { pull, .. } | Inbound::Review { pull, .. } => {
+            let issue = FeatureKey::issue_of_branch(&pull.head.branch);
+            Some(issue.unwrap_or(IssueNumber(pull.number.0)))
+        }
+        Inbound::Push { push, .. } => FeatureKey::issue_of_branch(&push.branch),
+        Inbound::CheckAction { .. }
+        | Inbound::Rerun { .. }
+        | Inbound::Repository { .. }
+        | Inbound::Installation { .. }
+        | Inbound::Ping
+        | Inbound::Ignored => None,
     };
     let of_account = if let Inbound::Installation {
         installation, sender, ..
@@ -123,16 +127,19 @@ fn is_own(inbound: &Inbound, own: &OwnApps) -> bool {
 /// Every event that is parsed is acted on, but for these that arrive too often to be kept all.
 fn is_needed(inbound: &Inbound) -> bool {
     let is_ours = |branch: &str| branch.starts_with(OUR_BRANCHES);
-    if let Inbound::CommentCreated { comment, .. } = inbound {
-        return may_hold_command(&comment.body);
+    match inbound {
+        Inbound::CommentCreated { comment, .. } => may_hold_command(&comment.body),
+        Inbound::Pull { origin, pull, .. } | Inbound::Review { origin, pull, .. } => {
+            pull.is_from(origin.repo.id) && is_ours(&pull.head.branch)
+        }
+        Inbound::Push { origin, push } => is_ours(&push.branch) || push.branch == origin.repo.default_branch,
+        Inbound::Issue { .. }
+        | Inbound::CheckAction { .. }
+        | Inbound::Rerun { .. }
+        | Inbound::Repository { .. }
+        | Inbound::Installation { .. } => true,
+        Inbound::Ping | Inbound::Ignored => false,
     }
-    if let Inbound::Pull { origin, pull, .. } | Inbound::Review { origin, pull, .. } = inbound {
-        return pull.is_from(origin.repo.id) && is_ours(&pull.head.branch);
-    }
-    if let Inbound::Push { origin, push } = inbound {
-        return is_ours(&push.branch) || push.branch == origin.repo.default_branch;
-    }
-    !matches!(inbound, Inbound::Ping | Inbound::Ignored)
 }
 
 /// `true` if the text may contain a command. This is a cheap filter, not the command parser.

@@ -108,6 +108,21 @@ impl Gate {
             Self::Ci => "CI".to_owned(),
         }
     }
+
+    /// Returns `true` if its finding names tests, each of which a person may waive for itself.
+    pub(crate) fn names_tests(self) -> bool {
+        match self {
+            Self::BaseTests => true,
+            Self::RedBeforeGreen
+            | Self::Coverage
+            | Self::Integrity
+            | Self::Experiments
+            | Self::Check(_)
+            | Self::Smoke
+            | Self::Probe(_)
+            | Self::Ci => false,
+        }
+    }
 }
 
 impl fmt::Display for Gate {

@@ -119,21 +119,12 @@ fn open_questions(turn: &Turn) -> Vec<WaivedFact> {
 
 /// Returns the failing tests that nothing excuses, if the Gate runs the tests and names them.
 fn failing_tests(gates: &GateReport, open: &OpenGate<'_>) -> Vec<String> {
-    match open.unmet.part {
-        Part::SetUp | Part::Tests | Part::Gate(Gate::BaseTests) => {
-            open.finding.map_or_else(Vec::new, |finding| gates.held_names(finding))
-        }
-        Part::Gate(
-            Gate::RedBeforeGreen
-            | Gate::Coverage
-            | Gate::Integrity
-            | Gate::Experiments
-            | Gate::Check(_)
-            | Gate::Smoke
-            | Gate::Probe(_)
-            | Gate::Ci,
-        ) => Vec::new(),
-    }
+    let names_tests = match open.unmet.part {
+        Part::SetUp | Part::Tests => true,
+        Part::Gate(gate) => gate.names_tests(),
+    };
+    let finding = open.finding.filter(|_| names_tests);
+    finding.map_or_else(Vec::new, |finding| gates.held_names(finding))
 }
 
 fn findings(open: OpenGate<'_>) -> Vec<WaivedFact> {
