@@ -57,7 +57,7 @@ async fn set_up_prepares_what_the_tests_find() {
     assert_eq!(baseline.setup, Some(Evidence::Passed(command_left(setup, 0, ""))));
     assert_eq!(
         baseline.tests,
-        Evidence::Passed(command_left(test, 0, "ready\nx\ntrue"))
+        Evidence::Passed(command_left(test, 0, "ready\nx\ntruebuilder"))
     );
 }
 
