@@ -115,7 +115,7 @@ async fn an_agent_gets_its_prompt_its_variables_and_a_home_of_its_own() {
         .unwrap();
     assert_eq!(
         answered.answer,
-        json!({"prompt": "please", "who": "player TASK-003 2", "title": "the schema", "user": ""})
+        json!({"prompt": "please", "who": "player TASK-003 2", "title": "the schema", "user": "builder"})
     );
     assert_eq!(answered.record.runs, 1);
     assert!(stage.dir.path().join("checkout/made.txt").is_file());
