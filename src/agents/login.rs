@@ -5,7 +5,7 @@
 use crate::{agents::access::Provider, config::safe_address};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{blocked::LoginLack, ids::Millis};
-use http::{HeaderName, HeaderValue, header::AUTHORIZATION};
+use http::{HeaderMap, HeaderName, HeaderValue, header::AUTHORIZATION};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::{
@@ -51,8 +51,8 @@ pub struct PersonLogin {
 pub(crate) struct Account {
     /// The header that carries the key or token, and its whole value.
     pub(crate) header: (HeaderName, SecretString),
-    /// A header that goes with it.
-    pub(crate) beside: Option<(HeaderName, HeaderValue)>,
+    /// The headers that go with it.
+    pub(crate) beside: HeaderMap,
     /// The API's address, if it is not the provider's usual one.
     pub(crate) upstream: Option<Url>,
     /// The variable in which the program looks for such an account. It gets a placeholder.
@@ -167,7 +167,7 @@ impl PersonLogin {
         let id = text(&login, &["tokens", "account_id"]).and_then(|id| HeaderValue::try_from(id).ok());
         let id = id.ok_or(LoginLack::NotLendable)?;
         Ok(Account {
-            beside: Some((HeaderName::from_static("chatgpt-account-id"), id)),
+            beside: HeaderMap::from_iter([(HeaderName::from_static("chatgpt-account-id"), id)]),
             upstream: Url::parse(CHATGPT).ok(),
             ..Account::bearer(&self.unless_over(token, ends)?, "OPENAI_API_KEY")
         })
@@ -189,7 +189,7 @@ impl Account {
     pub(crate) fn key(key: &str) -> Self {
         Self {
             header: (HeaderName::from_static("x-api-key"), key.into()),
-            beside: None,
+            beside: HeaderMap::new(),
             upstream: None,
             variable: "ANTHROPIC_API_KEY",
         }
@@ -198,7 +198,7 @@ impl Account {
     pub(crate) fn bearer(token: &str, variable: &'static str) -> Self {
         Self {
             header: (AUTHORIZATION, format!("Bearer {token}").into()),
-            beside: None,
+            beside: HeaderMap::new(),
             upstream: None,
             variable,
         }
@@ -253,9 +253,8 @@ mod tests {
         let login = PersonLogin::new(given.chain([home]), || Millis(NOW));
         login.account(provider).map(|account| {
             let address = account.upstream.map_or_else(String::new, |url| format!(" {url}"));
-            let beside = account
-                .beside
-                .map_or_else(String::new, |(name, id)| format!(" {name}={id:?}"));
+            let beside = account.beside.iter().map(|(name, id)| format!(" {name}={id:?}"));
+            let beside: String = beside.collect();
             format!(
                 "{} in {}{address}{beside}",
                 account.header.1.expose_secret(),

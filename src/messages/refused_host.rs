@@ -71,8 +71,8 @@ pub fn refused_host(refused: &RefusedHost) -> String {
 fn closed_registry(refused: &RefusedHost) -> String {
     let host = refused.host.parse().ok();
     let used = host
-        .and_then(|host| registries::of_host(&host))
-        .map_or("it", |(ecosystem, _)| ecosystem.name);
+        .and_then(|host| registries::ecosystem_of(&host))
+        .map_or("it", |ecosystem| ecosystem.name);
     format!(
         "{} is a package registry, which only set-up reads, and only if the default branch uses {used}. If a task needs it, \
          list the host in `network.allow` of `.github/autobuild.yml` on the default branch",

@@ -63,7 +63,7 @@ async fn two_lengths_of_one_request_never_make_two_requests() {
         name: "main".to_owned(),
         upstream: format!("http://{api}").parse().unwrap(),
         header: (http::HeaderName::from_static("x-api-key"), "key".into()),
-        beside: None,
+        beside: http::HeaderMap::new(),
         paths: vec!["/v1".to_owned()],
         terms: sandbox::egress::Terms::Any,
     });
@@ -227,7 +227,7 @@ async fn a_token_is_not_guessed_by_its_parts() {
         name: "main".to_owned(),
         upstream: format!("http://{}", echo().await).parse().unwrap(),
         header: (http::HeaderName::from_static("x-api-key"), "key".into()),
-        beside: None,
+        beside: http::HeaderMap::new(),
         paths: vec!["/v1".to_owned()],
         terms: sandbox::egress::Terms::Any,
     });

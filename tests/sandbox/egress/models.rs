@@ -21,7 +21,7 @@ fn route(upstream: &str) -> Rules {
             name: "main".to_owned(),
             upstream: upstream.parse().unwrap(),
             header: (HeaderName::from_static("x-api-key"), KEY.into()),
-            beside: None,
+            beside: http::HeaderMap::new(),
             paths: ["/v1/messages", "/v1/messages/count_tokens"]
                 .map(str::to_owned)
                 .to_vec(),

@@ -224,15 +224,14 @@ impl Registry {
     }
 }
 
-/// Returns the ecosystem and the registry that a host belongs to; `None` if it is no public registry.
-pub fn of_host(host: &HostName) -> Option<(&'static Ecosystem, &'static Registry)> {
-    ECOSYSTEMS.iter().find_map(|ecosystem| {
-        let registry = ecosystem
-            .registries
-            .iter()
-            .find(|registry| registry.host == host.as_str())?;
-        Some((ecosystem, registry))
-    })
+/// Returns the ecosystem that a host serves; `None` if it is no public registry.
+pub fn ecosystem_of(host: &HostName) -> Option<&'static Ecosystem> {
+    ECOSYSTEMS.iter().find(|ecosystem| ecosystem.registry_at(host).is_some())
+}
+
+/// Returns the registry at a host; `None` if it is no public registry.
+pub fn of_host(host: &HostName) -> Option<&'static Registry> {
+    ECOSYSTEMS.iter().find_map(|ecosystem| ecosystem.registry_at(host))
 }
 
 /// Returns the host of the proxy that serves Go's modules.
@@ -252,6 +251,10 @@ pub fn names_go_modules(path: &str) -> bool {
 const VENDORED: [&str; 4] = ["node_modules", "vendor", "third_party", ".venv"];
 
 impl Ecosystem {
+    fn registry_at(&self, host: &HostName) -> Option<&'static Registry> {
+        self.registries.iter().find(|registry| registry.host == host.as_str())
+    }
+
     /// Returns the hosts of its registries.
     pub fn hosts(&self) -> Vec<HostRule> {
         self.registries
@@ -342,7 +345,7 @@ mod tests {
 
     fn check(address: &str) -> Result<(), NotARead> {
         let (host, target) = address.split_at(address.find('/').unwrap());
-        let (_, registry) = of_host(&host.parse().unwrap()).unwrap();
+        let registry = of_host(&host.parse().unwrap()).unwrap();
         registry.check(
             target,
             ServedBy::Registry,
@@ -422,7 +425,7 @@ mod tests {
         ] {
             assert_eq!(check(address), Err(NotARead::Path), "{address}");
         }
-        let (_, registry) = of_host(&"index.crates.io".parse().unwrap()).unwrap();
+        let registry = of_host(&"index.crates.io".parse().unwrap()).unwrap();
         let modules = GoModules::default();
         let of_mirror = |target: &str| registry.check(target, ServedBy::Mirror, &modules);
         assert_eq!(of_mirror("/api/cargo/v1/crates/serde/1.0.228/download"), Ok(()));

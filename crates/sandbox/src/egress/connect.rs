@@ -147,7 +147,7 @@ async fn lead(inside: TokioIo<Upgraded>, to: Destination, shared: &Arc<Shared>) 
         Ok(inside) => inside,
         Err(fault) => return drop(shared.refuse(host.as_str(), Refusal::Hello(fault))),
     };
-    if let Some((_, registry)) = registries::of_host(&host) {
+    if let Some(registry) = registries::of_host(&host) {
         let visit = RegistryVisit::new((host, registry), upstream, Arc::clone(shared));
         return visit.serve(inside).await;
     }

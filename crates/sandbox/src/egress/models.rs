@@ -121,9 +121,7 @@ async fn forward(
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
     *outward.headers_mut() = headers::outward(&head.headers, (name, key));
     keep_known(outward.headers_mut(), route);
-    if let Some((name, value)) = &route.beside {
-        outward.headers_mut().insert(name.clone(), value.clone());
-    }
+    outward.headers_mut().extend(route.beside.clone());
     // A compressed answer could not be read on its way.
     let plain = HeaderValue::from_static("identity");
     outward.headers_mut().insert(ACCEPT_ENCODING, plain);
@@ -309,7 +307,7 @@ mod tests {
             name: "main".to_owned(),
             upstream: upstream.parse().unwrap(),
             header: (http::header::AUTHORIZATION, "Bearer key".into()),
-            beside: None,
+            beside: http::HeaderMap::new(),
             paths: Vec::new(),
             terms: Terms::Any,
         };

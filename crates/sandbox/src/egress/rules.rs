@@ -6,7 +6,7 @@ use domain::{
     registries,
     registries::GoModules,
 };
-use http::{HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName};
 use secrecy::SecretString;
 use std::{
     collections::BTreeMap,
@@ -84,8 +84,8 @@ pub struct ModelRoute {
     pub upstream: Url,
     /// The header for the key, and the header's whole value.
     pub header: (HeaderName, SecretString),
-    /// A header that every request carries besides, such as the number of the account.
-    pub beside: Option<(HeaderName, HeaderValue)>,
+    /// The headers that every request carries besides, such as the number of the account.
+    pub beside: HeaderMap,
     /// The allowed paths. One that ends with a slash includes everything below it.
     pub paths: Vec<String>,
     /// The terms that a request must meet.
@@ -188,7 +188,7 @@ mod tests {
             name: name.to_owned(),
             upstream: upstream.parse().unwrap(),
             header: (http::HeaderName::from_static("x-api-key"), "key".into()),
-            beside: None,
+            beside: http::HeaderMap::new(),
             paths: Vec::new(),
             terms: super::Terms::Any,
         };
