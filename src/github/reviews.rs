@@ -1,5 +1,7 @@
 //! Reviews of pull requests.
 
+pub use domain::problem::InlineComment;
+
 use super::{
     error::{GithubError, contains},
     model::{Actor, LineComment, Review},
@@ -29,14 +31,6 @@ impl ReviewEvent {
             Self::Comment => "COMMENT",
         }
     }
-}
-
-/// A comment on a line that the diff shows, on its right side.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InlineComment {
-    pub path: String,
-    pub line: u32,
-    pub body: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

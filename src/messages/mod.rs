@@ -96,7 +96,7 @@ pub use reasons::{answer_is_in_the_log, machine_note, no_merge_method, not_serve
 pub use refusal::{lacks_criteria, no_usable_criteria};
 pub use refused_host::refused_host;
 pub use reply::{about_command, reply, reply_in_terminal};
-pub use review::{Inline, Review, ReviewedDiff, fold_inline, review};
+pub use review::{Review, ReviewedDiff, fold_inline, review};
 pub use rules::about as about_rule;
 pub use task_pull::{PullText, closed_pull, dismissal, task_pull, waived_of};
 pub use text::clean::clean;

@@ -17,6 +17,7 @@ use domain::{
     feature::Feature,
     ids::TurnNumber,
     plan::{Check, Criterion},
+    problem::InlineComment,
     recurring,
     task::{Task, Turn, Work},
 };
@@ -28,17 +29,7 @@ pub struct Review {
     pub outcome: Outcome,
     pub body: String,
     /// Comments on lines of the diff.
-    pub inline: Vec<Inline>,
-}
-
-/// A comment on one line of the new version of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inline {
-    pub path: String,
-    /// The line, from 1.
-    pub line: u32,
-    /// The comment's text.
-    pub body: String,
+    pub inline: Vec<InlineComment>,
 }
 
 /// The facts on the change that a review needs.
@@ -266,13 +257,13 @@ const FOLDED: usize = 1_200;
 
 /// Splits the items into comments on lines that the diff shows, highest severity first, and items that stay in the
 /// body.
-pub(super) fn split<'a>(items: &'a [Issue], in_diff: &dyn Fn(&str, u32) -> bool) -> (Vec<Inline>, Vec<&'a Issue>) {
+pub(super) fn split<'a>(items: &'a [Issue], in_diff: &dyn Fn(&str, u32) -> bool) -> (Vec<InlineComment>, Vec<&'a Issue>) {
     let mut inline = Vec::new();
     let mut rest = Vec::new();
     for item in items {
         match (&item.file, item.line) {
             (Some(path), Some(line)) if inline.len() < MOST && in_diff(path, line) => {
-                let comment = Inline {
+                let comment = InlineComment {
                     path: path.clone(),
                     line,
                     body: body(item),
@@ -308,7 +299,7 @@ pub fn fold_inline(review: &Review) -> String {
         return review.body.clone();
     }
     let room = MAX_CHARS.saturating_sub(review.body.chars().count());
-    let entry = |inline: &Inline| {
+    let entry = |inline: &InlineComment| {
         format!(
             "{}, line {}:\n\n{}",
             untrusted::code(&inline.path, 200),

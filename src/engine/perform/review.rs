@@ -5,7 +5,7 @@ use crate::{
         job::{Done, EffectError},
         perform::{coach::fork_point, context::EffectContext, post, post::Post, say::comment_once},
     },
-    github::{InlineComment, ReviewEvent, model::ReviewState},
+    github::{ReviewEvent, model::ReviewState},
     messages,
     messages::{Links, ReviewedDiff},
 };
@@ -72,18 +72,9 @@ async fn post_turn(
         Outcome::Approve => ReviewEvent::Approve,
         Outcome::Feedback => ReviewEvent::RequestChanges,
     };
-    let inline: Vec<InlineComment> = review
-        .inline
-        .iter()
-        .map(|item| InlineComment {
-            path: item.path.clone(),
-            line: item.line,
-            body: item.body.clone(),
-        })
-        .collect();
     let folded = messages::fold_inline(&review);
     let what = Saying::Review;
-    let (body, inline, folded) = (review.body.as_str(), inline.as_slice(), folded.as_str());
+    let (body, inline, folded) = (review.body.as_str(), review.inline.as_slice(), folded.as_str());
     let post = Post {
         what,
         task: task.id,
