@@ -257,7 +257,10 @@ const FOLDED: usize = 1_200;
 
 /// Splits the items into comments on lines that the diff shows, highest severity first, and items that stay in the
 /// body.
-pub(super) fn split<'a>(items: &'a [Issue], in_diff: &dyn Fn(&str, u32) -> bool) -> (Vec<InlineComment>, Vec<&'a Issue>) {
+pub(super) fn split<'a>(
+    items: &'a [Issue],
+    in_diff: &dyn Fn(&str, u32) -> bool,
+) -> (Vec<InlineComment>, Vec<&'a Issue>) {
     let mut inline = Vec::new();
     let mut rest = Vec::new();
     for item in items {

@@ -20,6 +20,7 @@ use crate::{
 use domain::{
     blocked::{BlockReason, Failure},
     check_boxes::{CheckBox, check_boxes},
+    chosen_commands::ChosenCommands,
     design::{DesignRequest, PreLoop, are_enough, one_task as one_task_of},
     exposure::Exposure,
     feature::{
@@ -82,8 +83,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
             inquiries,
         }) => {
             let checked = named(context, *checked);
-            let commands = messages::chosen_commands(&chosen.why);
-            let mut planned = planned((checked, pre_loop), (read, level), &branch, &paths, commands);
+            let mut planned = planned((checked, pre_loop), (read, level), &branch, &paths, &chosen.why);
             let policy = planned.rules.ci;
             planned.exposure = context.engine.exposure(&context.key(), &branch, policy).await?;
             planned.notes.extend(messages::own_defaults(&inquiries));
@@ -150,7 +150,7 @@ fn planned(
     (read, level): (Settings, Level),
     branch: &DefaultBranch,
     paths: &BTreeSet<String>,
-    commands: String,
+    commands: &ChosenCommands,
 ) -> Planned {
     let mut notes: Vec<String> = checked.notes.iter().map(ToString::to_string).collect();
     notes.extend(read.excess.iter().map(messages::excess));
@@ -161,7 +161,7 @@ fn planned(
         hash: plan_hash(&checked.plan),
         plan: checked.plan,
         notes,
-        commands,
+        commands: messages::chosen_commands(commands),
         base: branch.head.clone(),
         rules: rules(&read.settings, level),
         settings: serde_json::to_value(&read.settings).unwrap_or_default(),

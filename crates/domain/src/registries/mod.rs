@@ -226,7 +226,9 @@ impl Registry {
 
 /// Returns the ecosystem that a host serves; `None` if it is no public registry.
 pub fn ecosystem_of(host: &HostName) -> Option<&'static Ecosystem> {
-    ECOSYSTEMS.iter().find(|ecosystem| ecosystem.registry_at(host).is_some())
+    ECOSYSTEMS
+        .iter()
+        .find(|ecosystem| ecosystem.registry_at(host).is_some())
 }
 
 /// Returns the registry at a host; `None` if it is no public registry.
