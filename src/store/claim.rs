@@ -5,7 +5,7 @@ use crate::store::{
     counters, effect,
     effect::StoredEffect,
     error::StoreError,
-    feature::FORMAT,
+    feature,
     hold::Hold,
     run,
     sql::{Pools, args, statements},
@@ -27,7 +27,7 @@ statements! {
              THEN 1 ELSE 0 END AS BIGINT) AS is_due \
              FROM (SELECT 'control' AS lane UNION ALL SELECT 'forge' UNION ALL SELECT 'agent') l";
     // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server, $9 feature;
-    // $10 the newest format that this program reads: what a newer one stored is left to it.
+    // $10 and $11 the newest formats of effects and Features that this program reads: what a newer one stored is left to it.
     // $8 repositories whose agents are left to another process, as `,1,2,`.
     // `waiting` steps through the index from one installation to the next, so a thousand waiting effects of one
     // installation cost no more than one. Each installation offers its first effect that nothing holds back. The
@@ -58,7 +58,7 @@ statements! {
         // A delivery that cannot be read now keeps back those after it for an hour, and not for ever.
         "    AND (o.lane = 'forge' OR o.state = 'running' OR o.first_due > $4 - 3600000))",
         "   AND e.format <= $10",
-        "   AND NOT EXISTS (SELECT 1 FROM feature f WHERE f.id = e.feature_id AND (e.waits = 1 AND f.held = 1 OR f.format > $10))",
+        "   AND NOT EXISTS (SELECT 1 FROM feature f WHERE f.id = e.feature_id AND (e.waits = 1 AND f.held = 1 OR f.format > $11))",
         "   AND (CASE WHEN e.feature_limit < $9 THEN e.feature_limit ELSE $9 END) > (SELECT COUNT(*) FROM effect r",
         "    WHERE r.state = 'running' AND r.lane = CAST($1 AS TEXT) AND r.feature_id = e.feature_id)",
         "   AND $6 > (SELECT COUNT(*) FROM effect r",
@@ -165,7 +165,8 @@ impl Store {
                 most(limits.in_all),
                 others.as_str(),
                 most(limits.per_feature),
-                FORMAT,
+                effect::FORMAT,
+                feature::FORMAT,
             ];
             if let Some(row) = tx.row(CLAIM, arguments).await? {
                 let effect = effect::read(&row)?;

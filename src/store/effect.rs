@@ -2,7 +2,6 @@
 
 use crate::store::{
     error::StoreError,
-    feature::FORMAT,
     row::{Row, stored},
     sql::{Bulk, Tx, args, statements},
     store::Store,
@@ -21,6 +20,9 @@ macro_rules! columns {
     };
 }
 pub(super) use columns;
+
+/// The newest form of payloads that this program reads. Raise it with a kind that the release before does not know.
+pub(super) const FORMAT: i64 = 2;
 
 statements! {
     MOVE = "UPDATE effect SET installation_id = $2 WHERE feature_id = $1 AND installation_id <> $2 \
@@ -238,7 +240,7 @@ async fn insert(tx: &mut Tx, sql: &'static str, piece: &[&NewEffect]) -> Result<
             stored(new.installation.0)?,
             new.repo.map(|repo| stored(repo.0)).transpose()?,
             &new.payload,
-            FORMAT,
+            format_of(&new.kind),
             new.priority,
             new.run_at.0,
             new.run_at.0,
@@ -246,6 +248,14 @@ async fn insert(tx: &mut Tx, sql: &'static str, piece: &[&NewEffect]) -> Result<
     }
     tx.run(sql, &arguments).await?;
     Ok(())
+}
+
+/// Returns the form of the payloads of a kind. A release leaves kinds that it does not know to newer ones.
+fn format_of(kind: &str) -> i64 {
+    match kind {
+        "read_ci" => 2,
+        _ => 1,
+    }
 }
 
 pub(super) fn read(row: &Row) -> Result<StoredEffect, StoreError> {

@@ -18,7 +18,7 @@ macro_rules! columns {
 }
 pub(super) use columns;
 
-/// The form of the JSON that this program stores for Features, tasks, turns and effects. It also reads the earlier forms
+/// The form of the JSON that this program stores for Features, tasks and turns. It also reads the earlier forms
 /// that a release wrote. Raise it with a change that the release before cannot read.
 pub const FORMAT: i64 = 1;
 

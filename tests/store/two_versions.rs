@@ -14,7 +14,7 @@ async fn an_effect_of_a_newer_program_is_left_to_it(db: Database) {
     let store = db.open().await;
     let effects = ["newer", "ours"].map(|id| effect(id, Lane::Agent, id));
     store.add_effects(&effects).await.unwrap();
-    execute(&db.url, "UPDATE effect SET format = 2 WHERE id = 'newer'").await;
+    execute(&db.url, "UPDATE effect SET format = 3 WHERE id = 'newer'").await;
     assert_eq!(claim(&store, Lane::Agent).await.unwrap().effect.id, "ours");
     assert!(claim(&store, Lane::Agent).await.is_none());
 }
