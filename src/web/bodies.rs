@@ -15,7 +15,7 @@ pub(super) const FREE: usize = 64 << 10;
 
 /// The bytes that all bodies may use together beyond [`FREE`] each: more than the largest body, since storing one needs its
 /// length several times more. What is refused is found in the log of deliveries.
-const BUDGET: usize = 26 << 20;
+const BUDGET: usize = 32 << 20;
 
 #[derive(Clone)]
 pub(super) struct Bodies(Arc<Semaphore>);
