@@ -126,8 +126,8 @@ async fn failures_say_what_to_do_next_and_never_hold_the_token() {
         world.mirror.fetch(&remote, &["main"]).await.unwrap_err()
     };
     let wrong = "ghs_wrongwrongwrongwrongwrongwrongwrong1234";
-    assert!(matches!(fetch("o/r", Some(wrong)).await, GitError::Denied(_)));
-    assert!(matches!(fetch("o/r", None).await, GitError::Denied(_)));
+    assert!(matches!(fetch("o/r", Some(wrong)).await, GitError::NoCredentials));
+    assert!(matches!(fetch("o/r", None).await, GitError::NoCredentials));
     assert!(matches!(fetch("o/gone", Some(TOKEN)).await, GitError::Gone(_)));
     assert!(matches!(fetch("o/broken", Some(TOKEN)).await, GitError::Transient(_)));
     match world.mirror.fetch(&world.remote, &["no-such-branch"]).await {
