@@ -151,7 +151,7 @@ impl Store {
 
     /// Claims the effect whose turn it is for the worker. Returns `None` if there is none.
     pub async fn claim(&self, request: &ClaimRequest<'_>) -> Result<Option<Claimed>, StoreError> {
-        let mut tx = self.db.write_unflushed().await?;
+        let mut tx = self.db.write().await?;
         tx.alone(LOCK).await?;
         let others: String = request.others.iter().map(|repo| format!(",{repo},")).collect();
         for limits in request.lanes {

@@ -179,7 +179,7 @@ impl Db {
         self.begin(BEGIN_FLUSHED).await
     }
 
-    /// Begins a transaction that a power cut may undo as long as no later one is flushed: for claims, leases and ends
+    /// Begins a transaction that a power cut may undo as long as no later one is flushed: for leases and ends
     /// that nothing follows from, since what they undo is done again. A delivery then waits for no flush but its own.
     /// Only SQLite skips the flush: there the power cut ends the worker too. A server could lose a claim while its
     /// worker lives.
