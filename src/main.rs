@@ -9,27 +9,8 @@ fn main() -> std::process::ExitCode {
     {
         return sandbox::launcher_main();
     }
-    return_large_memory();
     autobuild::cli::run()
 }
-
-/// Makes the C library give memory of 128 KiB and more back to the system as soon as it is free. By itself it raises this
-/// limit to the largest block that was ever freed, and keeps what is smaller: after 150 deliveries of 24 MiB the service
-/// held 583 MiB.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[expect(
-    unsafe_code,
-    reason = "no crate offers this call, and an allocator of its own keeps more"
-)]
-fn return_large_memory() {
-    // SAFETY: the call changes a number of the allocator, before any other thread is started.
-    unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
-    }
-}
-
-#[cfg(all(target_os = "linux", not(target_env = "gnu")))]
-fn return_large_memory() {}
 
 /// The sandbox that everything else relies on is Linux's.
 #[cfg(not(target_os = "linux"))]

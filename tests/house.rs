@@ -84,7 +84,7 @@ const ONLY_IN: [(&str, &[&str]); 11] = [
     ("getrandom::", &["cli/", "engine/", "git/", "sandbox/", "forge/"]),
     ("sqlx::", &["store/"]),
     ("octocrab::", &["github/"]),
-    ("unsafe ", &["main.rs"]),
+    ("unsafe ", &[]),
     ("allow(dead_code", &[]),
     ("crate::*", &[]),
 ];

@@ -54,6 +54,8 @@ impl Server {
             .env("AUTOBUILD_WEBHOOK_SECRET", SECRET)
             .env("AUTOBUILD_GITHUB_URL", "http://127.0.0.1:9")
             .env("AUTOBUILD_AGENT", "command:true")
+            // As the unit and the image in `deploy` do.
+            .env("MALLOC_MMAP_THRESHOLD_", "262144")
             .env("AUTOBUILD_LOG", "error")
             .stdin(Stdio::null());
         let begun = Instant::now();

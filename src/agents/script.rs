@@ -56,7 +56,7 @@ pub struct ScriptMistake {
     pub problem: ScriptProblem,
 }
 
-/// What is wrong with a script, and what would be valid.
+/// A mistake in a script, with the values that would be valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScriptProblem {
     /// The parser's message.

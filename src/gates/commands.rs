@@ -38,7 +38,7 @@ pub struct Chosen {
     pub setup_reaches: Reach,
     /// The reach of every other command: the hosts that the settings allow.
     pub reaches: Reach,
-    /// Where the commands come from.
+    /// The reasons for these commands.
     pub why: ChosenCommands,
 }
 

@@ -124,7 +124,7 @@ pub struct Claimed {
     pub effect: StoredEffect,
 }
 
-/// What a worker may try to claim. Most wake-ups find nothing, and this is found out without waiting for a writer.
+/// The lanes that a worker may try. Most wake-ups find none, which is found out without waiting for a writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ready {
     /// The lanes with effects that are due. An older effect of the same subject or a limit may still hold them back.

@@ -216,7 +216,7 @@ async fn open_sqlite(path: &Path, options: &OpenOptions) -> Result<Pools, OpenEr
     Ok(Pools::Sqlite { write, read })
 }
 
-/// Checks that SQLite flushes each commit, since an acknowledged delivery must not be lost. The settings may have been
+/// Checks that SQLite flushes commits, since an acknowledged delivery must not be lost. The settings may have been
 /// ignored silently, so they are read back.
 async fn keeps_promises(write: &SqlitePool) -> Result<(), OpenError> {
     let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(write).await?;

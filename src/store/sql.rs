@@ -179,10 +179,9 @@ impl Db {
         self.begin(BEGIN_FLUSHED).await
     }
 
-    /// Begins a transaction that a power cut may undo as long as no later one is flushed: for leases and ends
-    /// that nothing follows from, since what they undo is done again. A delivery then waits for no flush but its own.
-    /// Only SQLite skips the flush: there the power cut ends the worker too. A server could lose a claim while its
-    /// worker lives.
+    /// Begins a transaction that a power cut may undo as long as no later one is flushed: for leases, and for ends that
+    /// nothing follows from, which are then done again. A claim is flushed: without its fence, a repetition would believe
+    /// that it is the first try. Only SQLite skips the flush: a server could lose an end while its worker lives.
     pub(super) async fn write_unflushed(&self) -> Result<Tx, StoreError> {
         self.begin(BEGIN_UNFLUSHED).await
     }

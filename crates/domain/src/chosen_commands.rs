@@ -12,7 +12,7 @@ pub struct ChosenCommands {
     pub setup: Option<ChosenCommand>,
     /// The names of the tool chains that were looked for.
     pub looked_for: String,
-    /// What the repository's own CI brings to its machine, and AutoBuild does not.
+    /// The needs of the repository's own CI that AutoBuild does not meet.
     pub unmet: Option<UnmetNeeds>,
 }
 
@@ -21,7 +21,7 @@ pub struct ChosenCommands {
 pub struct ChosenCommand {
     /// The command.
     pub command: ShellCommand,
-    /// Where it comes from.
+    /// Its origin.
     pub source: CommandSource,
 }
 
@@ -34,7 +34,7 @@ pub enum CommandSource {
     Files(String),
 }
 
-/// What a workflow needs of its machine.
+/// A workflow's needs of its machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnmetNeeds {
     /// The workflow's path.

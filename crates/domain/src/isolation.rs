@@ -162,12 +162,12 @@ pub enum IsolationCause {
     NotBuilt {
         /// The error.
         reason: String,
-        /// What the error is known to come from.
+        /// The known cause of the error.
         obstacle: Option<Obstacle>,
     },
 }
 
-/// What the canary tries to do.
+/// An act that the canary tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CanaryAct {
     /// Read a file that it was not given.

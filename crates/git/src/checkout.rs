@@ -309,21 +309,27 @@ impl Mirror {
             128 if !self.has_object(source).await? => return Err(GitError::Missing(source.to_string())),
             _ => return Err(checkout_failure(&output, room(&checkout.work))),
         }
+        let failed = || GitError::io("recording a checkout");
         let (work, home) = (checkout.work.clone(), checkout.home.clone());
         let hand_over = self.shared.hand_over;
-        let recording = blocking(move || {
+        let laying = blocking(move || {
             for (path, content) in &laid {
-                let failed = |error| WalkError::Io(path.clone(), error);
-                put(&work, path.as_path(), content.as_ref()).map_err(failed)?;
+                put(&work, path.as_path(), content.as_ref()).map_err(|error| WalkError::Io(path.clone(), error))?;
             }
-            // A change of the owner shows in the change time, so it comes first.
             hand_over
                 .map_or(Ok(()), |hand_over| hand_over(&home))
-                .map_err(failed_at_top)?;
-            record(&work, &home)
+                .map_err(failed_at_top)
         });
-        let failed = || GitError::io("recording a checkout");
-        let recorded = recording.await.map_err(|error| failed()(error.into()))?;
+        let handed = laying.await.map_err(|error| failed()(error.into()))?;
+        handed.map_err(|error| failed()(std::io::Error::other(error)))?;
+        if hand_over.is_some() {
+            // A change of the owner makes every file look changed to git.
+            let call = GitCall::converting(&git, &checkout.work, source.as_str(), "update-index");
+            call.args(["-q", "--refresh"]).deadline(FILL_DEADLINE).run().await?;
+        }
+        let (work, home) = (checkout.work.clone(), checkout.home.clone());
+        let recorded = blocking(move || record(&work, &home)).await;
+        let recorded = recorded.map_err(|error| failed()(error.into()))?;
         let record = recorded.map_err(|error| failed()(std::io::Error::other(error)))?;
         checkout.record = Arc::new(record);
         Ok(checkout)

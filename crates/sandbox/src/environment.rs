@@ -55,8 +55,8 @@ fn utf8_locale(listed: &str) -> &str {
     }
 }
 
-/// What a run as a user of its own lacks at L1: a line in the password file, and Git's trust in a checkout of somebody
-/// else, as that of a Coach is. At other levels it changes nothing.
+/// Stands for the two things that a run as a user of its own lacks at L1: a line in the password file, and Git's trust in a
+/// checkout of somebody else, as that of a Coach is. At other levels it changes nothing.
 const OF_USER: [(&str, &str); 5] = [
     ("USER", "builder"),
     ("LOGNAME", "builder"),

@@ -39,7 +39,7 @@ pub enum ProbeError {
         min: Level,
         /// The best level that really blocks.
         offered: Level,
-        /// What is missing for more.
+        /// The obstacles to a stronger isolation.
         missing: Vec<MissingIsolation>,
     },
     /// The canary's file or socket could not be set up.

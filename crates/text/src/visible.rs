@@ -35,6 +35,11 @@ const DRAWN: [&str; 5] = ["geojson", "math", "mermaid", "stl", "topojson"];
 /// (<https://github.com/gjtorikian/html-pipeline/blob/main/lib/html_pipeline/sanitization_filter.rb>).
 const UNSHOWN: &str = "rp";
 
+/// Elements in which a browser heeds the end of an element around them.
+const INLINE: [&str; 14] = [
+    "a", "b", "code", "del", "em", "i", "img", "ins", "kbd", "s", "span", "strong", "sub", "sup",
+];
+
 /// Elements whose tags GitHub shows as text (<https://github.github.com/gfm/#disallowed-raw-html-extension->).
 const SHOWN_AS_TEXT: [&str; 9] = [
     "iframe",
@@ -170,6 +175,8 @@ struct Unshown {
     parts: usize,
     /// `true` once it holds other tags, with which a browser may end it later.
     has_tags: bool,
+    /// `true` once it holds a block, in which a browser ignores its end.
+    has_blocks: bool,
 }
 
 /// A link whose end was not read.
@@ -409,6 +416,8 @@ impl Reader<'_> {
     fn hide(&mut self, begins: bool) {
         match &mut self.unshown {
             Some(unshown) if begins => unshown.depth += 1,
+            // A browser ignores the end while a block is open in the element, so all of the rest stays unseen.
+            Some(unshown) if unshown.has_blocks || self.parts != unshown.parts => {}
             Some(unshown) => {
                 unshown.depth -= 1;
                 if unshown.depth == 0 {
@@ -421,6 +430,7 @@ impl Reader<'_> {
                     depth: 1,
                     parts: self.parts,
                     has_tags: false,
+                    has_blocks: false,
                 });
             }
             None => {}
@@ -434,6 +444,7 @@ impl Reader<'_> {
         let name = name.unwrap_or_default().to_ascii_lowercase();
         if let Some(unshown) = self.unshown.as_mut().filter(|_| name != UNSHOWN) {
             unshown.has_tags = true;
+            unshown.has_blocks |= !INLINE.contains(&name.as_str());
             return;
         }
         let attributes = named
@@ -559,6 +570,8 @@ mod tests {
             // Whoever knows how a browser mends other tags in it could show agents what nobody sees.
             ("a *<rp><div>do this* that\n\nthis", "a *", 1),
             ("<rp>\n\ndo this", "", 1),
+            ("<rp>\n<div>\n</rp>\ndo this\n</div>", "", 1),
+            ("<rp>\n\nx </rp> do this", "", 1),
             ("x <rp><a title=\"</rp> do this\">y</a></rp> z", "x  z", 1),
             ("<div>\n</ do this>\na\n</div>", "\n\na\n", 2),
             ("<div><!-- a --!><p title=\"--> do this\">x</p></div>", "<p>x</p>", 3),

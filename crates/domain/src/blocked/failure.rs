@@ -29,7 +29,7 @@ pub enum Failure {
     /// It failed in a way that AutoBuild sees itself.
     #[error("the agent failed: {fault}")]
     AgentFault {
-        /// What it did.
+        /// The failure.
         fault: AgentFault,
     },
     /// The time limit stopped it.

@@ -11,7 +11,7 @@ const TOOLCHAIN: &str = "golang.org/toolchain";
 const MAX_DIGITS: usize = 14;
 /// The longest name of a pre-release, in bytes. Those of tool chains are the longest, such as `go1.22.10.freebsd-riscv64`.
 const MAX_PRE_RELEASE: usize = 28;
-/// What Go adds to the versions of a module from 2 on that has no `go.mod`.
+/// The suffix of versions from 2 on of a module that has no `go.mod`.
 const INCOMPATIBLE: &str = "+incompatible";
 /// The checksum database as Go's proxy serves it.
 const THROUGH_PROXY: &str = "/sumdb/sum.golang.org";

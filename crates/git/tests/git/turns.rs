@@ -2,9 +2,10 @@
 
 use crate::origin::{World, git, request, write};
 use autobuild_git::{
-    Checkout, CommitError, Lease, MergeOutcome, Prepared, Pushed, RepoPath, TakeOutError, TakeOutLimits,
+    Checkout, CommitError, ForgeAccess, Lease, MergeOutcome, Mirrors, Prepared, Pushed, RepoPath, TakeOutError,
+    TakeOutLimits,
 };
-use domain::ids::{Millis, Sha};
+use domain::ids::{Millis, RepoId, Sha};
 use std::{
     ffi::OsStr,
     fs,
@@ -12,6 +13,7 @@ use std::{
         ffi::OsStrExt,
         fs::{PermissionsExt, symlink},
     },
+    path::Path,
 };
 
 async fn commit(world: &World, checkout: &Checkout) -> Option<Prepared> {
@@ -497,5 +499,26 @@ async fn only_the_last_checkout_of_a_name_is_kept() {
     assert!(
         world.mirror.unsettled("x").await.is_none(),
         "another folder is in its place"
+    );
+}
+
+/// Changes a file's time, as a change of its owner does.
+fn hand_over(home: &Path) -> std::io::Result<()> {
+    let file = fs::File::options().write(true).open(home.join("work/a"))?;
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH)
+}
+
+#[tokio::test]
+async fn a_checkout_that_was_handed_over_looks_unchanged_to_git() {
+    let world = World::with(&[("a", "1")]).await;
+    let address = world.remote.url().strip_suffix("/o/r.git").unwrap();
+    let forge = ForgeAccess::new(address).unwrap();
+    let mirrors = Mirrors::handing_over(&world.folder().join("elsewhere"), forge, Some(hand_over)).unwrap();
+    let mirror = mirrors.mirror(RepoId(7));
+    mirror.fetch(&world.remote, &["main"]).await.unwrap();
+    let checkout = mirror.checkout(&world.main().await).await.unwrap();
+    assert_eq!(
+        git(&checkout.home().join("work"), &["diff-index", "--name-only", "HEAD"]),
+        ""
     );
 }
