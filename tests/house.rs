@@ -794,6 +794,12 @@ fn no_room_is_larger_than_its_budget() {
 /// Verbs that do not say what a function does. `report`, `record`, `render`, `notify`, `mask`, `count`, `clamp` do.
 const EMPTY_VERBS: [&str; 4] = ["told", "tell", "said", "say"];
 
+/// Participles and other words that leave open what a function does or gives. As a part of a name they may say something.
+const EMPTY_FUNCTIONS: [&str; 22] = [
+    "asked", "came", "did", "doing", "done", "found", "given", "gone", "got", "heard", "held", "kept", "known", "left",
+    "lost", "made", "moved", "seen", "shown", "spoken", "standing", "taken",
+];
+
 /// Types that do not say what they hold. `…Request`, `…View`, `…Status`, `…Outcome` do.
 const EMPTY_TYPES: [&str; 13] = [
     "Asked", "Found", "Shown", "Seen", "Known", "Standing", "Way", "Kind", "Lack", "Came", "Got", "Doing", "Of",
@@ -808,7 +814,9 @@ fn empty_names(source: &Source) -> Vec<String> {
             // The name of a test is a sentence.
             let is_product = *at < product;
             let mut words = name.split('_');
-            EMPTY_VERBS.contains(&name) || is_product && words.any(|word| EMPTY_VERBS.contains(&word))
+            EMPTY_VERBS.contains(&name)
+                || EMPTY_FUNCTIONS.contains(&name)
+                || is_product && words.any(|word| EMPTY_VERBS.contains(&word))
         };
         let is_empty_type = |name: &str| EMPTY_TYPES.contains(&name);
         ["struct ", "enum ", "trait ", "type "]
@@ -838,6 +846,8 @@ fn names_say_what_things_do_and_hold() {
     holds(empty_names);
     let found = |line: &str| empty_names(&Source::new("src/web/inbox.rs", line)).len();
     assert_eq!(found("pub(crate) async fn tell_all(rows: &[Row]) {}"), 1);
+    assert_eq!(found("fn moved(task: Task) -> Step {"), 1);
+    assert_eq!(found("fn moved_to(task: Task) -> Step {"), 0);
     assert_eq!(found("pub struct Seen(u8);"), 1);
     assert_eq!(found("pub struct SeenCommit(u8);"), 0);
     assert_eq!(

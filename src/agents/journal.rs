@@ -80,7 +80,7 @@ impl Journal {
     /// Records an event, masked and shortened, and updates the activity.
     pub(crate) fn note(&mut self, kind: TraceKind) {
         self.update_activity(&kind);
-        let kind = self.kept(kind);
+        let kind = self.clean_texts(kind);
         let size = size(&kind);
         if size > self.room || self.events.len() >= MAX_EVENTS {
             self.left_out += 1;
@@ -127,7 +127,7 @@ impl Journal {
         plain(&self.secrets, text, max)
     }
 
-    fn kept(&self, mut kind: TraceKind) -> TraceKind {
+    fn clean_texts(&self, mut kind: TraceKind) -> TraceKind {
         let keep = |text: &mut String, max: usize| *text = self.plain(text, max);
         match &mut kind {
             TraceKind::Prompt { text } => keep(text, MAX_PROMPT),

@@ -166,7 +166,7 @@ fn task(subject: &str) -> Option<TaskId> {
 /// Returns the Feature and the task of a step.
 fn about(feature: Option<FeatureKey>, subject: &str) -> String {
     let task = task(subject).map(|task| task.to_string());
-    let names: Vec<String> = feature.map(|key| key.shown()).into_iter().chain(task).collect();
+    let names: Vec<String> = feature.map(|key| key.name()).into_iter().chain(task).collect();
     if names.is_empty() {
         subject.to_owned()
     } else {
@@ -175,7 +175,7 @@ fn about(feature: Option<FeatureKey>, subject: &str) -> String {
 }
 
 fn feature_name(step: &StoredEffect) -> String {
-    step.feature.map_or_else(|| "its Feature".to_owned(), |key| key.shown())
+    step.feature.map_or_else(|| "its Feature".to_owned(), |key| key.name())
 }
 
 fn cause(step: &StoredEffect) -> &str {
@@ -188,7 +188,7 @@ fn listed(queue: &Queue) -> Value {
         json!({
             "id": step.id,
             "step": step.kind,
-            "feature": step.feature.map(|key| key.shown()),
+            "feature": step.feature.map(|key| key.name()),
             "task": task(&step.subject).map(|task| task.to_string()),
             "tries": step.attempt.saturating_add(1),
             "cause": cause(step),
@@ -199,7 +199,7 @@ fn listed(queue: &Queue) -> Value {
         json!({
             "id": step.id,
             "step": step.kind,
-            "feature": step.feature.map(|key| key.shown()),
+            "feature": step.feature.map(|key| key.name()),
             "task": task(&step.subject).map(|task| task.to_string()),
             "running": step.state == EffectState::Running,
             "failed_tries": step.attempt,

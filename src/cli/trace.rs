@@ -111,7 +111,7 @@ fn chosen(
     feature: Option<&str>,
 ) -> anyhow::Result<FeatureKey> {
     let named =
-        |key: &FeatureKey| feature.is_none_or(|name| key.shown().eq_ignore_ascii_case(name) || key.to_string() == name);
+        |key: &FeatureKey| feature.is_none_or(|name| key.name().eq_ignore_ascii_case(name) || key.to_string() == name);
     let shown = task_name(task);
     let matching = known.iter().filter(|(key, of)| *of == task && named(key));
     let matching: Vec<FeatureKey> = matching.map(|(key, _)| *key).collect();
@@ -124,13 +124,13 @@ fn chosen(
             listed(
                 known
                     .iter()
-                    .map(|(key, of)| format!("{} of {}", task_name(*of), key.shown()))
+                    .map(|(key, of)| format!("{} of {}", task_name(*of), key.name()))
             )
         ),
         several => anyhow::bail!(
             "{} Features have a {shown}: choose one with --feature: {}",
             several.len(),
-            listed(several.iter().map(|key| format!("{} ({key})", key.shown())))
+            listed(several.iter().map(|key| format!("{} ({key})", key.name())))
         ),
     }
 }
@@ -152,7 +152,7 @@ pub(super) fn task_name(task: Option<TaskId>) -> String {
 /// Returns a JSON line for each event, with its Feature, task, turn and run; one line for a run without events.
 fn json_lines(run: &StoredRun, events: &str) -> Vec<String> {
     let head = json!({
-        "feature": run.feature.shown(),
+        "feature": run.feature.name(),
         "feature_id": run.feature.to_string(),
         "task": run.task.map(|task| task.to_string()),
         "turn": run.turn.0,

@@ -221,7 +221,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    fn kept() -> KeptApps {
+    fn sample_apps() -> KeptApps {
         let github = github_named("https://ghe.example").unwrap();
         let mut kept = KeptApps::none(&github, "https://build.example".parse().unwrap());
         kept.autobuild = Some(KeptApp {
@@ -244,7 +244,7 @@ mod tests {
         assert!(KeptApps::read(folder.path()).unwrap().is_none());
         // A process that is killed while writing leaves this file.
         std::fs::write(folder.path().join("apps.new"), "{").unwrap();
-        let kept = kept();
+        let kept = sample_apps();
         kept.write(folder.path()).unwrap();
         let file = folder.path().join(KEPT_APPS_FILE);
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);

@@ -106,12 +106,12 @@ impl FromStr for ModelNames {
                 Some((kind, name)) => {
                     let kind = kind.trim();
                     let known = AgentCommand::KINDS_WITH_MODELS.into_iter().find(|known| *known == kind);
-                    let kind = known.ok_or_else(|| NotModels::UnknownKind(shown(kind)))?;
+                    let kind = known.ok_or_else(|| NotModels::UnknownKind(shorten(kind)))?;
                     names.by_kind.insert(kind, model_name(name.trim())?)
                 }
             };
             if before.is_some() {
-                return Err(NotModels::Twice(shown(part)));
+                return Err(NotModels::Twice(shorten(part)));
             }
         }
         Ok(names)
@@ -131,11 +131,11 @@ fn model_name(name: &str) -> Result<String, NotModels> {
     if begins && name.len() <= MAX_NAME && name.chars().all(fine) {
         Ok(name.to_owned())
     } else {
-        Err(NotModels::NotAName(shown(name)))
+        Err(NotModels::NotAName(shorten(name)))
     }
 }
 
-fn shown(text: &str) -> String {
+fn shorten(text: &str) -> String {
     text.chars().take(60).collect()
 }
 

@@ -150,7 +150,7 @@ fn problem(node: &Node, text: String) -> Problem {
 fn unfit(node: &Node) -> Problem {
     let shown = match (node.text().filter(|text| text.chars().count() <= 60), node.number()) {
         (Some(text), _) => format!("`{text}`"),
-        (None, Some(_)) => node.shown(60),
+        (None, Some(_)) => node.render_short(60),
         (None, None) => node.kind(),
     };
     problem(node, format!("{shown} is not valid here"))

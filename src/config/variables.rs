@@ -283,7 +283,7 @@ impl MergedVariables {
         let mut here: BTreeMap<&'static str, Value> = BTreeMap::new();
         for Entry { name, value } in entries {
             let source = value.source;
-            let placed = match known(&name) {
+            let placed = match find_variable(&name) {
                 Some(KnownVariable::Itself("CONFIG")) if matches!(source, Source::File { .. }) => {
                     Err(mistake("CONFIG", source, "a settings file names no other".to_owned()))
                 }
@@ -336,7 +336,7 @@ enum KnownVariable {
     InFile(&'static str),
 }
 
-fn known(name: &str) -> Option<KnownVariable> {
+fn find_variable(name: &str) -> Option<KnownVariable> {
     let by_name = |name: &str| VARIABLES.iter().find(|known| known.name == name);
     if let Some(variable) = by_name(name) {
         return Some(KnownVariable::Itself(variable.name));

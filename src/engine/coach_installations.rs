@@ -12,7 +12,7 @@ use std::{
 pub struct CoachInstallations(Mutex<HashMap<RepoId, InstallationId>>);
 
 impl CoachInstallations {
-    pub(super) fn known(&self, repo: RepoId) -> Option<InstallationId> {
+    pub(super) fn find(&self, repo: RepoId) -> Option<InstallationId> {
         self.lock().get(&repo).copied()
     }
 

@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    fn held(effect: &str, lane: Lane) -> Held {
+    fn held_effect(effect: &str, lane: Lane) -> Held {
         Held {
             lane,
             hold: hold(effect),
@@ -138,13 +138,13 @@ mod tests {
     #[tokio::test]
     async fn a_panic_frees_its_own_slot_and_is_told_with_its_hold() {
         let mut tasks = InFlight::default();
-        tasks.spawn(held("goes on", Lane::Agent), std::future::pending());
-        tasks.spawn(held("ends", Lane::Forge), async {});
+        tasks.spawn(held_effect("goes on", Lane::Agent), std::future::pending());
+        tasks.spawn(held_effect("ends", Lane::Forge), async {});
         assert_eq!(busy(&tasks), [0, 1, 1]);
         assert_eq!(tasks.next().await, Some(Ended::Itself));
         assert_eq!(busy(&tasks), [0, 0, 1]);
 
-        tasks.spawn(held("panics", Lane::Agent), async {
+        tasks.spawn(held_effect("panics", Lane::Agent), async {
             "no number".parse().map(|_: u8| ()).unwrap();
         });
         assert_eq!(busy(&tasks), [0, 0, 2]);
@@ -160,8 +160,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_task_that_does_not_end_is_waited_for_no_longer_than_allowed() {
         let mut tasks = InFlight::default();
-        tasks.spawn(held("ends", Lane::Forge), async {});
-        tasks.spawn(held("goes on", Lane::Forge), std::future::pending());
+        tasks.spawn(held_effect("ends", Lane::Forge), async {});
+        tasks.spawn(held_effect("goes on", Lane::Forge), std::future::pending());
         let over = Instant::now() + Duration::from_secs(20);
         assert_eq!(tasks.next_until(over).await, Some(Ended::Itself));
         assert_eq!(tasks.next_until(over).await, None);
@@ -177,7 +177,9 @@ mod tests {
             (Box::new(7), "no message"),
         ];
         for (panic, heard) in all {
-            tasks.spawn(held("e", Lane::Forge), async move { std::panic::resume_unwind(panic) });
+            tasks.spawn(held_effect("e", Lane::Forge), async move {
+                std::panic::resume_unwind(panic)
+            });
             let Some(Ended::Crashed(crash)) = tasks.next().await else {
                 panic!("it crashed")
             };

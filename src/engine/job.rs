@@ -195,7 +195,7 @@ impl Job {
 
     /// Fails with [`EffectError::Stopped`] if the effect is cancelled or the lease may be lost. Called before each
     /// action that others can see.
-    pub fn may_speak(&self) -> Result<(), EffectError> {
+    pub fn ensure_lease(&self) -> Result<(), EffectError> {
         let until = *self.may_speak.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if self.cancel.is_cancelled() || Instant::now() > until {
             Err(EffectError::Stopped)

@@ -123,7 +123,7 @@ impl Engine {
                 self.written(&job.hold, Fenced::Lost).await;
                 Ok(())
             }
-            (Lease::Mine | Lease::CancelRequested, Ok(done)) => self.done(job, done).await,
+            (Lease::Mine | Lease::CancelRequested, Ok(done)) => self.record_done(job, done).await,
             (Lease::CancelRequested, Err(_)) => Ok(self.end(job, &Outcome::Cancelled).await?),
             (Lease::Mine, Err(error)) => self.error(job, error).await,
         }
@@ -181,7 +181,7 @@ impl Engine {
         }
     }
 
-    async fn done(&self, job: &Job, done: &Done) -> Result<(), ApplyError> {
+    async fn record_done(&self, job: &Job, done: &Done) -> Result<(), ApplyError> {
         match done {
             Done::Nothing => {}
             Done::FollowUp(effects) => self.store.add_effects(effects).await?,

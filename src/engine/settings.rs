@@ -164,18 +164,18 @@ impl Backoff {
     /// to 0.2).
     pub fn after(&self, attempts: u32, fifth: f64) -> i64 {
         let doubled = self.first.saturating_mul(2_u32.saturating_pow(attempts.min(16)));
-        moved(doubled.min(self.most), fifth)
+        jitter(doubled.min(self.most), fifth)
     }
 
     /// Returns the next wait in milliseconds for an effect that has waited `waited` milliseconds: as long again. So the
     /// total doubles each time.
     pub fn after_waiting(&self, waited: i64, fifth: f64) -> i64 {
         let waited = Duration::from_millis(u64::try_from(waited).unwrap_or(0));
-        moved(waited.max(self.first).min(self.most), fifth)
+        jitter(waited.max(self.first).min(self.most), fifth)
     }
 }
 
-fn moved(wait: Duration, fifth: f64) -> i64 {
+fn jitter(wait: Duration, fifth: f64) -> i64 {
     let moved = wait.mul_f64(1.0 + fifth.clamp(-0.2, 0.2));
     i64::try_from(moved.as_millis()).unwrap_or(i64::MAX)
 }

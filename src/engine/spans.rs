@@ -179,7 +179,7 @@ fn path(feature: &FeatureKey, task: Option<TaskId>, turn: Option<TurnNumber>) ->
 
 fn of(span: Span, feature: &FeatureKey, task: Option<TaskId>) -> Span {
     let span = span
-        .text("autobuild.feature", &feature.shown())
+        .text("autobuild.feature", &feature.name())
         .count("autobuild.repository.id", feature.repo.0);
     match task {
         Some(task) => span.text("autobuild.task", &task.to_string()),

@@ -198,7 +198,7 @@ impl Sweep<'_> {
         };
         match (installations.get(&feature.installation), feature.suspension) {
             (None, _) if !feature.is_unfinished() => Ok(0),
-            (None, _) => home::found(self.engine, feature.key.repo).await,
+            (None, _) => home::follow_installation(self.engine, feature.key.repo).await,
             (Some(Some(at)), Suspension::None) => {
                 lifecycle::suspended(self.engine, feature.key, Some(*at)).await?;
                 Ok(1)
@@ -220,7 +220,7 @@ impl Sweep<'_> {
             Err(error) if home::may_have_moved(&error) && !feature.is_unfinished() => return Ok(0),
             Err(error) if home::may_have_moved(&error) => {
                 // GitHub answers like this if another installation, or none, covers the repository now.
-                return match home::found(self.engine, feature.key.repo).await? {
+                return match home::follow_installation(self.engine, feature.key.repo).await? {
                     0 => Err(error.into()),
                     found => Ok(found),
                 };

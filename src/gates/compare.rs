@@ -28,7 +28,7 @@ pub(crate) fn names_before(baseline: &Baseline) -> Option<&TestNames> {
     }
 }
 
-pub(crate) fn known(baseline: &Baseline) -> BTreeSet<&str> {
+pub(crate) fn known_tests(baseline: &Baseline) -> BTreeSet<&str> {
     names_before(baseline)
         .into_iter()
         .flat_map(TestNames::all)
@@ -71,7 +71,7 @@ pub(crate) fn excused(tests: &Evidence, baseline: &Baseline, waived: &[WaivedTes
 }
 
 /// Returns the failing tests that count against the change.
-pub(crate) fn held(tests: &Evidence, excused: &[Excused]) -> Vec<String> {
+pub(crate) fn unexcused_failures(tests: &Evidence, excused: &[Excused]) -> Vec<String> {
     let is_excused: BTreeSet<&String> = excused.iter().map(|excused| &excused.test).collect();
     let held = failed(tests).iter().filter(|name| !is_excused.contains(name));
     held.cloned().collect()
@@ -81,7 +81,7 @@ pub(crate) fn held(tests: &Evidence, excused: &[Excused]) -> Vec<String> {
 pub(crate) fn is_sound(tests: &Evidence, excused: &[Excused]) -> bool {
     match tests {
         Evidence::Passed(_) => true,
-        Evidence::Failed(_) => !failed(tests).is_empty() && held(tests, excused).is_empty(),
+        Evidence::Failed(_) => !failed(tests).is_empty() && unexcused_failures(tests, excused).is_empty(),
         Evidence::Absent(_) => false,
     }
 }

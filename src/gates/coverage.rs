@@ -85,7 +85,7 @@ pub(crate) async fn measure(
     let measurement = match reading.await.unwrap_or_else(|error| Err(error.to_string())) {
         Ok(bytes) => Measurement::File {
             bytes: STANDARD.encode(bytes),
-            root: ready.checkout.seen().to_string_lossy().into_owned(),
+            root: ready.checkout.visible_path().to_string_lossy().into_owned(),
             failure,
         },
         Err(reason) => Measurement::Nothing(unreadable(path, reason, failure)),

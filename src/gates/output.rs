@@ -52,7 +52,7 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
 
 /// Joins both streams, errors first, since results are at the end of the output. Each is shortened in the middle, so
 /// that neither displaces the other.
-pub(crate) fn shown(stdout: &str, stderr: &str, secrets: &Secrets) -> String {
+pub(crate) fn join_streams(stdout: &str, stderr: &str, secrets: &Secrets) -> String {
     let (stdout, stderr) = (secrets.mask(stdout.trim()), secrets.mask(stderr.trim()));
     let (out, err) = (stdout.chars().count(), stderr.chars().count());
     if out == 0 || err == 0 {
@@ -76,7 +76,7 @@ pub(crate) fn named_lines(output: &str, path: &str) -> BTreeSet<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{plain, shown};
+    use super::{join_streams, plain};
     use secrecy::SecretString;
     use std::path::Path;
     use text::secret::Secrets;
@@ -103,12 +103,12 @@ mod tests {
     #[test]
     fn both_streams_are_seen_whatever_their_size() {
         let none = Secrets::default();
-        assert_eq!(shown("out\n", "err\n", &none), "err\nout");
-        assert_eq!(shown("", "err", &none), "err");
+        assert_eq!(join_streams("out\n", "err\n", &none), "err\nout");
+        assert_eq!(join_streams("", "err", &none), "err");
         let (long_out, long_err) = (format!("first {} last", "o".repeat(20_000)), "e".repeat(20_000));
-        let both = shown(&long_out, &long_err, &none);
+        let both = join_streams(&long_out, &long_err, &none);
         assert!(both.chars().count() <= 8_000 && both.ends_with("o last") && both.starts_with("eee"));
-        let one = shown(&long_out, "small", &none);
+        let one = join_streams(&long_out, "small", &none);
         assert!(one.chars().count() > 7_900 && one.starts_with("small\nfirst "));
     }
 
@@ -117,7 +117,7 @@ mod tests {
         let own = Secrets::new(&[SecretString::from("own-value")]);
         let token = format!("ghp_{}", "a1".repeat(18));
         assert_eq!(
-            shown(&format!("got {token}"), "own-value", &own),
+            join_streams(&format!("got {token}"), "own-value", &own),
             "[masked]\ngot [masked]"
         );
     }

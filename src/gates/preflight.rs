@@ -54,7 +54,7 @@ pub async fn preflight(
         cache::keep(context, mirror, &prepared.chosen, &ready.checkout, (kept, made)).await
     };
     let after_setup = ready.untracked_files(&tracked).await?;
-    let made = ready.made(&after_setup, &tracked).await;
+    let made = ready.inspect_made(&after_setup, &tracked).await;
     // If set-up left only packages, they are kept as they are; otherwise they are kept with what the tests built and
     // wrote.
     let chosen = &prepared.chosen;

@@ -20,7 +20,7 @@ pub(crate) async fn report(
     change: Option<&Change>,
 ) -> Result<GateReport, GateError> {
     let tests = compare::against(tested.tests.clone(), baseline);
-    let held = compare::held(&tests, &excused);
+    let held = compare::unexcused_failures(&tests, &excused);
     excused.extend(flaky(prepared, &held, change).await?);
     Ok(GateReport {
         excused,

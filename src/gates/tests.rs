@@ -26,7 +26,11 @@ fn eight_times_the_output_is_eight_times_the_work() {
             &|text| drop(output::plain(text, Path::new("/autobuild/work"))),
             &SHOWN,
         ),
-        reader("shown", &|text| drop(output::shown(text, text, &secrets)), &SHOWN),
+        reader(
+            "shown",
+            &|text| drop(output::join_streams(text, text, &secrets)),
+            &SHOWN,
+        ),
         reader("hooks", &|text| drop(setup_reads::hooks_of(text)), &CONFIGURATION),
     ]);
 }

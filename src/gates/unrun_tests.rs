@@ -30,7 +30,7 @@ pub(crate) async fn unrun_tests(run: &Run<'_>, head: &Evidence) -> Result<Option
     let Some(names) = compare::names(head) else {
         return Ok(None);
     };
-    let (change, known) = (run.change, compare::known(run.subject.before));
+    let (change, known) = (run.change, compare::known_tests(run.subject.before));
     let unrun = unrun(change, names);
     let Some((_, first, outcome)) = unrun.first() else {
         return Ok(skipped_elsewhere(change, names, &known));

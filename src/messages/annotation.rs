@@ -29,7 +29,7 @@ pub struct Annotation {
 
 /// Returns the files that a turn's findings name.
 pub fn annotated_files(task: &Task, turn: &Turn) -> Vec<String> {
-    let (items, mut seen) = (found(task, turn), BTreeSet::new());
+    let (items, mut seen) = (items_of_turn(task, turn), BTreeSet::new());
     let files = items.iter().filter_map(place).map(|(path, _)| path);
     let once = files.filter(|path| seen.insert(*path));
     once.take(MOST).map(str::to_owned).collect()
@@ -37,7 +37,7 @@ pub fn annotated_files(task: &Task, turn: &Turn) -> Vec<String> {
 
 /// Returns the findings on lines that exist on the turn's commit. `lines` gives the number of lines of a file there.
 pub fn annotations(task: &Task, turn: &Turn, lines: &dyn Fn(&str) -> Option<u32>) -> Vec<Annotation> {
-    let items = found(task, turn);
+    let items = items_of_turn(task, turn);
     let shown = items.iter().filter_map(|item| {
         let (path, line) = place(item)?;
         (line <= lines(path)?).then(|| annotation(item, path, line))
@@ -46,7 +46,7 @@ pub fn annotations(task: &Task, turn: &Turn, lines: &dyn Fn(&str) -> Option<u32>
 }
 
 /// Returns the verdict's items; before there is a verdict, the Gates' findings.
-fn found(task: &Task, turn: &Turn) -> Vec<Issue> {
+fn items_of_turn(task: &Task, turn: &Turn) -> Vec<Issue> {
     match (&turn.verdict, &turn.gates) {
         (Some(verdict), _) => verdict.items.clone(),
         (None, Some(gates)) => evidence::items(task.plan.kind, gates),

@@ -45,7 +45,7 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
             recurring(&report.recurring, measure),
             folded("The last feedback", &items::by_severity(&report.last_feedback, measure)),
             gates_now(&report, task, measure),
-            standing(feature, task, &report, links),
+            so_far(feature, task, &report, links),
         ])
     }))
 }
@@ -184,7 +184,7 @@ pub(super) fn what_to_do(report: &BlockedReport, task: &Task, measure: &Measure)
 }
 
 /// Returns the location of the work so far, and the facts on turns and spending.
-pub(super) fn standing(feature: &Feature, task: &Task, report: &BlockedReport, links: &Links) -> String {
+pub(super) fn so_far(feature: &Feature, task: &Task, report: &BlockedReport, links: &Links) -> String {
     sections(vec![work_so_far(feature, task, links), facts(report, task)])
 }
 
@@ -271,7 +271,7 @@ fn work_so_far(feature: &Feature, task: &Task, links: &Links) -> String {
             links.branch(&task.branch),
             links.commit(head)
         ),
-        None => format!("Nothing of {} in {} is pushed yet.", task.id, feature.key.shown()),
+        None => format!("Nothing of {} in {} is pushed yet.", task.id, feature.key.name()),
     }
 }
 
@@ -290,7 +290,7 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
             format!(
                 "### Blocked{}: {} {}",
                 headline::after_blocked(feature),
-                feature.key.shown(),
+                feature.key.name(),
                 untrusted::inline(words::feature_name(feature), 200)
             ),
             format!(
@@ -306,7 +306,7 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
             format!(
                 "**Severity:** {} · **Cost of {} so far:** {}",
                 report.reason.severity().word(),
-                feature.key.shown(),
+                feature.key.name(),
                 words::cost_in_full(&report.cost)
             ),
         ])

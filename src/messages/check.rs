@@ -35,7 +35,7 @@ pub struct CheckRun {
 /// Returns the check run `AutoBuild` on a turn's commit; `None` before there is a decision.
 pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> Option<CheckRun> {
     let newest = task.standing_turn().is_some_and(|newest| newest.number == turn.number);
-    let (title, conclusion) = standing(feature, task, turn, newest)?;
+    let (title, conclusion) = title_of(feature, task, turn, newest)?;
     let is_good = matches!(conclusion, CheckConclusion::Success | CheckConclusion::Neutral);
     let waiver = task.waived.last().filter(|_| newest && is_good && !turn.is_approved());
     let summary = fitting(|measure| {
@@ -81,7 +81,7 @@ pub fn blocked_check(feature: &Feature, task: &Task) -> Option<CheckRun> {
     };
     let summary = fitting(|measure| {
         sections(vec![
-            format!("{} {}: nobody judged this commit.", feature.key.shown(), task.id),
+            format!("{} {}: nobody judged this commit.", feature.key.name(), task.id),
             reasons::blocked(reason, measure),
         ])
     });
@@ -96,7 +96,7 @@ pub fn blocked_check(feature: &Feature, task: &Task) -> Option<CheckRun> {
 }
 
 /// Returns title and conclusion: a person's override counts, and a blocked task needs a person.
-fn standing(feature: &Feature, task: &Task, turn: &Turn, newest: bool) -> Option<(String, CheckConclusion)> {
+fn title_of(feature: &Feature, task: &Task, turn: &Turn, newest: bool) -> Option<(String, CheckConclusion)> {
     let verdict = turn.verdict.as_ref().map(|verdict| verdict.outcome);
     let last = task.last_turn().unwrap_or(turn);
     if let Some(title) = Waived::of_task(task, turn).title().filter(|_| newest) {
@@ -188,7 +188,7 @@ pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
         sections(vec![
             format!(
                 "{}: the Gates on the integration branch after wave {}, on commit `{}`: {}.",
-                feature.key.shown(),
+                feature.key.name(),
                 gate.wave,
                 gate.head.short(),
                 gates::line(&gate.report)
@@ -196,7 +196,7 @@ pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
             stands_for(gate),
             held.map_or_else(String::new, |exposure| {
                 let asks = "The repository's CI is held. _Run CI_, or `/autobuild ci`, lets it run on this work and opens the pull request.";
-                sections(vec![asks.to_owned(), exposure::given(exposure, measure)])
+                sections(vec![asks.to_owned(), exposure::rights_of_ci(exposure, measure)])
             }),
             items::by_severity(&failed, measure),
             gates::folded_table(kind, &gate.report, &failed, measure),

@@ -27,7 +27,7 @@ pub fn turn_commit(feature: &Feature, task: &Task, turn: TurnNumber, kind: Commi
     format!(
         "{}\n\n{what} in turn {turn} of {}.",
         subject(feature, task),
-        feature.key.shown()
+        feature.key.name()
     )
 }
 
@@ -65,7 +65,7 @@ pub const UNRESOLVED_MERGE: &str = "The merge as git left it";
 pub fn plan_commit(feature: &Feature) -> String {
     own_subject(
         feature,
-        &format!("Plan {}: {}", feature.key.shown(), feature_name(feature)),
+        &format!("Plan {}: {}", feature.key.name(), feature_name(feature)),
     )
 }
 
@@ -73,13 +73,13 @@ pub fn plan_commit(feature: &Feature) -> String {
 pub fn histories_commit(feature: &Feature) -> String {
     own_subject(
         feature,
-        &format!("Record the turns of the tasks of {}", feature.key.shown()),
+        &format!("Record the turns of the tasks of {}", feature.key.name()),
     )
 }
 
 /// Returns the message of the commit that removes the records before the feature pull request shows its diff.
 pub fn records_out_commit(feature: &Feature) -> String {
-    own_subject(feature, &format!("Take the records of {} out", feature.key.shown()))
+    own_subject(feature, &format!("Take the records of {} out", feature.key.name()))
 }
 
 pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {
@@ -96,11 +96,7 @@ pub fn squash(feature: &Feature, task: &Task) -> PullText {
     let number = task.pull.map_or_else(String::new, |pull| format!(" (#{pull})"));
     PullText {
         title: format!("{}{number}", subject(feature, task)),
-        body: format!(
-            "AutoBuild-Feature: {}\nAutoBuild-Task: {}",
-            feature.key.shown(),
-            task.id
-        ),
+        body: format!("AutoBuild-Feature: {}\nAutoBuild-Task: {}", feature.key.name(), task.id),
     }
 }
 

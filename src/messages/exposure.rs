@@ -38,7 +38,7 @@ pub(super) fn treatment(feature: &Feature) -> String {
 }
 
 /// Returns what CI gives to the code beyond the right to read; empty if it gives nothing.
-pub(super) fn given(exposure: &Exposure, measure: &Measure) -> String {
+pub(super) fn rights_of_ci(exposure: &Exposure, measure: &Measure) -> String {
     let harmful: Vec<&WorkflowExposure> = exposure.workflows.iter().filter(|one| !one.is_harmless()).collect();
     let others = match exposure.others.as_slice() {
         [] => String::new(),
@@ -152,6 +152,6 @@ mod tests {
 
     #[test]
     fn harmless_ci_needs_no_words() {
-        assert_eq!(given(&Exposure::default(), &Measure::TERMINAL), "");
+        assert_eq!(rights_of_ci(&Exposure::default(), &Measure::TERMINAL), "");
     }
 }

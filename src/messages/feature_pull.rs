@@ -189,6 +189,6 @@ pub fn closed_feature_pull(feature: &Feature) -> String {
     };
     format!(
         "Closed: {} is cancelled. {why} Reopening this pull request brings it back to review.",
-        feature.key.shown()
+        feature.key.name()
     )
 }

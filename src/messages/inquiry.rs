@@ -90,7 +90,7 @@ pub(super) fn feature_asks(feature: &Feature, cost: &Cost) -> Option<String> {
     };
     let title = format!(
         "### Asks: {} {}",
-        feature.key.shown(),
+        feature.key.name(),
         untrusted::inline(words::feature_name(feature), 200)
     );
     let others = "Or `/autobuild plan` and words plans again without these answers, and `/autobuild cancel` stops it.";

@@ -33,7 +33,7 @@ pub fn living(feature: &Feature, spending: &Spending, links: &Links) -> String {
 
 /// Returns a Feature's state, what runs and what waits: the head of its living comment. It leaves out the reason of a
 /// block, which is elsewhere on the page that shows this text.
-pub fn standing(feature: &Feature, spending: &Spending, links: &Links) -> String {
+pub fn status_head(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| {
         let details = if matches!(feature.state, State::Blocked { .. }) {
             String::new()
@@ -61,7 +61,7 @@ fn head(feature: &Feature, details: String, spending: &Spending, links: &Links, 
 fn comment(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {
     let title = format!(
         "## {}: {}",
-        feature.key.shown(),
+        feature.key.name(),
         untrusted::inline(words::feature_name(feature), 200)
     );
     let plan = match &feature.plan {
@@ -103,7 +103,7 @@ fn with_plan(
         titled("### How it is checked", &checks(feature, version, measure)),
         titled(
             "### What CI gives to this code",
-            &exposure::given(&feature.ci.exposure, measure),
+            &exposure::rights_of_ci(&feature.ci.exposure, measure),
         ),
         titled("### For a person to check", &for_a_person(feature, measure)),
         titled(

@@ -83,7 +83,7 @@ pub use inquiry::own_defaults;
 pub use isolation::{level as isolation_level, limit_keeper, missing as missing_isolation};
 pub use links::Links;
 pub use living::{
-    UnusedFilter, filter_note, git_lfs_note, living, notes_in_terminal, schema_of_plan, standing, state_in_terminal,
+    UnusedFilter, filter_note, git_lfs_note, living, notes_in_terminal, schema_of_plan, state_in_terminal, status_head,
     submodules_note, task_in_terminal,
 };
 pub use measure::MAX_CHARS;

@@ -18,7 +18,7 @@ use domain::{
 
 /// Returns the path of the plan: `.autobuild/features/FEAT-42.yaml`.
 pub fn plan_file_path(feature: &Feature) -> String {
-    format!(".autobuild/features/{}.yaml", feature.key.shown())
+    format!(".autobuild/features/{}.yaml", feature.key.name())
 }
 
 /// Returns the plan with the current states; `None` before there is a plan.
@@ -47,7 +47,7 @@ pub fn final_plan_file(feature: &Feature) -> Option<String> {
 
 /// `true` if a path is one of the records that this run writes.
 pub fn is_record(feature: &Feature, path: &str) -> bool {
-    let pages = format!(".autobuild/tasks/{}/", feature.key.shown());
+    let pages = format!(".autobuild/tasks/{}/", feature.key.name());
     path == plan_file_path(feature) || path.starts_with(&pages)
 }
 
@@ -56,7 +56,7 @@ fn written(feature: &Feature, version: &PlanVersion, plan: &Plan) -> String {
     let header = PlanHeader {
         status: status(&feature.state),
         task_words: words.collect(),
-        ..PlanHeader::planned(feature.key.shown(), rfc3339(version.created))
+        ..PlanHeader::planned(feature.key.name(), rfc3339(version.created))
     };
     plan_yaml(plan, &header)
 }
@@ -87,7 +87,7 @@ fn rfc3339(at: Millis) -> String {
 
 /// Returns the path of a task's page: `.autobuild/tasks/FEAT-42/TASK-001.md`.
 pub fn task_file_path(feature: &Feature, task: TaskId) -> String {
-    format!(".autobuild/tasks/{}/{task}.md", feature.key.shown())
+    format!(".autobuild/tasks/{}/{task}.md", feature.key.name())
 }
 
 /// Returns a task's page, with the history of its turns once there are any.
@@ -106,7 +106,7 @@ fn page(feature: &Feature, task: &Task, measure: &Measure) -> String {
         format!("# {}: {}", task.id, untrusted::inline(&task.plan.name, 200)),
         format!(
             "{}, wave {}, {}, needs {}. State: {}.",
-            feature.key.shown(),
+            feature.key.name(),
             task.wave,
             task.plan.kind,
             words::tasks(&task.plan.dependencies, 40),

@@ -176,7 +176,7 @@ fn what_is_wrong(mistake: &CommandMistake) -> String {
 fn unfinished(run: &FeatureKey, feature: Option<&Feature>, links: &Links) -> String {
     format!(
         "Not started: {} of this issue is not finished. {} Cancel it with `/autobuild cancel`, then label again.",
-        run.shown(),
+        run.name(),
         where_shown(run, feature, links)
     )
 }
@@ -199,7 +199,7 @@ fn run_ended(state: &str) -> String {
 fn newer_run(run: &FeatureKey, feature: Option<&Feature>, links: &Links) -> String {
     format!(
         "Not done: the issue has a newer run, {}. {}",
-        run.shown(),
+        run.name(),
         where_shown(run, feature, links)
     )
 }

@@ -96,7 +96,7 @@ fn status(feature: Option<&Feature>, spending: &Spending, links: &Links, measure
         None => String::new(),
     };
     sections(vec![
-        format!("{}. {}", feature.key.shown(), state_line(feature, links)),
+        format!("{}. {}", feature.key.name(), state_line(feature, links)),
         progress::table(feature, spending, links, measure),
         progress::remarks(feature, links, measure),
         living,

@@ -108,7 +108,7 @@ impl Told<'_> {
             part(&|report| blocked::recurring(&report.recurring, measure)),
             findings::record(task, turn, measure),
             folded("Since the last turn", &since_last(task, turn, files, measure)),
-            part(&|report| blocked::standing(self.feature, task, report, self.links)),
+            part(&|report| blocked::so_far(self.feature, task, report, self.links)),
         ])
     }
 
@@ -140,7 +140,7 @@ pub(super) fn facts(told: &Told<'_>) -> String {
     };
     format!(
         "{}, turn {} of {}{commit}.",
-        told.feature.key.shown(),
+        told.feature.key.name(),
         told.turn.number,
         told.task.limit.max(told.turn.number.0)
     )
@@ -230,14 +230,14 @@ fn met(met: CriterionMet) -> &'static str {
 
 fn summary(all: &[Criterion], turn: &Turn) -> String {
     let numbered = (1..).zip(all);
-    let standing: Vec<&str> = numbered.map(|(number, one)| standing(number, one, turn)).collect();
+    let standing: Vec<&str> = numbered.map(|(number, one)| state_of(number, one, turn)).collect();
     let counted = words::tally(&["met", "not met", "not looked at", "for a person"], &standing);
     let noun = if all.len() == 1 { "criterion" } else { "criteria" };
     format!("{} {noun}: {counted}", all.len())
 }
 
 /// Returns a criterion's state; a failed check outweighs what the Coach says.
-fn standing(number: usize, criterion: &Criterion, turn: &Turn) -> &'static str {
+fn state_of(number: usize, criterion: &Criterion, turn: &Turn) -> &'static str {
     let checked = turn.gates.as_ref().and_then(|gates| gates.result(Gate::Check(number)));
     let failed = checked.is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
     let said = turn.verdict.as_ref().and_then(|verdict| finding_on(verdict, number));

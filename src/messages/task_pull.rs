@@ -58,7 +58,7 @@ fn body(feature: &Feature, task: &Task, measure: &Measure) -> String {
         format!(
             "{} of {}, wave {}, {}.{needs}",
             task.id,
-            feature.key.shown(),
+            feature.key.name(),
             task.wave,
             task.plan.kind
         ),
@@ -144,7 +144,7 @@ pub fn closed_pull(feature: &Feature, task: &Task, why: &ClosedWhy, links: &Link
             words::person(by)
         ),
         ClosedWhy::Cancelled => {
-            let name = feature.key.shown();
+            let name = feature.key.name();
             let next = if matches!(feature.state, State::Cancelled { .. }) {
                 format!("{name} is cancelled too: to start anew, label its issue again.")
             } else {

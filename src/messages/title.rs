@@ -20,14 +20,14 @@ pub(super) fn of_feature(feature: &Feature) -> String {
     let mut kinds = feature.tasks.iter().map(|task| commit_type(task.plan.kind));
     let first = kinds.next().unwrap_or("feat");
     let kind = if kinds.all(|kind| kind == first) { first } else { "feat" };
-    filled(feature, kind, (&feature.key.shown(), feature_name(feature)))
+    filled(feature, kind, (&feature.key.name(), feature_name(feature)))
 }
 
 /// Returns the subject of a commit of AutoBuild's own. Where titles begin with a type, it has one too, since checks read
 /// every commit.
 pub(super) fn of_own(feature: &Feature, subject: &str) -> String {
     if feature.rules.titles.has_type() {
-        filled(feature, "chore", (&feature.key.shown(), subject))
+        filled(feature, "chore", (&feature.key.name(), subject))
     } else {
         subject.to_owned()
     }

@@ -10,7 +10,7 @@ use domain::{
 /// Returns the comment on a wait; `None` if what waited is gone.
 pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
     let who = called(feature);
-    let name = feature.key.shown();
+    let name = feature.key.name();
     Some(match wait {
         Wait::Approval { .. } => {
             let answers = format!(

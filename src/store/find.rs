@@ -103,11 +103,11 @@ impl Store {
     }
 
     pub async fn by_branch(&self, repo: RepoId, branch: &str) -> Result<Option<FoundFeature>, StoreError> {
-        self.found(BY_BRANCH, args![stored(repo.0)?, branch]).await
+        self.find_one(BY_BRANCH, args![stored(repo.0)?, branch]).await
     }
 
     pub async fn by_pull(&self, repo: RepoId, pull: PullNumber) -> Result<Option<FoundFeature>, StoreError> {
-        self.found(BY_PULL, args![stored(repo.0)?, stored(pull.0)?]).await
+        self.find_one(BY_PULL, args![stored(repo.0)?, stored(pull.0)?]).await
     }
 
     pub async fn unfinished(&self, scope: Scope) -> Result<Vec<FeatureRow>, StoreError> {
@@ -153,7 +153,7 @@ impl Store {
         rows.iter().map(feature::read).collect()
     }
 
-    async fn found(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<FoundFeature>, StoreError> {
+    async fn find_one(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<FoundFeature>, StoreError> {
         let Some(row) = self.db.row(sql, args).await? else {
             return Ok(None);
         };

@@ -95,7 +95,7 @@ impl Open {
 
 impl ConnectionPermit {
     /// Waits until another connection needs the permit.
-    pub(super) async fn taken(&self) {
+    pub(super) async fn wait_until_needed(&self) {
         self.cut.cancelled().await;
     }
 

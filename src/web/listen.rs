@@ -130,7 +130,7 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
                 ended = watched => if let Err(error) = ended {
                     tracing::debug!(%error, "a connection ended badly");
                 },
-                () = permit.taken() => tracing::debug!("a connection was cut off for another"),
+                () = permit.wait_until_needed() => tracing::debug!("a connection was cut off for another"),
             }
         });
     }

@@ -240,7 +240,7 @@ impl<'a> Play<'a> {
                 continue;
             }
             if self.since.elapsed() > PATIENCE {
-                return Some(format!("{}: stands still: {}", self.at, fleet.world.standing().await));
+                return Some(format!("{}: stands still: {}", self.at, fleet.world.describe().await));
             }
             if !fleet.world.rests().await {
                 looked = None;

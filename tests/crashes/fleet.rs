@@ -203,14 +203,14 @@ impl Fleet {
         let process = target
             .and_then(|at| self.machines[at].service)
             .map(|(process, _)| process);
-        let mut held = self.held(process).await;
+        let mut held = self.held_effects(process).await;
         let is_last = |held: &Held| held.lane != "control" && held.crashes >= MOST_CRASHES;
         if fault.crashes() && held.iter().any(is_last) {
             return Struck::Spared("one more crash gives an effect up");
         }
         self.inflict(fault, target, strike.lasts).await;
         // What was claimed at the last moment.
-        for late in self.held(process).await {
+        for late in self.held_effects(process).await {
             if !held.contains(&late) {
                 held.push(late);
             }
@@ -224,7 +224,7 @@ impl Fleet {
     }
 
     /// The effects that are held now, by this process or by any.
-    async fn held(&mut self, process: Option<u32>) -> Vec<Held> {
+    async fn held_effects(&mut self, process: Option<u32>) -> Vec<Held> {
         let by = process
             .map(|process| format!(" AND worker LIKE '{process}-%'"))
             .unwrap_or_default();
@@ -366,7 +366,7 @@ impl Fleet {
     pub async fn roll(&mut self, at: usize, program: &Path, fault: Fault) {
         if self.machines[at].program != program {
             self.machines[at].program = program.to_owned();
-            self.cut_off += paid(&self.held(None).await);
+            self.cut_off += paid(&self.held_effects(None).await);
             self.inflict(fault, Some(at), RESTART).await;
         }
     }

@@ -51,7 +51,7 @@ async fn runs(world: &World) -> Vec<Row> {
 }
 
 /// The writes at which the service gets no further.
-fn held(role: &str, point: Point) -> Vec<String> {
+fn blocking_triggers(role: &str, point: Point) -> Vec<String> {
     let never = "BEGIN SELECT count(*) FROM never_ends; END";
     match point {
         Point::BeforeItsEnd => vec![format!(
@@ -95,7 +95,7 @@ async fn play(role: &str, point: Point) -> World {
     world.rest().await;
     let forever = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
     let mut hold = vec![format!("CREATE VIEW never_ends AS {forever}")];
-    hold.extend(held(role, point));
+    hold.extend(blocking_triggers(role, point));
     execute(&world, &hold).await;
     for step in &story.moves {
         step.play(&world).await;

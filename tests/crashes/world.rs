@@ -408,7 +408,7 @@ impl World {
     }
 
     /// Says which effects have not ended, and in which state the Features are.
-    pub async fn standing(&mut self) -> String {
+    pub async fn describe(&mut self) -> String {
         let effects = "SELECT id || ' ' || state || ' attempt ' || attempt || ' crashes ' || crashes || ' at ' || run_at \
                        || ': ' || coalesce(last_error, '') FROM effect WHERE state IN ('ready', 'running')";
         let features = "SELECT id || ' ' || state FROM feature";

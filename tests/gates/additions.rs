@@ -19,7 +19,7 @@ fn runs(stage: &Stage) -> usize {
 }
 
 /// What pre-flight finds where a test checks this, and how often the tests ran.
-async fn found(stage: &Stage, check: &str) -> (Evidence, Additions, usize) {
+async fn find_additions(stage: &Stage, check: &str) -> (Evidence, Additions, usize) {
     let count = stage.dir.path().join("runs");
     let text = TESTS
         .replace("CHECK", check)
@@ -42,12 +42,12 @@ async fn what_changes_a_result_is_not_added_and_what_changes_none_names_the_test
         failed: 0,
         skipped: 0,
     };
-    let (tests, additions, ran) = found(&stage, "self.assertNotIn('-v', sys.argv)").await;
+    let (tests, additions, ran) = find_additions(&stage, "self.assertNotIn('-v', sys.argv)").await;
     // A difference counts if it is there again.
     assert_eq!((additions, ran), (Additions::Refused, 4));
     assert_eq!(finding(&tests).counts, two);
     assert!(matches!(tests, Evidence::Passed(_)), "{tests:?}");
-    let (tests, additions, ran) = found(&stage, "self.assertNotIn('--nothing-of-ours', sys.argv)").await;
+    let (tests, additions, ran) = find_additions(&stage, "self.assertNotIn('--nothing-of-ours', sys.argv)").await;
     assert_eq!((additions, ran), (Additions::Harmless, 2));
     let names = finding(&tests).names.clone().unwrap();
     assert_eq!(names.passed.len(), 2, "{names:?}");
@@ -57,7 +57,7 @@ async fn what_changes_a_result_is_not_added_and_what_changes_none_names_the_test
 async fn a_test_that_varies_costs_no_names() {
     let stage = Stage::without_isolation().await;
     let fails_at_first = "self.assertGreater(len(open(r'COUNT').readlines()), 1)";
-    let (tests, additions, ran) = found(&stage, fails_at_first).await;
+    let (tests, additions, ran) = find_additions(&stage, fails_at_first).await;
     assert_eq!((additions, ran), (Additions::Harmless, 4));
     assert_eq!(finding(&tests).names.as_ref().unwrap().passed.len(), 2);
 }

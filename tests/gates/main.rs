@@ -23,7 +23,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Set-up and tests of an empty repository with one script, as pre-flight finds them.
-async fn found(stage: &Stage, script: &str, setup: Option<&str>, test: Option<&str>) -> Baseline {
+async fn fly_script(stage: &Stage, script: &str, setup: Option<&str>, test: Option<&str>) -> Baseline {
     let head = stage.commit(None, &[("t.sh", Some(script))]);
     let settings = RepositorySettings {
         setup: setup.map(|command| command.parse().unwrap()),
@@ -34,7 +34,7 @@ async fn found(stage: &Stage, script: &str, setup: Option<&str>, test: Option<&s
 }
 
 async fn tests(stage: &Stage, test: &str) -> Evidence {
-    found(stage, "", None, Some(test)).await.tests
+    fly_script(stage, "", None, Some(test)).await.tests
 }
 
 fn command_left(command: &str, exit_code: i32, output: &str) -> Finding {
@@ -53,7 +53,7 @@ async fn set_up_prepares_what_the_tests_find() {
     let stage = Stage::new().await;
     let setup = "sh -c 'echo ready > made; touch $HOME/x'";
     let test = "sh -c 'cat made; ls $HOME; echo $CI$USER'";
-    let baseline = found(&stage, "", Some(setup), Some(test)).await;
+    let baseline = fly_script(&stage, "", Some(setup), Some(test)).await;
     assert_eq!(baseline.setup, Some(Evidence::Passed(command_left(setup, 0, ""))));
     assert_eq!(
         baseline.tests,
@@ -67,7 +67,7 @@ async fn tests_do_not_run_after_a_failed_set_up() {
     let setup = "sh -c 'echo no >&2; exit 4'";
     let marker = stage.dir.path().join("ran");
     let test = format!("touch {}", marker.display());
-    let baseline = found(&stage, "", Some(setup), Some(&test)).await;
+    let baseline = fly_script(&stage, "", Some(setup), Some(&test)).await;
     assert_eq!(baseline.setup, Some(Evidence::Failed(command_left(setup, 4, "no"))));
     assert_eq!(baseline.tests, Evidence::Absent(Absence::NotReached));
     assert!(!marker.exists());
@@ -77,7 +77,7 @@ async fn tests_do_not_run_after_a_failed_set_up() {
 async fn a_red_run_names_numbers_and_tests() {
     let stage = Stage::new().await;
     let script = "printf '1..2\\nok 1 - adds\\n\\033[31mnot ok 2 - halves\\033[0m\\n'; exit 1";
-    let baseline = found(&stage, script, None, Some("sh t.sh")).await;
+    let baseline = fly_script(&stage, script, None, Some("sh t.sh")).await;
     let found = finding(&baseline.tests);
     assert_eq!(
         (found.exit_code, found.failing.as_slice()),
@@ -113,13 +113,13 @@ async fn what_cannot_start_is_absent() {
             StartFailure::Message("No module named no_such_runner".to_owned())
         )
     );
-    let baseline = found(&stage, "", Some("no-such-setup"), Some("true")).await;
+    let baseline = fly_script(&stage, "", Some("no-such-setup"), Some("true")).await;
     assert_eq!(
         baseline.setup,
         Some(could_not_start("no-such-setup", no_program("no-such-setup")))
     );
     assert_eq!(baseline.tests, Evidence::Absent(Absence::NotReached));
-    let nothing = found(&stage, "", None, None).await;
+    let nothing = fly_script(&stage, "", None, None).await;
     assert_eq!(nothing.tests, Evidence::Absent(Absence::NoCommand));
 }
 

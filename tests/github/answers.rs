@@ -153,18 +153,18 @@ async fn a_renamed_repository_gets_its_post_and_no_get_in_its_place() {
         .await;
     assert_eq!(world.repo().create_comment(ISSUE, "x").await.unwrap().id, CommentId(5));
     assert_eq!(
-        world.asked("POST", "/repos/acme/store/issues/42/comments").await,
+        world.bodies_sent("POST", "/repos/acme/store/issues/42/comments").await,
         [json!({"body": "x"})]
     );
     assert!(
         world
-            .asked("GET", "/repositories/22/issues/42/comments")
+            .bodies_sent("GET", "/repositories/22/issues/42/comments")
             .await
             .is_empty()
     );
     world.repo().create_comment(ISSUE, "y").await.unwrap();
     assert_eq!(
-        world.asked("POST", COMMENTS).await.len(),
+        world.bodies_sent("POST", COMMENTS).await.len(),
         1,
         "the new name is remembered"
     );
@@ -225,7 +225,7 @@ async fn an_answer_without_measure_is_not_read_to_its_end() {
         world.repo().pull(PULL).await,
         Err(GithubError::Malformed { .. })
     ));
-    assert_eq!(world.asked("GET", "/repos/acme/shop/pulls/7").await.len(), 1);
+    assert_eq!(world.bodies_sent("GET", "/repos/acme/shop/pulls/7").await.len(), 1);
 }
 
 #[tokio::test]
@@ -233,7 +233,7 @@ async fn a_name_is_looked_up_again_after_a_while_and_when_told() {
     let world = World::installed().await;
     let lookups = async || {
         world.repo().name().await.unwrap();
-        world.asked("GET", "/repositories/22").await.len()
+        world.bodies_sent("GET", "/repositories/22").await.len()
     };
     assert_eq!((lookups().await, lookups().await), (1, 1));
     pass(10 * 60_000);

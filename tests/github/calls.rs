@@ -56,7 +56,7 @@ async fn a_review_names_its_commit_and_its_event() {
         {"path": "src/auth.rs", "line": 7, "side": "RIGHT", "body": "other"},
     ]);
     assert_eq!(
-        world.asked("POST", REVIEWS).await,
+        world.bodies_sent("POST", REVIEWS).await,
         [json!({"event": "REQUEST_CHANGES", "commit_id": sha(), "body": "No.", "comments": comments})]
     );
 }
@@ -131,7 +131,7 @@ async fn where_there_are_no_drafts_it_is_opened_without() {
         OpenedPull::Opened(_)
     ));
     let drafts: Vec<Value> = world
-        .asked("POST", PULLS)
+        .bodies_sent("POST", PULLS)
         .await
         .iter()
         .map(|body| body["draft"].clone())
@@ -160,7 +160,7 @@ async fn a_draft_is_made_ready_once() {
     world.answers("POST", "/graphql", 200, done).await;
     world.repo().mark_ready(PULL).await.unwrap();
     world.repo().mark_ready(PULL).await.unwrap();
-    let asked = world.asked("POST", "/graphql").await;
+    let asked = world.bodies_sent("POST", "/graphql").await;
     assert_eq!(asked.len(), 1);
     assert_eq!(asked[0]["variables"], json!({"id": "PR_7"}));
 }
@@ -192,7 +192,7 @@ async fn a_merge_always_names_the_head() {
             .await
             .unwrap();
         assert_eq!(merged, expected);
-        let asked = &world.asked("PUT", MERGE).await[0];
+        let asked = &world.bodies_sent("PUT", MERGE).await[0];
         assert_eq!(
             (&asked["sha"], &asked["merge_method"]),
             (&json!(sha()), &json!("squash"))
@@ -275,7 +275,7 @@ async fn a_check_run_is_made_with_its_conclusion() {
         }],
     };
     world.repo().create_check(&report).await.unwrap();
-    let made = world.asked("POST", "/repos/acme/shop/check-runs").await;
+    let made = world.bodies_sent("POST", "/repos/acme/shop/check-runs").await;
     assert_eq!(
         (&made[0]["status"], &made[0]["conclusion"]),
         (&json!("completed"), &json!("failure"))

@@ -75,7 +75,7 @@ async fn evidence_is_read_with_a_token_that_can_only_read() {
         .answers("GET", &runs_path(), 200, json!({"total_count": 0, "check_runs": []}))
         .await;
     world.repo().seen_checks(&sha()).await.unwrap();
-    let minted = world.asked("POST", "/app/installations/11/access_tokens").await;
+    let minted = world.bodies_sent("POST", "/app/installations/11/access_tokens").await;
     let asked = minted
         .iter()
         .map(|body| body["permissions"].clone())

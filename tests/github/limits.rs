@@ -27,7 +27,7 @@ async fn refused_comment(reply: ResponseTemplate) -> (World, GithubError) {
 async fn a_post_is_sent_once_whatever_the_answer() {
     for status in [429, 500, 502, 503, 504] {
         let (world, error) = refused_comment(ResponseTemplate::new(status)).await;
-        assert_eq!(world.asked("POST", COMMENTS).await.len(), 1, "{status}");
+        assert_eq!(world.bodies_sent("POST", COMMENTS).await.len(), 1, "{status}");
         match status {
             429 => assert!(matches!(error, GithubError::RateLimited { .. })),
             _ => assert!(matches!(error, GithubError::Uncertain { .. }), "{status}"),
@@ -45,7 +45,7 @@ async fn a_read_is_tried_again() {
         .answers("GET", "/repos/acme/shop/pulls/7", 200, pull(7, "b", 22))
         .await;
     world.repo().pull(PULL).await.unwrap();
-    assert_eq!(world.asked("GET", "/repos/acme/shop/pulls/7").await.len(), 2);
+    assert_eq!(world.bodies_sent("GET", "/repos/acme/shop/pulls/7").await.len(), 2);
 }
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn a_read_that_is_asked_to_wait_waits_in_the_database() {
     world.replies("GET", "/repos/acme/shop/pulls/7", busy).await;
     let error = world.repo().pull(PULL).await.unwrap_err();
     assert!(matches!(error, GithubError::Transient { retry_after, .. } if retry_after == Some(START.plus(30_000))));
-    assert_eq!(world.asked("GET", "/repos/acme/shop/pulls/7").await.len(), 1);
+    assert_eq!(world.bodies_sent("GET", "/repos/acme/shop/pulls/7").await.len(), 1);
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn a_limit_is_obeyed_in_githubs_order() {
             matches!(error, GithubError::RateLimited { until } if until == START.plus(wait)),
             "{wait}: {error:?}"
         );
-        assert_eq!(world.asked("POST", COMMENTS).await.len(), 1);
+        assert_eq!(world.bodies_sent("POST", COMMENTS).await.len(), 1);
     }
 }
 

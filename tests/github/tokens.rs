@@ -61,9 +61,9 @@ async fn our_own_bots_are_known_once_looked_up() {
         own().users.iter().map(|user| user.id).collect::<Vec<_>>(),
         [UserId(BOT)]
     );
-    assert_eq!(world.asked("GET", "/app").await.len(), 1);
+    assert_eq!(world.bodies_sent("GET", "/app").await.len(), 1);
     assert_eq!(
-        world.asked("POST", MINT).await,
+        world.bodies_sent("POST", MINT).await,
         [json!({"permissions": {"metadata": "read"}})]
     );
 }
@@ -93,7 +93,7 @@ async fn a_token_is_for_one_repository_and_one_purpose() {
         .unwrap();
     let checks = json!({"metadata": "read", "checks": "write"});
     assert_eq!(
-        world.asked("POST", MINT).await,
+        world.bodies_sent("POST", MINT).await,
         [
             json!({"repository_ids": [22], "permissions": {"metadata": "read", "contents": "write"}}),
             json!({"repository_ids": [22], "permissions": checks}),
@@ -113,7 +113,7 @@ async fn eight_callers_at_once_cost_one_mint() {
     for token in join_all(calls).await {
         assert_eq!(token.unwrap().expose_secret(), TOKEN.as_str());
     }
-    assert_eq!(world.asked("POST", MINT).await.len(), 1);
+    assert_eq!(world.bodies_sent("POST", MINT).await.len(), 1);
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn every_call_shares_the_token() {
     for _ in 0..3 {
         world.client.repo(INSTALLATION, REPO).pull(PULL).await.unwrap();
     }
-    assert_eq!(world.asked("POST", MINT).await.len(), 1);
+    assert_eq!(world.bodies_sent("POST", MINT).await.len(), 1);
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn a_token_is_replaced_five_minutes_before_its_end() {
     let world = World::installed().await;
     let mints = async || {
         world.client.token(INSTALLATION, REPO, Rights::Push).await.unwrap();
-        world.asked("POST", MINT).await.len()
+        world.bodies_sent("POST", MINT).await.len()
     };
     assert_eq!(mints().await, 1);
     pass(54 * 60_000);
@@ -167,7 +167,7 @@ async fn a_refused_token_is_replaced_once() {
         .answers("GET", "/repositories/22", 200, repository("acme/shop"))
         .await;
     world.repo().repository().await.unwrap();
-    assert_eq!(world.asked("POST", MINT).await.len(), 2);
+    assert_eq!(world.bodies_sent("POST", MINT).await.len(), 2);
 }
 
 #[tokio::test]
@@ -181,7 +181,7 @@ async fn credentials_that_stay_refused_are_reported() {
         world.repo().repository().await,
         Err(GithubError::Unauthorized)
     ));
-    assert_eq!(world.asked("GET", "/repositories/22").await.len(), 2);
+    assert_eq!(world.bodies_sent("GET", "/repositories/22").await.len(), 2);
 }
 
 #[tokio::test]
@@ -217,5 +217,5 @@ async fn a_suspended_installation_loses_its_tokens() {
     world.answers("GET", "/repos/acme/shop/pulls/7", 403, suspended).await;
     assert!(matches!(world.repo().pull(PULL).await, Err(GithubError::Suspended)));
     world.client.token(INSTALLATION, REPO, Rights::Read).await.unwrap();
-    assert_eq!(world.asked("POST", MINT).await.len(), 2);
+    assert_eq!(world.bodies_sent("POST", MINT).await.len(), 2);
 }

@@ -137,7 +137,7 @@ impl World {
     }
 
     /// The bodies of all requests that were made there.
-    pub async fn asked(&self, verb: &str, at: &str) -> Vec<Value> {
+    pub async fn bodies_sent(&self, verb: &str, at: &str) -> Vec<Value> {
         let requests = self.server.received_requests().await.unwrap();
         requests
             .iter()

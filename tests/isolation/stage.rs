@@ -150,7 +150,7 @@ impl Stage {
         self.system.path().join("autobuild.toml")
     }
 
-    fn given(&self) -> Vec<(OsString, OsString)> {
+    fn variables(&self) -> Vec<(OsString, OsString)> {
         for file in ["checkout/own", "checkout/spare", "mirror/objects/info/alternates"] {
             fs::write(self.below(file), "own").unwrap();
         }
@@ -196,7 +196,7 @@ impl Stage {
         let output = Command::new(program[0])
             .args(&program[1..])
             .args(["-c", PROBE, item])
-            .envs(self.given())
+            .envs(self.variables())
             .stdin(Stdio::null())
             .output()
             .unwrap();
@@ -209,7 +209,7 @@ impl Stage {
             ..SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild"))
         };
         let mut spec = Spec::new("python3", self.below("checkout")).args(["-c", PROBE, item]);
-        spec.env = self.given();
+        spec.env = self.variables();
         spec.deadline = Duration::from_secs(120);
         spec.confine.read = vec![self.below("mirror/objects")];
         spec.confine.write = vec![self.below("home")];

@@ -218,7 +218,7 @@ async fn builds(agent: &str, folder: &Path, calls: [usize; 3]) {
     assert!(ran.status.success(), "{said}");
     assert!(said.contains("is in review"), "{said}");
     assert!(!tells(&said) && !planted.exists(), "{said}");
-    let seen = model.seen();
+    let seen = model.requests();
     nothing_left(&seen);
     let about = |text: &str| seen.iter().filter(|seen| seen.body.to_string().contains(text)).count();
     let counts = ["You are the planner.", "You are the Player.", "You are the Coach."].map(about);

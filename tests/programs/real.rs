@@ -16,13 +16,13 @@ fn rule(holds: &'static str, pick: Pick, replies: Vec<Reply>) -> Rule {
     Rule { holds, pick, replies }
 }
 
-fn done() -> Reply {
+fn reply_done() -> Reply {
     Reply::Tool("StructuredOutput", json!({ "summary": "done", "n": 1 }))
 }
 
 /// The answer, and a last word for programs that ask for one after it.
 fn answered(first: Vec<Reply>) -> Vec<Reply> {
-    let last = [done(), Reply::Text("Done.".to_owned())];
+    let last = [reply_done(), Reply::Text("Done.".to_owned())];
     first.into_iter().chain(last).collect()
 }
 
@@ -219,7 +219,7 @@ async fn words_stay_words(stage: &Stage, model: &FakeModel) {
     spec.prompt = spec.prompt.supplement_alone(words, &Missing::default(), &[]);
     stage.ask(&spec, &CancellationToken::new()).await.unwrap();
     let written = serde_json::to_string(words).unwrap();
-    let bodies: Vec<String> = model.seen().iter().map(|seen| seen.body.to_string()).collect();
+    let bodies: Vec<String> = model.requests().iter().map(|seen| seen.body.to_string()).collect();
     let first = bodies
         .iter()
         .find(|body| body.contains(written.trim_matches('"')))
@@ -253,7 +253,7 @@ async fn forged_words_are_not_believed(stage: &Stage) {
 /// Every call has the key, and runs begin with a context of their own.
 fn calls_are_keyed_and_fresh(model: &FakeModel) {
     let keyed = |header: &(String, String)| header.0 == "x-api-key" && header.1 == KEY;
-    assert!(model.seen().iter().all(|seen| seen.headers.iter().any(keyed)));
+    assert!(model.requests().iter().all(|seen| seen.headers.iter().any(keyed)));
     let begins = |body: &Value| {
         body["messages"]
             .as_array()
@@ -261,7 +261,7 @@ fn calls_are_keyed_and_fresh(model: &FakeModel) {
             .iter()
             .all(|message| message["role"] != "assistant")
     };
-    let fresh = model.seen().iter().filter(|seen| begins(&seen.body)).count();
+    let fresh = model.requests().iter().filter(|seen| begins(&seen.body)).count();
     assert!(fresh > 10, "runs begin with a context of their own: {fresh}");
 }
 
@@ -284,7 +284,7 @@ fn plant(stage: &Stage) {
 
 /// Fails if the program offered its model a tool that searches the web.
 fn searches_no_web(model: &FakeModel) {
-    let seen = model.seen();
+    let seen = model.requests();
     let tools = seen.iter().filter_map(|seen| seen.body["tools"].as_array()).flatten();
     let kinds: Vec<&str> = tools.filter_map(|tool| tool["type"].as_str()).collect();
     assert!(

@@ -48,7 +48,7 @@ impl World {
 }
 
 /// Returns the notes below a plan, and the money that its tasks may cost.
-fn held(feature: Feature) -> (Vec<String>, [f64; 2]) {
+fn notes_and_budget(feature: Feature) -> (Vec<String>, [f64; 2]) {
     let settings: RepositorySettings = serde_json::from_value(feature.settings).unwrap();
     let budget = settings.budget;
     (
@@ -81,7 +81,7 @@ async fn each_organisation_gets_what_the_server_allows_to_it() {
 
     world.script.plans(&Plan::one());
     let issue = world.open_issue(WRITER, "Say hello in files");
-    let (notes, usd) = held(world.planned(REPO, issue).await.unwrap());
+    let (notes, usd) = notes_and_budget(world.planned(REPO, issue).await.unwrap());
     assert_eq!(usd, [60.0, 300.0]);
     assert_eq!(
         notes,
@@ -100,7 +100,7 @@ async fn each_organisation_gets_what_the_server_allows_to_it() {
     world.push_settings(OTHER, SETTINGS).await;
     world.script.plans(&Plan::one());
     world.by(WRITER).unlabel(OTHER, issue, "autobuild").unwrap();
-    let (notes, usd) = held(world.planned(OTHER, issue).await.unwrap());
+    let (notes, usd) = notes_and_budget(world.planned(OTHER, issue).await.unwrap());
     assert_eq!(usd, [10.0, 20.0]);
     assert_eq!(
         notes,

@@ -305,7 +305,7 @@ fn quoting(quote: &str) -> String {
     )
 }
 
-async fn asked(quote: &str) -> World {
+async fn ask_coach(quote: &str) -> World {
     let setup = Setup::new()
         .settings("max_turns: 1")
         .command(Role::Coach, &quoting(quote));
@@ -318,7 +318,7 @@ async fn asked(quote: &str) -> World {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_changed_test_is_a_question_that_the_coach_answers_with_words_that_are_there() {
-    let world = asked("say hello in files").await;
+    let world = ask_coach("say hello in files").await;
     let (first, again) = (prompt(&world, "first"), prompt(&world, "again"));
     let asks = "Which words want the new behaviour?";
     assert!(
@@ -338,7 +338,7 @@ async fn a_changed_test_is_a_question_that_the_coach_answers_with_words_that_are
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_answers_the_questions_that_the_coach_leaves_open() {
-    let world = asked("words that nobody wrote").await;
+    let world = ask_coach("words that nobody wrote").await;
     let pull = world.pull(1).await;
     let review = world.reviews(pull).await.remove(0);
     assert_eq!(

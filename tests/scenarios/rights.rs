@@ -100,7 +100,7 @@ async fn a_cancelled_run_is_followed_by_a_second_one_with_branches_of_its_own() 
     world.settle().await;
     world.say(WRITER, ISSUE, "/autobuild approve").await;
     let feature = world.feature().await;
-    assert_eq!(feature.key.shown(), "FEAT-1-R2");
+    assert_eq!(feature.key.name(), "FEAT-1-R2");
     assert!(feature.integration.unwrap().branch.starts_with("autobuild/1-r2/"));
     assert_eq!(feature.state.word(), "in_review");
     world.end().await;

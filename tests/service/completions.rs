@@ -27,7 +27,7 @@ fn bash_completes_the_beginning_of_a_command() {
 }
 
 /// What a shell answers, if it is installed.
-fn asked(shell: &str, arguments: &[&str]) -> Option<String> {
+fn complete(shell: &str, arguments: &[&str]) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(format!("completions.{shell}"));
     std::fs::write(&file, script(shell)).unwrap();
@@ -50,7 +50,7 @@ fn zsh_and_fish_load_their_scripts() {
         "-c",
         "source FILE; complete -C 'autobuild se'; complete -C 'autobuild run --js'",
     ];
-    if let Some(said) = asked("fish", &fish) {
+    if let Some(said) = complete("fish", &fish) {
         let words: Vec<&str> = said.lines().filter_map(|line| line.split('\t').next()).collect();
         assert_eq!(words, ["serve", "setup", "--json"]);
     }
@@ -59,7 +59,7 @@ fn zsh_and_fish_load_their_scripts() {
         "-c",
         "autoload -U compinit; compinit -u -D; source FILE; echo $_comps[autobuild]; whence -w _autobuild",
     ];
-    if let Some(said) = asked("zsh", &zsh) {
+    if let Some(said) = complete("zsh", &zsh) {
         assert_eq!(said, "_autobuild\n_autobuild: function\n");
     }
 }

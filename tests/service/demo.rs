@@ -39,7 +39,7 @@ trait Demo {
     async fn demo(&self, more: &[&str]) -> Output;
     fn command(&self, more: &[&str]) -> Command;
     fn transcript(&self) -> String;
-    fn left(&self) -> Vec<PathBuf>;
+    fn leftovers(&self) -> Vec<PathBuf>;
 }
 
 impl Demo for Own {
@@ -64,14 +64,14 @@ impl Demo for Own {
 
     /// The file that the demo left.
     fn transcript(&self) -> String {
-        let [folder] = &self.left()[..] else {
+        let [folder] = &self.leftovers()[..] else {
             unreachable!("one folder")
         };
         fs::read_to_string(folder.join("transcript.txt")).unwrap()
     }
 
     /// What the demo left.
-    fn left(&self) -> Vec<PathBuf> {
+    fn leftovers(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.folder.path().join("tmp")).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
     }
@@ -101,7 +101,7 @@ async fn the_result_comes_into_the_own_repository_with_the_line_that_is_printed(
     own.git(&format!("-C {fetch}")).await;
     assert_eq!(own.git("show FETCH_HEAD:notes.md").await, "# Notes\n");
 
-    let [folder] = &own.left()[..] else {
+    let [folder] = &own.leftovers()[..] else {
         unreachable!("one folder")
     };
     assert_eq!(mode(folder), 0o700);
@@ -236,7 +236,7 @@ async fn a_terminal_that_is_closed_leaves_no_checkouts() {
     while lines.next_line().await.unwrap().is_some() {}
     let ended = demo.wait().await.unwrap();
     assert_eq!(ended.code(), Some(130), "{first:?}");
-    assert_eq!(own.left(), Vec::<PathBuf>::new(), "there is no work yet");
+    assert_eq!(own.leftovers(), Vec::<PathBuf>::new(), "there is no work yet");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -250,7 +250,7 @@ async fn a_port_in_use_is_told_with_what_to_do() {
         said.contains("choose another with --port") && said.contains(&port),
         "{said}"
     );
-    assert_eq!(own.left(), Vec::<PathBuf>::new());
+    assert_eq!(own.leftovers(), Vec::<PathBuf>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -290,5 +290,5 @@ async fn nothing_is_left_where_the_demo_cannot_begin() {
     fs::write(own.folder.path().join("agents.yml"), "- nonsense\n").unwrap();
     let demo = own.demo(&[]).await;
     assert_eq!(demo.status.code(), Some(1), "{demo:?}");
-    assert_eq!(own.left(), Vec::<PathBuf>::new());
+    assert_eq!(own.leftovers(), Vec::<PathBuf>::new());
 }

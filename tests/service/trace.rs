@@ -52,7 +52,7 @@ async fn autobuild(folder: &Path, collector: Option<&str>, arguments: &[&str]) -
 }
 
 /// What the demo left behind.
-fn left(folder: &Path) -> PathBuf {
+fn transcript_folder(folder: &Path) -> PathBuf {
     let found = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut found = found.filter(|path| path.join("transcript.txt").exists());
     found.next().unwrap()
@@ -111,7 +111,7 @@ fn every_feature_task_turn_gate_and_run_is_told(spans: &[Value]) {
 }
 
 async fn runs_can_be_read(folder: &Path) {
-    let left = left(folder);
+    let left = transcript_folder(folder);
     let transcript = std::fs::read_to_string(left.join("transcript.txt")).unwrap();
     assert!(transcript.contains("TASK-001 turn 1 · player"), "{transcript}");
     let data = left.display().to_string();

@@ -20,23 +20,23 @@ on_both! {
     a_long_explanation_is_shortened
 }
 
-async fn held(store: &Store) -> Hold {
+async fn hold_effect(store: &Store) -> Hold {
     store.add_effects(&[effect("e", Lane::Agent, "task")]).await.unwrap();
     claim(store, Lane::Agent).await.expect("it is ready").hold
 }
 
-async fn kept(store: &Store) -> StoredEffect {
+async fn load_effect(store: &Store) -> StoredEffect {
     store.effect("e").await.unwrap().expect("it is stored")
 }
 
 async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: Database) {
     let store = db.open().await;
-    let hold = held(&store).await;
+    let hold = hold_effect(&store).await;
     let fenced = store
         .wait_out(&hold, (&WaitsOn::Forge, "error: 502"), NOW, LATER, &[])
         .await;
     assert_eq!(fenced.unwrap(), Fenced::Written);
-    let waiting = kept(&store).await;
+    let waiting = load_effect(&store).await;
     assert_eq!((waiting.state, waiting.attempt), (EffectState::Ready, 0));
     assert_eq!(
         (waiting.waits_since(&WaitsOn::Forge), waiting.waits_for_provider_since()),
@@ -53,7 +53,7 @@ async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: D
         .wait_out(&hold, (&WaitsOn::Forge, "error: 503"), LATER, LATER, &[])
         .await;
     assert_eq!(again.unwrap(), Fenced::Written);
-    assert_eq!(kept(&store).await.waits_since(&WaitsOn::Forge), Some(NOW));
+    assert_eq!(load_effect(&store).await.waits_since(&WaitsOn::Forge), Some(NOW));
     // What it waits for after that is another wait.
     let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER)
         .await
@@ -67,7 +67,7 @@ async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: D
     };
     let parked = store.park(&hold, "claude", &ParkCause::Closed, &times, &[]).await;
     assert_eq!(parked.unwrap(), Fenced::Written);
-    let parked = kept(&store).await;
+    let parked = load_effect(&store).await;
     assert_eq!(
         (parked.waits_since(&WaitsOn::Forge), parked.waits_for_provider_since()),
         (None, Some(LATER))
@@ -76,7 +76,7 @@ async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: D
 
 async fn a_lost_lease_may_not_write(db: Database) {
     let store = db.open().await;
-    let old = held(&store).await;
+    let old = hold_effect(&store).await;
     assert_eq!(store.reap(NOW.plus(LEASE)).await.unwrap().len(), 1);
     let new = claim(&store, Lane::Agent).await.unwrap().hold;
     assert_eq!(
@@ -89,7 +89,7 @@ async fn a_lost_lease_may_not_write(db: Database) {
         worker: "stranger".to_owned(),
         ..new.clone()
     };
-    let before = kept(&store).await;
+    let before = load_effect(&store).await;
     for lost in [&old, &stranger] {
         assert_eq!(store.renew(lost, LATER).await.unwrap(), Lease::Lost);
         assert_eq!(store.postpone(lost, LATER, "").await.unwrap(), Fenced::Lost);
@@ -99,17 +99,17 @@ async fn a_lost_lease_may_not_write(db: Database) {
         assert_eq!(store.record_external(lost, "1").await.unwrap(), Fenced::Lost);
         assert_eq!(store.finish(lost, &Outcome::Cancelled).await.unwrap(), Fenced::Lost);
     }
-    assert_eq!(kept(&store).await, before);
+    assert_eq!(load_effect(&store).await, before);
     assert_eq!(store.renew(&new, LATER).await.unwrap(), Lease::Mine);
-    assert_eq!(kept(&store).await.lease_until, Some(LATER));
+    assert_eq!(load_effect(&store).await.lease_until, Some(LATER));
 }
 
 async fn a_postponed_effect_waits_and_counts_nothing(db: Database) {
     let store = db.open().await;
-    let hold = held(&store).await;
+    let hold = hold_effect(&store).await;
     let done = store.postpone(&hold, LATER, "secondary rate limit").await;
     assert_eq!(done.unwrap(), Fenced::Written);
-    let now = kept(&store).await;
+    let now = load_effect(&store).await;
     assert_eq!(
         (now.state, now.run_at, now.attempt, now.crashes),
         (EffectState::Ready, LATER, 0, 0)
@@ -120,7 +120,7 @@ async fn a_postponed_effect_waits_and_counts_nothing(db: Database) {
 
 async fn a_failed_attempt_is_counted_and_tried_again(db: Database) {
     let store = db.open().await;
-    let hold = held(&store).await;
+    let hold = hold_effect(&store).await;
     let done = store.fail_attempt(&hold, LATER, "502").await;
     assert_eq!(done.unwrap(), Fenced::Written);
     assert_eq!(claim(&store, Lane::Agent).await, None);
@@ -132,12 +132,12 @@ async fn a_failed_attempt_is_counted_and_tried_again(db: Database) {
 
 async fn what_panicked_is_given_back_one_crash_older(db: Database) {
     let store = db.open().await;
-    let hold = held(&store).await;
+    let hold = hold_effect(&store).await;
     assert_eq!(
         store.crash(&hold, LATER, "panicked", NOW).await.unwrap(),
         Fenced::Written
     );
-    let now = kept(&store).await;
+    let now = load_effect(&store).await;
     assert_eq!(
         (now.state, now.run_at, now.attempt, now.crashes),
         (EffectState::Ready, LATER, 0, 1)
@@ -150,14 +150,14 @@ async fn what_panicked_is_given_back_one_crash_older(db: Database) {
         store.crash(&again, LATER, "panicked", NOW).await.unwrap(),
         Fenced::Written
     );
-    assert_eq!(kept(&store).await.state, EffectState::Cancelled);
+    assert_eq!(load_effect(&store).await.state, EffectState::Cancelled);
 }
 
 async fn a_released_effect_is_as_it_was(db: Database) {
     let store = db.open().await;
-    let hold = held(&store).await;
+    let hold = hold_effect(&store).await;
     assert_eq!(store.release(&hold).await.unwrap(), Fenced::Written);
-    let now = kept(&store).await;
+    let now = load_effect(&store).await;
     assert_eq!(
         (now.state, now.run_at, now.attempt, now.crashes),
         (EffectState::Ready, NOW, 0, 0)
@@ -191,7 +191,7 @@ async fn an_effect_ends_as_it_is_said(db: Database) {
 
 async fn what_was_made_outside_is_remembered_over_attempts(db: Database) {
     let store = db.open().await;
-    let hold = held(&store).await;
+    let hold = hold_effect(&store).await;
     assert_eq!(
         store.record_external(&hold, "comment 5").await.unwrap(),
         Fenced::Written
@@ -204,12 +204,12 @@ async fn what_was_made_outside_is_remembered_over_attempts(db: Database) {
     assert_eq!(again.effect.external_id.as_deref(), Some("comment 5"));
     let done = Outcome::Done;
     assert_eq!(store.finish(&again.hold, &done).await.unwrap(), Fenced::Written);
-    assert_eq!(kept(&store).await.external_id.as_deref(), Some("comment 5"));
+    assert_eq!(load_effect(&store).await.external_id.as_deref(), Some("comment 5"));
 }
 
 async fn a_lease_that_is_over_is_a_crash(db: Database) {
     let store = db.open().await;
-    held(&store).await;
+    hold_effect(&store).await;
     assert_eq!(store.reap(NOW).await.unwrap(), Vec::<String>::new());
     for crashes in 1..=3 {
         let taken = store.reap(NOW.plus(LEASE)).await.unwrap();
@@ -221,7 +221,7 @@ async fn a_lease_that_is_over_is_a_crash(db: Database) {
 
 async fn a_renewed_lease_is_not_taken_away(db: Database) {
     let store = db.open().await;
-    let hold = held(&store).await;
+    let hold = hold_effect(&store).await;
     assert_eq!(store.renew(&hold, NOW.plus(2 * LEASE)).await.unwrap(), Lease::Mine);
     assert_eq!(store.reap(NOW.plus(LEASE)).await.unwrap(), Vec::<String>::new());
     assert_eq!(store.reap(NOW.plus(2 * LEASE)).await.unwrap().len(), 1);
@@ -229,10 +229,10 @@ async fn a_renewed_lease_is_not_taken_away(db: Database) {
 
 async fn a_cancelled_effect_is_not_tried_again(db: Database) {
     let store = db.open().await;
-    let hold = held(&store).await;
+    let hold = hold_effect(&store).await;
     cancel(&store).await;
     assert_eq!(store.fail_attempt(&hold, NOW, "killed").await.unwrap(), Fenced::Written);
-    assert_eq!(kept(&store).await.state, EffectState::Cancelled);
+    assert_eq!(load_effect(&store).await.state, EffectState::Cancelled);
     assert_eq!(claim(&store, Lane::Agent).await, None);
 
     store.add_effects(&[effect("f", Lane::Agent, "task")]).await.unwrap();
@@ -244,10 +244,10 @@ async fn a_cancelled_effect_is_not_tried_again(db: Database) {
 
 async fn a_long_explanation_is_shortened(db: Database) {
     let store = db.open().await;
-    let hold = held(&store).await;
+    let hold = hold_effect(&store).await;
     let endless = "\0é".repeat(100_000);
     assert_eq!(store.fail_attempt(&hold, NOW, &endless).await.unwrap(), Fenced::Written);
-    let error = kept(&store).await.last_error.unwrap();
+    let error = load_effect(&store).await.last_error.unwrap();
     assert!(
         error.starts_with("\u{fffd}é") && error.len() <= 4_000,
         "{} bytes",

@@ -73,7 +73,7 @@ const CALL: Call = Call {
 };
 
 /// Holds an effect of its own.
-async fn held(store: &Store, id: &str) -> Hold {
+async fn hold_effect(store: &Store, id: &str) -> Hold {
     store.add_effects(&[effect(id, Lane::Agent, id)]).await.unwrap();
     claim(store, Lane::Agent).await.expect("it is ready").hold
 }
@@ -123,7 +123,7 @@ async fn spent(store: &Store) -> Option<u64> {
 
 async fn a_run_is_written_down_with_its_share_and_ends_with_what_it_used(db: Database) {
     let store = db.open().await;
-    let hold = held(&store, "e").await;
+    let hold = hold_effect(&store, "e").await;
     let (id, share) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
     assert_eq!((id.as_str(), share), ("e/1/0", Some(2_500_000)));
     let running = store.runs_of(&key(1, 1), None).await.unwrap();
@@ -155,7 +155,7 @@ async fn a_run_is_written_down_with_its_share_and_ends_with_what_it_used(db: Dat
 
 async fn a_spent_budget_lets_no_run_begin(db: Database) {
     let store = db.open().await;
-    let hold = held(&store, "e").await;
+    let hold = hold_effect(&store, "e").await;
     let budget = of_task(FULL);
     let (id, _) = begun(&store, &hold, &new_run(Some(1)), &budget).await;
     store.end_run(&ended(&id, Some(1_200_000))).await.unwrap();
@@ -195,7 +195,7 @@ async fn replicas_never_get_more_than_there_is(db: Database) {
 async fn at_once(stores: &[Store]) {
     let mut holds = Vec::new();
     for number in 0..stores.len() {
-        holds.push(held(&stores[0], &format!("e{number}")).await);
+        holds.push(hold_effect(&stores[0], &format!("e{number}")).await);
     }
     let all = allowed(FULL, u32::try_from(stores.len()).unwrap());
     let mut budgets = [Budget::default(); 3];
@@ -217,7 +217,7 @@ async fn at_once(stores: &[Store]) {
 
 async fn a_lost_run_counts_with_its_share_and_once(db: Database) {
     let store = db.open().await;
-    let hold = held(&store, "e").await;
+    let hold = hold_effect(&store, "e").await;
     let budget = of_task(5 * FULL);
     begun(&store, &hold, &new_run(Some(1)), &budget).await;
     store.reap(NOW.plus(LEASE)).await.unwrap();
@@ -238,7 +238,7 @@ async fn a_lost_run_counts_with_its_share_and_once(db: Database) {
 
 async fn a_run_that_ends_after_all_counts_with_what_it_used(db: Database) {
     let store = db.open().await;
-    let hold = held(&store, "e").await;
+    let hold = hold_effect(&store, "e").await;
     let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
     store.reap(NOW.plus(LEASE)).await.unwrap();
     store.end_run(&ended(&id, Some(7))).await.unwrap();
@@ -248,7 +248,7 @@ async fn a_run_that_ends_after_all_counts_with_what_it_used(db: Database) {
 
 async fn a_run_ends_once(db: Database) {
     let store = db.open().await;
-    let hold = held(&store, "e").await;
+    let hold = hold_effect(&store, "e").await;
     let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
     store.end_run(&ended(&id, Some(7))).await.unwrap();
     store.end_run(&ended(&id, Some(9))).await.unwrap();
@@ -268,7 +268,7 @@ fn packed(byte: &str) -> NewPack {
 async fn a_result_is_stored_with_its_commit_and_the_end_of_its_run(db: Database) {
     let store = db.open().await;
     store.commit(&step(key(1, 1), None, "labelled")).await.unwrap();
-    let hold = held(&store, "e").await;
+    let hold = hold_effect(&store, "e").await;
     let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
     let pack = packed("ab");
     let record = RunRecord {
@@ -302,7 +302,7 @@ async fn a_result_is_stored_with_its_commit_and_the_end_of_its_run(db: Database)
 async fn a_result_whose_effect_is_another_workers_is_lost_and_its_cost_is_not(db: Database) {
     let store = db.open().await;
     store.commit(&step(key(1, 1), None, "labelled")).await.unwrap();
-    let hold = held(&store, "e").await;
+    let hold = hold_effect(&store, "e").await;
     let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
     store.reap(NOW.plus(LEASE)).await.unwrap();
     let pack = packed("cd");
@@ -322,7 +322,7 @@ async fn a_result_whose_effect_is_another_workers_is_lost_and_its_cost_is_not(db
 
 async fn a_lost_hold_begins_no_run(db: Database) {
     let store = db.open().await;
-    let hold = held(&store, "e").await;
+    let hold = hold_effect(&store, "e").await;
     store.reap(NOW.plus(LEASE)).await.unwrap();
     let started = start(&store, &hold, &new_run(Some(1)), &Budget::default()).await;
     assert_eq!(started, Started::Lost);
@@ -331,7 +331,7 @@ async fn a_lost_hold_begins_no_run(db: Database) {
 
 async fn months_and_installations_are_counted_apart(db: Database) {
     let store = db.open().await;
-    let hold = held(&store, "e").await;
+    let hold = hold_effect(&store, "e").await;
     let budget = Budget {
         installation: allowed(FULL, 1),
         server: allowed(3 * FULL, 1),
@@ -366,7 +366,7 @@ async fn months_and_installations_are_counted_apart(db: Database) {
 
 async fn costs_are_summed_by_task(db: Database) {
     let store = db.open().await;
-    let hold = held(&store, "e").await;
+    let hold = hold_effect(&store, "e").await;
     for (task, usd_micros) in [(None, Some(5)), (Some(1), Some(7)), (Some(1), None), (Some(2), None)] {
         let (id, _) = begun(&store, &hold, &new_run(task), &Budget::default()).await;
         store.end_run(&ended(&id, usd_micros)).await.unwrap();
@@ -405,7 +405,7 @@ async fn costs_are_summed_by_task(db: Database) {
 
 async fn totals_are_summed_by_role_model_and_outcome(db: Database) {
     let store = db.open().await;
-    let hold = held(&store, "e").await;
+    let hold = hold_effect(&store, "e").await;
     for failure in [None, None, Some("timed_out")] {
         let (id, _) = begun(&store, &hold, &new_run(Some(1)), &Budget::default()).await;
         let end = EndedRun {
@@ -442,7 +442,7 @@ async fn totals_are_summed_by_role_model_and_outcome(db: Database) {
 
 async fn events_are_kept_in_whole_lines(db: Database) {
     let store = db.open().await;
-    let hold = held(&store, "e").await;
+    let hold = hold_effect(&store, "e").await;
     let line = format!("{}\u{fc}\n", "x".repeat(MAX_RUN_EVENTS / 3));
     for (events, kept) in [
         (line.repeat(4), line.repeat(2)),
@@ -460,7 +460,7 @@ async fn events_are_kept_in_whole_lines(db: Database) {
 
 async fn what_happened_is_read_beside_the_service_that_works(db: Database) {
     let store = db.open().await;
-    let hold = held(&store, "e").await;
+    let hold = hold_effect(&store, "e").await;
     let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
     store.end_run(&ended(&id, Some(7))).await.unwrap();
     let reader = Store::open_to_read(&db.url, OpenOptions::default()).await.unwrap();
@@ -471,13 +471,13 @@ async fn what_happened_is_read_beside_the_service_that_works(db: Database) {
     store.end_run(&ended("unheard of", None)).await.unwrap();
 }
 
-fn seen(tool_calls: u32, doing: AgentState) -> RunActivity {
+fn activity(tool_calls: u32, doing: AgentState) -> RunActivity {
     RunActivity { tool_calls, doing }
 }
 
 async fn what_a_run_does_is_told_as_long_as_its_effect_is_held(db: Database) {
     let store = db.open().await;
-    let hold = held(&store, "player").await;
+    let hold = hold_effect(&store, "player").await;
     let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(FULL)).await;
     assert_eq!(store.at_work(&key(1, 1)).await.unwrap(), [], "nothing was seen yet");
     let show = |name: &str| NewEffect {
@@ -486,19 +486,19 @@ async fn what_a_run_does_is_told_as_long_as_its_effect_is_held(db: Database) {
         ..effect(name, Lane::Forge, "living")
     };
     let told = store
-        .saw_run(&hold, &id, seen(3, AgentState::Working), NOW, &show("one"))
+        .saw_run(&hold, &id, activity(3, AgentState::Working), NOW, &show("one"))
         .await;
     assert_eq!(told.unwrap(), Fenced::Written);
     let later = NOW.plus(5);
     let told = store
-        .saw_run(&hold, &id, seen(14, AgentState::WaitingForApi), later, &show("two"))
+        .saw_run(&hold, &id, activity(14, AgentState::WaitingForApi), later, &show("two"))
         .await;
     assert_eq!(told.unwrap(), Fenced::Written);
     let expected = AtWork {
         task: Some(TaskId::Planned(1)),
         turn: TurnNumber(2),
         role: "player".to_owned(),
-        seen: seen(14, AgentState::WaitingForApi),
+        seen: activity(14, AgentState::WaitingForApi),
         at: later,
     };
     assert_eq!(store.at_work(&key(1, 1)).await.unwrap(), [expected]);
@@ -519,7 +519,7 @@ async fn what_a_run_does_is_told_as_long_as_its_effect_is_held(db: Database) {
     let told = store.saw_calls(&hold, &id, &["Read b.rs"]).await;
     assert_eq!(told.unwrap(), Fenced::Lost);
     let told = store
-        .saw_run(&hold, &id, seen(15, AgentState::Working), later, &show("three"))
+        .saw_run(&hold, &id, activity(15, AgentState::Working), later, &show("three"))
         .await;
     assert_eq!(told.unwrap(), Fenced::Lost);
     store.close().await;

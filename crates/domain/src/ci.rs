@@ -304,7 +304,7 @@ pub fn none_ran() -> GateResult {
 }
 
 /// The result for a commit on which CI is held. It is informational and no part of the profile.
-pub fn held() -> GateResult {
+pub fn result_while_held() -> GateResult {
     GateResult {
         weight: Weight::Informational,
         ..result(Evidence::Absent(Absence::CiHeld))

@@ -145,7 +145,7 @@ words! {
 }
 
 /// Returns the part of a comment before its first command.
-pub fn spoken(comment: &str) -> &str {
+pub fn text_before_command(comment: &str) -> &str {
     let command = markdown::from_line_starting_with(comment, WORD).map_or(0, str::len);
     comment.get(..comment.len() - command).unwrap_or_default()
 }

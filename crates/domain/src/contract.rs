@@ -170,7 +170,7 @@ pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
 }
 
 /// The verdict on work that may not be pushed.
-pub fn held(items: Vec<Issue>) -> Verdict {
+pub fn verdict_on_forbidden(items: Vec<Issue>) -> Verdict {
     let is_forbidden = |item: &&Issue| matches!(&item.problem, Problem::Forbidden(why) if why.is_of_path());
     let forbidden = items.iter().filter(is_forbidden);
     let paths: BTreeSet<String> = forbidden.filter_map(|item| item.file.clone()).collect();
@@ -410,7 +410,7 @@ mod tests {
         }
     }
 
-    fn asked() -> GateReport {
+    fn gates_with_questions() -> GateReport {
         let question = |topic| Question {
             topic,
             about: vec!["test_total".to_owned()],
@@ -445,26 +445,26 @@ mod tests {
         use AnswerVerdict::{Fine, NotFine};
         let quote = "cancelled orders are no longer counted";
         let good = |number| answer(number, Fine, quote);
-        let both = verdict(&answering(vec![good(1), good(2)]), &asked());
+        let both = verdict(&answering(vec![good(1), good(2)]), &gates_with_questions());
         assert_eq!((both.outcome, both.open_questions), (Outcome::Approve, Vec::new()));
-        let silent = verdict(&approval(), &asked());
+        let silent = verdict(&approval(), &gates_with_questions());
         assert_eq!(silent.outcome, Outcome::Feedback);
         assert_eq!(silent.open_questions.len(), 2);
         let contracts: Vec<Contract> = silent.breaches.iter().map(Breach::contract).collect();
         assert_eq!(contracts, [Contract::QuestionsAnswered; 2]);
         assert!(silent.items.iter().all(|item| item.severity == Severity::MustFix));
         let invented = answering(vec![good(1), answer(2, Fine, "because I say so")]);
-        let invented = verdict(&invented, &asked());
+        let invented = verdict(&invented, &gates_with_questions());
         assert_eq!(invented.outcome, Outcome::Feedback);
         let quote = "because I say so".to_owned();
         let open = |number, why| Unsettled {
             open: OpenQuestion { number, why },
-            question: asked().questions[number - 1].clone(),
+            question: gates_with_questions().questions[number - 1].clone(),
         };
         let no_quote = open(2, OpenReason::NoSuchQuote { quote });
         assert_eq!(invented.breaches, [Breach::Question(no_quote)]);
         let refused = answering(vec![good(1), answer(2, NotFine, "")]);
-        let refused_verdict = verdict(&refused, &asked());
+        let refused_verdict = verdict(&refused, &gates_with_questions());
         assert_eq!(refused_verdict.breaches[0].contract(), Contract::NoMustFix);
         let item = &refused_verdict.items[0];
         let because = "the issue wants it".to_owned();
@@ -475,13 +475,13 @@ mod tests {
             decision: DecisionKind::Feedback,
             ..refused
         };
-        let feedback = verdict(&feedback, &asked());
+        let feedback = verdict(&feedback, &gates_with_questions());
         assert_eq!((feedback.items.len(), feedback.open_questions.len()), (1, 1));
     }
 
     #[test]
     fn a_coach_is_asked_once_more_for_the_answers_alone() {
-        let (criteria, gates, checkout) = (criteria(), asked(), CheckoutState::Unchanged);
+        let (criteria, gates, checkout) = (criteria(), gates_with_questions(), CheckoutState::Unchanged);
         let facts = facts(&criteria, &gates, &checkout);
         let quote = "cancelled orders are no longer counted";
         let decision = answering(vec![answer(1, AnswerVerdict::Fine, quote)]);
@@ -647,11 +647,11 @@ mod tests {
             ..Issue::must_fix(Problem::Forbidden(Forbidden::Protected("**/ci.yml".to_owned())))
         };
         let secret = || Issue::must_fix(Problem::Forbidden(Forbidden::Secret("a private key".to_owned())));
-        let verdict = held(vec![protected, secret()]);
+        let verdict = verdict_on_forbidden(vec![protected, secret()]);
         let paths = vec![".github/workflows/ci.yml".to_owned()];
         assert_eq!(verdict.breaches, [Breach::ForbiddenPaths(paths)]);
         assert_eq!(verdict.items.len(), 2);
-        assert_eq!(held(vec![secret()]).breaches, []);
+        assert_eq!(verdict_on_forbidden(vec![secret()]).breaches, []);
     }
 
     #[test]

@@ -220,7 +220,7 @@ fn criteria(boxes: &[CheckBox], given: Option<&Value>) -> Result<Vec<Value>, Mis
         let number: usize = number;
         let text = &wanted.text;
         let own = wanted.check.as_ref().map(|check| json!(check));
-        match own.or_else(|| found(&given, text).cloned()) {
+        match own.or_else(|| find_check(&given, text).cloned()) {
             Some(check) => criteria.push(json!({ "text": text, "check": check })),
             None => {
                 let entry = format!("an entry whose `text` is exactly `{text}`, with a `check`");
@@ -239,7 +239,7 @@ fn criteria(boxes: &[CheckBox], given: Option<&Value>) -> Result<Vec<Value>, Mis
     if wrong.0.is_empty() { Ok(criteria) } else { Err(wrong) }
 }
 
-fn found<'a>(given: &'a [Value], text: &str) -> Option<&'a Value> {
+fn find_check<'a>(given: &'a [Value], text: &str) -> Option<&'a Value> {
     let same = given.iter().find(|criterion| same_words(text, criterion))?;
     same.get("check").filter(|check| !check.is_null())
 }

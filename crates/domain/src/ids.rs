@@ -78,7 +78,7 @@ pub struct FeatureKey {
 
 impl FeatureKey {
     /// Returns the name that people see: `FEAT-42`, or `FEAT-42-R2` for the second run.
-    pub fn shown(&self) -> String {
+    pub fn name(&self) -> String {
         match self.run {
             1 => format!("FEAT-{}", self.issue),
             run => format!("FEAT-{}-R{run}", self.issue),

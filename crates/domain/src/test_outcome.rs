@@ -132,8 +132,8 @@ impl FourResults {
         match (before, after) {
             (Failed, Failed) => TestOutcome::RedBefore,
             (_, Failed) => TestOutcome::Broken,
-            (Passed, Passed) => kept(old, new),
-            (Passed, DidNotRun | Missing) => gone(old),
+            (Passed, Passed) => outcome_of_passing(old, new),
+            (Passed, DidNotRun | Missing) => outcome_of_missing(old),
             (Failed, Passed) => repaired(old, new),
             (Failed, DidNotRun | Missing) => TestOutcome::RemovedWhileRed,
             (Missing | DidNotRun, Passed) => brought(new),
@@ -144,7 +144,7 @@ impl FourResults {
     }
 }
 
-fn kept(old: MixedResult, new: MixedResult) -> TestOutcome {
+fn outcome_of_passing(old: MixedResult, new: MixedResult) -> TestOutcome {
     use MixedResult::{NotNeeded, Ran};
     use TestResult::{DidNotRun, Failed, NotComparable, Passed};
     match (old, new) {
@@ -158,7 +158,7 @@ fn kept(old: MixedResult, new: MixedResult) -> TestOutcome {
     }
 }
 
-fn gone(old: MixedResult) -> TestOutcome {
+fn outcome_of_missing(old: MixedResult) -> TestOutcome {
     use MixedResult::{NotNeeded, Ran};
     use TestResult::{Failed, NotComparable, Passed};
     match old {

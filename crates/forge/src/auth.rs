@@ -75,7 +75,7 @@ impl Right {
         }
     }
 
-    fn held(self, permissions: &Permissions) -> bool {
+    fn is_met_by(self, permissions: &Permissions) -> bool {
         let held = |name: &&str| match permissions.get(*name).map(String::as_str) {
             Some("write" | "admin") => true,
             Some("read") => !self.write,
@@ -158,7 +158,7 @@ impl Caller {
                 if !chosen || !state.covers(one, repo) {
                     return Err(Refusal::not_found());
                 }
-                if !right.held(&narrowed.permissions) || !right.held(&one.permissions) {
+                if !right.is_met_by(&narrowed.permissions) || !right.is_met_by(&one.permissions) {
                     return Err(Refusal::not_for_integration());
                 }
                 Actor {

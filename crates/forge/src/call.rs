@@ -61,12 +61,12 @@ impl Call {
     pub(super) fn enter(&self, owner: &str, name: &str, right: Right) -> Result<Entered<'_>> {
         let at = self.site.read(|state| match state.repo_named(owner, name) {
             Some(repo) => self.caller.enter(state, repo.id, right),
-            None => Err(self.moved(state.repo_once_named(owner, name))),
+            None => Err(self.redirect(state.repo_once_named(owner, name))),
         })?;
         Ok(Entered { call: self, at })
     }
 
-    fn moved(&self, to: Option<&Repo>) -> Refusal {
+    fn redirect(&self, to: Option<&Repo>) -> Refusal {
         let Some(repo) = to else {
             return Refusal::not_found();
         };
@@ -97,17 +97,17 @@ impl Call {
         Some(texts.map(str::to_owned).collect())
     }
 
-    pub(super) fn asked(&self, name: &str) -> Option<&str> {
+    pub(super) fn query_value(&self, name: &str) -> Option<&str> {
         self.query.get(name).map(String::as_str)
     }
 
     pub(super) fn asked_number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
-        self.asked(name)?.parse().ok()
+        self.query_value(name)?.parse().ok()
     }
 
     /// Returns `true` if the list that the query asks for (`state`, default `open`) includes entries in this state.
     pub(super) fn asks_for(&self, open: bool) -> bool {
-        let wanted = self.asked("state").unwrap_or("open");
+        let wanted = self.query_value("state").unwrap_or("open");
         wanted == "all" || open == (wanted == "open")
     }
 

@@ -9,11 +9,11 @@ pub(super) type Result<T = (), E = Refusal> = std::result::Result<T, E>;
 /// Turns a missing value into a refusal.
 pub(super) trait OrNotFound<T> {
     /// Returns the value, or a 404.
-    fn found(self) -> Result<T>;
+    fn or_not_found(self) -> Result<T>;
 }
 
 impl<T> OrNotFound<T> for Option<T> {
-    fn found(self) -> Result<T> {
+    fn or_not_found(self) -> Result<T> {
         self.ok_or_else(Refusal::not_found)
     }
 }

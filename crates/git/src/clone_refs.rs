@@ -45,17 +45,17 @@ impl Mirror {
         };
         let _writing = self.writing.lock().await;
         let mut tags = tags(&listing);
-        let targets = self.held(tags.values().map(Tag::target)).await?;
+        let targets = self.list_present(tags.values().map(Tag::target)).await?;
         tags.retain(|_, tag| targets.contains(tag.target()));
         let annotated = || tags.iter().filter(|(_, tag)| tag.peeled.is_some());
-        let held = self.held(annotated().map(|(_, tag)| &tag.object)).await?;
+        let held = self.list_present(annotated().map(|(_, tag)| &tag.object)).await?;
         let missing: Vec<&str> = annotated()
             .filter(|(_, tag)| !held.contains(&tag.object))
             .map(|(name, _)| name.as_str())
             .collect();
         if !missing.is_empty() {
             self.fetch_objects(remote, &missing).await?;
-            let held = self.held(tags.values().map(|tag| &tag.object)).await?;
+            let held = self.list_present(tags.values().map(|tag| &tag.object)).await?;
             tags.retain(|_, tag| held.contains(&tag.object));
         }
         let writing = GitError::io("writing the tags of a mirror");
@@ -79,7 +79,7 @@ impl Mirror {
         }
     }
 
-    async fn held(&self, objects: impl Iterator<Item = &Sha>) -> Result<BTreeSet<Sha>, GitError> {
+    async fn list_present(&self, objects: impl Iterator<Item = &Sha>) -> Result<BTreeSet<Sha>, GitError> {
         let lines: String = objects.flat_map(|object| [object.as_str(), "\n"]).collect();
         if lines.is_empty() {
             return Ok(BTreeSet::new());

@@ -38,7 +38,7 @@ pub(crate) struct Memory {
 impl Memory {
     /// Returns all files of a commit, if they are cached.
     pub(crate) fn files(&self, key: &Key) -> Option<Arc<[TreeEntry]>> {
-        known(&self.lists, key)
+        recall(&self.lists, key)
     }
 
     /// Caches all files of a commit, unless there are too many.
@@ -70,7 +70,7 @@ impl Mirror {
         self.ready()?;
         let words = arguments.iter().map(|word| (*word).to_owned()).collect();
         let question = (Arc::clone(&self.dir), cap, words);
-        if let Some(answer) = known(&self.shared.memory.answers, &question) {
+        if let Some(answer) = recall(&self.shared.memory.answers, &question) {
             return Ok(answer);
         }
         let (command, rest) = arguments.split_first().unwrap_or((&"", &[]));
@@ -84,7 +84,7 @@ impl Mirror {
     }
 }
 
-fn known<K: Eq + std::hash::Hash, V: Clone>(all: &Mutex<HashMap<K, V>>, key: &K) -> Option<V> {
+fn recall<K: Eq + std::hash::Hash, V: Clone>(all: &Mutex<HashMap<K, V>>, key: &K) -> Option<V> {
     all.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
 }
 
@@ -141,7 +141,7 @@ mod tests {
                 stderr: String::new(),
             };
             memory.keep_answer(question.clone(), &Arc::new(answer));
-            known(&memory.answers, &question).is_some()
+            recall(&memory.answers, &question).is_some()
         };
         assert!(is_kept("/m", "merge-base", 1, 0));
         assert!(!is_kept("/m", "rev-parse", 1, 0));

@@ -125,7 +125,7 @@ impl Mirrors {
     /// checkouts. Call it once at start, while nothing else uses the folder.
     pub fn sweep_leftovers(&self, now: Millis) -> Result<(), GitError> {
         let shared = &self.shared;
-        let kept = Self::kept(shared, now);
+        let kept = Self::prune(shared, now);
         for folder in [shared.checkouts(), shared.quarantines()] {
             let left = fs::read_dir(&folder).map_err(GitError::io(format!("reading {}", folder.display())))?;
             for entry in left.flatten().filter(|entry| !kept.contains(&entry.file_name())) {
@@ -147,7 +147,7 @@ impl Mirrors {
         self.shared.root.join("mirrors")
     }
 
-    pub(crate) fn known(&self) -> &Mutex<HashMap<RepoId, Mirror>> {
+    pub(crate) fn mirrors(&self) -> &Mutex<HashMap<RepoId, Mirror>> {
         &self.shared.known
     }
 

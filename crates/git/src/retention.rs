@@ -50,7 +50,7 @@ impl Mirrors {
 
     /// Deletes a mirror, unless something in this process uses it: checkouts borrow its objects.
     pub fn forget(&self, repo: RepoId) -> Forgotten {
-        let mut known = self.known().lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.mirrors().lock().unwrap_or_else(PoisonError::into_inner);
         if known
             .get(&repo)
             .is_some_and(|mirror| Arc::strong_count(&mirror.dir) > 1)

@@ -73,7 +73,7 @@ impl Mirror {
 
 impl Mirrors {
     /// Returns the folders of the checkouts that are kept, and forgets those that are too old or gone.
-    pub(crate) fn kept(shared: &Shared, now: Millis) -> BTreeSet<OsString> {
+    pub(crate) fn prune(shared: &Shared, now: Millis) -> BTreeSet<OsString> {
         let mut kept = BTreeSet::new();
         for entry in fs::read_dir(shared.unsettled()).into_iter().flatten().flatten() {
             let age = |meta: fs::Metadata| (now.0 / 1_000).saturating_sub(meta.mtime());

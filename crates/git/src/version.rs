@@ -38,10 +38,10 @@ pub struct InstalledGit {
 #[derive(Debug, thiserror::Error)]
 pub enum UnusableGit {
     /// Git is not on `PATH`.
-    #[error("git is not on PATH, and git {} or newer is needed", shown(MINIMUM))]
+    #[error("git is not on PATH, and git {} or newer is needed", render(MINIMUM))]
     Missing,
     /// Git is older than the minimum.
-    #[error("{program} is git {version}, and git {} or newer is needed", shown(MINIMUM), program = .program.display())]
+    #[error("{program} is git {version}, and git {} or newer is needed", render(MINIMUM), program = .program.display())]
     TooOld {
         /// The program's path.
         program: PathBuf,
@@ -49,7 +49,7 @@ pub enum UnusableGit {
         version: String,
     },
     /// Git does not report its version.
-    #[error("{program} does not say its version ({why}), and git {} or newer is needed", shown(MINIMUM), program = .program.display())]
+    #[error("{program} does not say its version ({why}), and git {} or newer is needed", render(MINIMUM), program = .program.display())]
     Unreadable {
         /// The program's path.
         program: PathBuf,
@@ -58,7 +58,7 @@ pub enum UnusableGit {
     },
 }
 
-fn shown((major, minor): (u64, u64)) -> String {
+fn render((major, minor): (u64, u64)) -> String {
     format!("{major}.{minor}")
 }
 

@@ -102,7 +102,7 @@ fn by_lines(text: &str) -> Vec<Setting> {
 mod tests {
     use super::*;
 
-    fn shown(path: &str, text: &str) -> Vec<String> {
+    fn flatten_to_lines(path: &str, text: &str) -> Vec<String> {
         flatten(path, text)
             .into_iter()
             .map(|setting| format!("{}={}", setting.name, setting.values.join("|")))
@@ -112,20 +112,20 @@ mod tests {
     #[test]
     fn every_format_becomes_the_same_list() {
         assert_eq!(
-            shown(
+            flatten_to_lines(
                 "pyproject.toml",
                 "[tool.x]\na = [\"b\", \"c\"]\n[[test]]\nname = \"t\"\nharness = false\n"
             ),
             ["test.t.harness=false", "test.t.name=t", "tool.x.a=b|c"]
         );
         assert_eq!(
-            shown("package.json", "{\n \"scripts\": {\n  \"test\": \"jest\"\n }\n}"),
+            flatten_to_lines("package.json", "{\n \"scripts\": {\n  \"test\": \"jest\"\n }\n}"),
             ["scripts.test=jest"]
         );
         assert_eq!(
-            shown("tox.ini", "[pytest]\naddopts =\n  -q\n  -x\n"),
+            flatten_to_lines("tox.ini", "[pytest]\naddopts =\n  -q\n  -x\n"),
             ["pytest.addopts=-q|-x"]
         );
-        assert_eq!(shown("pyproject.toml", "= ["), Vec::<String>::new());
+        assert_eq!(flatten_to_lines("pyproject.toml", "= ["), Vec::<String>::new());
     }
 }

@@ -76,7 +76,10 @@ impl TestIndex {
                 };
                 sites.tests.entry(test.name).or_default().push(site);
             }
-            let made = outline.makers.into_iter().map(|maker| TestSite::made(path, maker));
+            let made = outline
+                .makers
+                .into_iter()
+                .map(|maker| TestSite::from_maker(path, maker));
             sites.makers.extend(made);
         }
         sites
@@ -182,7 +185,7 @@ impl TestIndex {
 }
 
 impl TestSite {
-    fn made(path: &str, maker: Maker) -> Self {
+    fn from_maker(path: &str, maker: Maker) -> Self {
         Self {
             path: path.to_owned(),
             scope: maker.scope,

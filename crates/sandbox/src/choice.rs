@@ -189,7 +189,7 @@ impl Sandbox {
             write: spec.confine.write.iter().map(text).collect(),
             mounts: mounts.collect(),
             limits: self.options.limits,
-            way: self.way(spec),
+            way: self.choose_route(spec),
             own: false,
         })
     }
@@ -204,7 +204,7 @@ impl Sandbox {
         }
     }
 
-    fn way(&self, spec: &Spec) -> NetworkRoute {
+    fn choose_route(&self, spec: &Spec) -> NetworkRoute {
         match (&spec.confine.door, self.level) {
             (None, _) => NetworkRoute::Nowhere,
             (Some(door), Level::L0 | Level::L1) => NetworkRoute::Port(door.port()),

@@ -214,7 +214,7 @@ impl Node {
     }
 
     /// Returns the value on one line, much like JSON, cut to `most` characters.
-    pub fn shown(&self, most: usize) -> String {
+    pub fn render_short(&self, most: usize) -> String {
         let mut text = String::new();
         self.write_short(&mut text, most);
         shorten::start(&text, most)
@@ -389,7 +389,7 @@ mod tests {
     #[test]
     fn a_value_keeps_its_shape_and_its_place() {
         let node = parse("a: [1, yes, 2.5, ~]\n'b': {c: 'x'}\n");
-        assert_eq!(node.shown(200), "{a: [1, yes, 2.5, null], b: {c: x}}");
+        assert_eq!(node.render_short(200), "{a: [1, yes, 2.5, null], b: {c: x}}");
         let Shape::Map(entries) = &node.value else {
             panic!("{node:?}")
         };

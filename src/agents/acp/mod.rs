@@ -13,7 +13,7 @@ use crate::{
         acp::stream::Stream,
         answer,
         answer::NoAnswer,
-        claude::order::asked,
+        claude::order::request_for,
         codex,
         codex::answer::by_words,
         command::{is_there, program},
@@ -138,7 +138,7 @@ fn session_of(spec: &RunSpec) -> Value {
         "outputFormat": { "type": "json_schema", "schema": schema::bare(&spec.schema) },
     });
     if let Some(options) = options.as_object_mut() {
-        options.insert("tools".to_owned(), json!(asked(spec.role).tools));
+        options.insert("tools".to_owned(), json!(request_for(spec.role).tools));
         if let Some(model) = &spec.model {
             options.insert("model".to_owned(), json!(model));
         }

@@ -140,7 +140,7 @@ impl Stream {
         self.ask(PROMPT, "session/prompt", params)
     }
 
-    fn asked(&self, id: &Value, method: &str, params: &Value, journal: &mut Journal) -> Next {
+    fn answer_request(&self, id: &Value, method: &str, params: &Value, journal: &mut Journal) -> Next {
         if method != "session/request_permission" {
             return Next::Say(wire::not_offered(id));
         }
@@ -269,7 +269,7 @@ impl Listener for Stream {
                 Some(id) => self.reply(id, &message, journal),
                 None => Next::Listen,
             },
-            (Some(id), method) => self.asked(id, method, params, journal),
+            (Some(id), method) => self.answer_request(id, method, params, journal),
             (None, "session/update") => self.update(params.get("update").unwrap_or(&Value::Null), journal),
             (None, _) => Next::Listen,
         }

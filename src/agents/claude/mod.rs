@@ -52,7 +52,7 @@ impl ClaudeAgent {
         self.check().await.map_err(never_ran)?;
         let private = Private::make(&self.context.runs)?;
         let order = self.order(spec, told, &private).await?;
-        let mut stream = Stream::new(order::asked(spec.role));
+        let mut stream = Stream::new(order::request_for(spec.role));
         let what = (self.program.name, &order, spec);
         let ended = self
             .context

@@ -14,7 +14,7 @@ use sandbox::Spec;
 use std::ffi::OsString;
 
 /// Returns the mode and tools that a role's program is started with.
-pub(crate) fn asked(role: Role) -> StartRequest {
+pub(crate) fn request_for(role: Role) -> StartRequest {
     match role {
         Role::Player => StartRequest {
             mode: "acceptEdits",
@@ -62,8 +62,8 @@ fn args(spec: &RunSpec, system: OsString) -> Vec<OsString> {
     if let Some(micros) = spec.usd_micros {
         add("--max-budget-usd", dollars(micros).into());
     }
-    add("--permission-mode", asked(spec.role).mode.into());
-    add("--tools", asked(spec.role).tools.join(",").into());
+    add("--permission-mode", request_for(spec.role).mode.into());
+    add("--tools", request_for(spec.role).tools.join(",").into());
     match spec.role {
         Role::Player => {
             add("--allowedTools", "Bash".into());

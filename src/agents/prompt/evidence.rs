@@ -132,15 +132,15 @@ fn capital(name: &str) -> String {
 }
 
 fn evidence(what: &str, evidence: &Evidence, max: usize) -> String {
-    shown(what, "", evidence, max)
+    render_evidence(what, "", evidence, max)
 }
 
 /// Shows a test run. Says so if the number of tests is unknown.
 fn evidence_of_tests(what: &str, evidence: &Evidence, max: usize) -> String {
-    shown(what, ", count unknown", evidence, max)
+    render_evidence(what, ", count unknown", evidence, max)
 }
 
-fn shown(what: &str, uncounted: &str, evidence: &Evidence, max: usize) -> String {
+fn render_evidence(what: &str, uncounted: &str, evidence: &Evidence, max: usize) -> String {
     match evidence {
         Evidence::Passed(finding) => ran(what, "passed", uncounted, finding, max),
         Evidence::Failed(finding) => ran(what, "FAILED", uncounted, finding, max),

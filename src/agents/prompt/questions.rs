@@ -39,7 +39,7 @@ pub(super) fn to_coach(prompt: &mut Prompt, questions: &[Question], claims: &[(&
     }
     let mut body = INTRODUCTION.to_owned();
     for (number, question) in (1..).zip(questions) {
-        let _ = write!(body, "\n\n{}", shown(number, question));
+        let _ = write!(body, "\n\n{}", render(number, question));
     }
     if !claims.is_empty() {
         let claims: Vec<String> = claims
@@ -63,7 +63,7 @@ pub(super) fn open(questions: &[Question], missing: &[Unsettled]) -> String {
         let why = messages::question_of_decision(unsettled);
         Some(format!(
             "{}\n\n{}",
-            shown(number, question),
+            render(number, question),
             fenced("reason", &why, MAX_CLAIM)
         ))
     });
@@ -75,7 +75,7 @@ pub(super) fn to_player(prompt: &mut Prompt, questions: &[Question], open: &[Ope
     let shown = (1..)
         .zip(questions)
         .filter(|(number, _)| open.iter().any(|open| open.number == *number));
-    let shown: Vec<String> = shown.map(|(number, question)| self::shown(number, question)).collect();
+    let shown: Vec<String> = shown.map(|(number, question)| render(number, question)).collect();
     if !shown.is_empty() {
         let body = "Running could not decide these about your last change, and no answer settled them. If the change is \
                     not wanted, undo it. If it is, answer in `answers` with `because` and with a `quote` of the words \
@@ -93,7 +93,7 @@ const INTRODUCTION: &str = "Running could not decide these. Answer each in `answ
      quote may be a line of the diff instead, as `path:line`. An approval that leaves a question open does not hold. If you \
      find no such words, it is `not_fine`.";
 
-fn shown(number: usize, question: &Question) -> String {
+fn render(number: usize, question: &Question) -> String {
     let place = match question.topic.quote_source() {
         QuoteSource::Words => "",
         QuoteSource::WordsOrPlace => " The quote may be a line of the diff.",

@@ -213,7 +213,7 @@ fn designer() -> Definition {
 }
 
 /// Returns the prompt for an agent that prints its answer, with an empty schema.
-fn shown(prompt: &Prompt) -> String {
+fn render(prompt: &Prompt) -> String {
     prompt.whole(&json!({"type": "object"}))
 }
 
@@ -304,7 +304,7 @@ fn every_role_reads_what_was_settled_below_the_issue_in_fences_newest_first() {
         max_tasks: 3,
         protected: &["/.github".to_owned()],
     };
-    insta::assert_snapshot!("planner_with_comments", shown(&input.prompt(&planner())));
+    insta::assert_snapshot!("planner_with_comments", render(&input.prompt(&planner())));
     let task = task();
     let told = PlayerInput {
         issue,
@@ -318,7 +318,7 @@ fn every_role_reads_what_was_settled_below_the_issue_in_fences_newest_first() {
 fn a_designer_is_told_the_task_or_what_criteria_are_missing() {
     let (task, instructions, files) = (task(), instructions(), ["src/lib.rs".to_owned()]);
     let of_a_task = to_design(ToDesign::Task(&task), &instructions, &files);
-    insta::assert_snapshot!("designer_of_a_task", shown(&of_a_task.prompt(&designer())));
+    insta::assert_snapshot!("designer_of_a_task", render(&of_a_task.prompt(&designer())));
     let boxes = check_boxes("- [ ] It counts\n- [ ] It explains (`file: README.md`)");
     let unbound = DesignerInput {
         words: &["Keep it small.".to_owned()],
@@ -327,9 +327,9 @@ fn a_designer_is_told_the_task_or_what_criteria_are_missing() {
     let schema = design_schema(DesignRequest::Criteria(&boxes));
     insta::assert_snapshot!("designer_of_an_issue", unbound.prompt(&designer()).whole(&schema));
     let none = to_design(ToDesign::Issue(&[]), &[], &[]);
-    insta::assert_snapshot!("designer_without_criteria", shown(&none.prompt(&designer())));
+    insta::assert_snapshot!("designer_without_criteria", render(&none.prompt(&designer())));
     let again = of_a_task.prompt(&designer()).repaired("`plan` is empty");
-    insta::assert_snapshot!("designer_repair", shown(&again));
+    insta::assert_snapshot!("designer_repair", render(&again));
 }
 
 #[test]
@@ -345,32 +345,32 @@ fn a_planner_is_told_the_issue_and_the_repository() {
         max_tasks: 20,
         protected: &["/.github".to_owned()],
     };
-    insta::assert_snapshot!("planner_first", shown(&input.prompt(&planner())));
+    insta::assert_snapshot!("planner_first", render(&input.prompt(&planner())));
     let again = PlannerInput {
         words: &["Leave the README alone.".to_owned()],
         tests: Tests::By("cargo test"),
         ..input
     };
-    insta::assert_snapshot!("planner_after_words", shown(&again.prompt(&planner())));
+    insta::assert_snapshot!("planner_after_words", render(&again.prompt(&planner())));
     let repair = input.prompt(&planner()).repaired("`tasks` is missing");
-    insta::assert_snapshot!("planner_repair", shown(&repair));
+    insta::assert_snapshot!("planner_repair", render(&repair));
 }
 
 #[test]
 fn a_player_is_told_the_task() {
     let task = task();
-    insta::assert_snapshot!("player_first_turn", shown(&first_turn(&task).prompt(&player())));
+    insta::assert_snapshot!("player_first_turn", render(&first_turn(&task).prompt(&player())));
     let instructions = instructions();
     let input = PlayerInput {
         instructions: &instructions,
         tests: Tests::By("cargo test"),
         ..first_turn(&task)
     };
-    insta::assert_snapshot!("player_with_instruction_files", shown(&input.prompt(&player())));
+    insta::assert_snapshot!("player_with_instruction_files", render(&input.prompt(&player())));
     let alone = first_turn(&task).prompt(&player()).answer_alone("no JSON", "All done.");
-    insta::assert_snapshot!("player_answer_alone", shown(&alone));
+    insta::assert_snapshot!("player_answer_alone", render(&alone));
     let repair = first_turn(&task).prompt(&player()).repaired("`summary` is missing");
-    insta::assert_snapshot!("player_repair", shown(&repair));
+    insta::assert_snapshot!("player_repair", render(&repair));
 }
 
 #[test]
@@ -459,19 +459,19 @@ fn a_player_is_told_what_the_reviewer_found_and_what_people_say() {
         items: &items,
         ..first_turn(&task)
     };
-    insta::assert_snapshot!("player_feedback", shown(&feedback.prompt(&player())));
+    insta::assert_snapshot!("player_feedback", render(&feedback.prompt(&player())));
     let guided = PlayerInput {
         turn: TurnNumber(3),
         guidance: &guidance,
         ..first_turn(&task)
     };
-    insta::assert_snapshot!("player_guidance", shown(&guided.prompt(&player())));
+    insta::assert_snapshot!("player_guidance", render(&guided.prompt(&player())));
     let conflict = PlayerInput {
         turn: TurnNumber(2),
         conflicts: &["src/lib.rs".to_owned()],
         ..first_turn(&task)
     };
-    insta::assert_snapshot!("player_conflict", shown(&conflict.prompt(&player())));
+    insta::assert_snapshot!("player_conflict", render(&conflict.prompt(&player())));
 }
 
 #[test]
@@ -489,7 +489,7 @@ fn a_player_is_told_the_design_the_demands_and_what_was_delivered() {
         design: Some(&design),
         ..first_turn(&task)
     };
-    insta::assert_snapshot!("player_design", shown(&designed.prompt(&player())));
+    insta::assert_snapshot!("player_design", render(&designed.prompt(&player())));
     let delivered = [Delivered {
         task: TaskId::Planned(1),
         name: "Lay the crate out".to_owned(),
@@ -505,7 +505,7 @@ fn a_player_is_told_the_design_the_demands_and_what_was_delivered() {
         },
         ..first_turn(&task)
     };
-    insta::assert_snapshot!("player_of_a_later_wave", shown(&later_wave.prompt(&player())));
+    insta::assert_snapshot!("player_of_a_later_wave", render(&later_wave.prompt(&player())));
 }
 
 #[test]
@@ -523,7 +523,7 @@ fn a_coach_is_told_facts_apart_from_claims() {
         report: Some(&report),
         ..first_look(&task, &gates)
     };
-    insta::assert_snapshot!("coach_first_turn", shown(&first.prompt(&coach())));
+    insta::assert_snapshot!("coach_first_turn", render(&first.prompt(&coach())));
     let contradicted = CoachInput {
         turn: TurnNumber(2),
         discrepancies: &discrepancies,
@@ -531,12 +531,12 @@ fn a_coach_is_told_facts_apart_from_claims() {
         remarks: &["Nice work!".to_owned()],
         ..first
     };
-    insta::assert_snapshot!("coach_discrepancies", shown(&contradicted.prompt(&coach())));
+    insta::assert_snapshot!("coach_discrepancies", render(&contradicted.prompt(&coach())));
     let probed = CoachInput {
         probing: Probing::Over,
         ..first
     };
-    insta::assert_snapshot!("coach_probe_answers", shown(&probed.prompt(&coach())));
+    insta::assert_snapshot!("coach_probe_answers", render(&probed.prompt(&coach())));
     let missing = Missing {
         criteria: vec![OpenCriterion {
             number: 1,
@@ -546,9 +546,9 @@ fn a_coach_is_told_facts_apart_from_claims() {
         answers: Vec::new(),
     };
     let evidence = first.prompt(&coach()).supplement_alone("{}", &missing, &[]);
-    insta::assert_snapshot!("coach_evidence_alone", shown(&evidence));
+    insta::assert_snapshot!("coach_evidence_alone", render(&evidence));
     let repair = first.prompt(&coach()).repaired("`decision` is missing");
-    insta::assert_snapshot!("coach_repair", shown(&repair));
+    insta::assert_snapshot!("coach_repair", render(&repair));
 }
 
 fn questions() -> Vec<Question> {
@@ -599,7 +599,7 @@ fn questions_come_with_both_forms_and_the_authors_answers_are_claims() {
         ..first_look(&task, &gates)
     };
     let prompt = asked.prompt(&coach());
-    insta::assert_snapshot!("coach_questions", shown(&prompt));
+    insta::assert_snapshot!("coach_questions", render(&prompt));
     let missing = Missing {
         criteria: Vec::new(),
         answers: vec![Unsettled {
@@ -611,7 +611,7 @@ fn questions_come_with_both_forms_and_the_authors_answers_are_claims() {
         }],
     };
     let alone = prompt.supplement_alone("{}", &missing, &gates.questions);
-    insta::assert_snapshot!("coach_answers_alone", shown(&alone));
+    insta::assert_snapshot!("coach_answers_alone", render(&alone));
     let open = [OpenQuestion {
         number: 1,
         why: OpenReason::Unanswered,
@@ -620,7 +620,7 @@ fn questions_come_with_both_forms_and_the_authors_answers_are_claims() {
         questions: (&gates.questions, &open),
         ..first_turn(&task)
     };
-    insta::assert_snapshot!("player_questions", shown(&again.prompt(&player())));
+    insta::assert_snapshot!("player_questions", render(&again.prompt(&player())));
 }
 
 #[test]
@@ -630,7 +630,7 @@ fn a_coach_is_told_what_could_not_run_and_who_pushed() {
         instructions: &instructions,
         ..first_look(&task, &gates)
     };
-    insta::assert_snapshot!("coach_of_a_persons_push", shown(&input.prompt(&coach())));
+    insta::assert_snapshot!("coach_of_a_persons_push", render(&input.prompt(&coach())));
 }
 
 #[test]

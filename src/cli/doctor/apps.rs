@@ -1,7 +1,7 @@
 //! Checks the Apps on GitHub: credentials, clock, webhook, deliveries, installations.
 
 use crate::{
-    cli::doctor::look::{Unasked, asked, unanswered},
+    cli::doctor::look::{Unasked, ask_in_time, unanswered},
     github::{
         AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Client, GithubError, HookDelivery, Identity,
         Installation, lacking,
@@ -51,16 +51,16 @@ pub(super) const COACH: Needs = Needs {
 pub(super) async fn autobuild(client: &Client, coach: Option<&Client>, replay: Option<Duration>) -> Vec<Row> {
     let coachs = async {
         match coach {
-            Some(coach) => asked(coach.installations()).await.ok(),
+            Some(coach) => ask_in_time(coach.installations()).await.ok(),
             None => None,
         }
     };
     let (known, time, address, deliveries, installations, coachs) = tokio::join!(
-        asked(client.identity_now()),
-        asked(client.githubs_time()),
-        asked(client.hook_address()),
-        asked(client.hook_deliveries(DELIVERIES)),
-        asked(client.installations()),
+        ask_in_time(client.identity_now()),
+        ask_in_time(client.githubs_time()),
+        ask_in_time(client.hook_address()),
+        ask_in_time(client.hook_deliveries(DELIVERIES)),
+        ask_in_time(client.installations()),
         coachs,
     );
     let mut rows = vec![identity(AUTOBUILD, client.app_id(), &known)];
@@ -77,7 +77,7 @@ pub(super) async fn autobuild(client: &Client, coach: Option<&Client>, replay: O
 }
 
 pub(super) async fn coach(client: &Client) -> Vec<Row> {
-    let (known, installations) = tokio::join!(asked(client.identity_now()), asked(client.installations()));
+    let (known, installations) = tokio::join!(ask_in_time(client.identity_now()), ask_in_time(client.installations()));
     let mut rows = vec![identity(COACH, client.app_id(), &known)];
     if let Ok(known) = known {
         rows.extend(installed(COACH, (client.urls().web(), &known), &installations));
@@ -347,7 +347,7 @@ mod tests {
             .collect()
     }
 
-    fn known(permissions: &[(&str, &str)], events: &[&str]) -> Identity {
+    fn identity_with(permissions: &[(&str, &str)], events: &[&str]) -> Identity {
         Identity {
             id: AppId(7),
             slug: "autobuild".to_owned(),
@@ -392,22 +392,26 @@ mod tests {
     #[test]
     #[expect(clippy::too_many_lines, reason = "one row after the other")]
     fn an_app_is_held_to_what_it_needs() {
-        let whole = || known(AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS);
+        let whole = || identity_with(AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS);
         let of = |found: Result<Identity, Unasked>| identity(AUTOBUILD, AppId(7), &found);
         let unauthorized = Unasked::Github(GithubError::Unauthorized);
         hold(vec![
             (of(Ok(whole())), RowStatus::Ok, "autobuild (id 7)"),
             (
-                of(Ok(known(&AUTOBUILD_PERMISSIONS[1..], AUTOBUILD_EVENTS))),
+                of(Ok(identity_with(&AUTOBUILD_PERMISSIONS[1..], AUTOBUILD_EVENTS))),
                 RowStatus::Broken,
                 "checks: write",
             ),
             (
-                of(Ok(known(AUTOBUILD_PERMISSIONS, &["issues"]))),
+                of(Ok(identity_with(AUTOBUILD_PERMISSIONS, &["issues"]))),
                 RowStatus::Warning,
                 "issue_comment",
             ),
-            (of(Ok(known(&[], &[]))), RowStatus::Broken, "and not for the events"),
+            (
+                of(Ok(identity_with(&[], &[]))),
+                RowStatus::Broken,
+                "and not for the events",
+            ),
             (of(Err(unauthorized)), RowStatus::Broken, "no App 7 with this key"),
             (of(Err(Unasked::Late)), RowStatus::Warning, "no answer within 5 seconds"),
             (

@@ -23,7 +23,7 @@ pub(in crate::cli) struct Look<'a> {
 
 /// Returns GitHub's answer, if it comes in time. The call's large future is boxed: many calls run at once, and the
 /// stacks of the service's threads are small.
-pub(super) async fn asked<T>(question: impl Future<Output = Result<T, GithubError>>) -> Result<T, Unasked> {
+pub(super) async fn ask_in_time<T>(question: impl Future<Output = Result<T, GithubError>>) -> Result<T, Unasked> {
     match tokio::time::timeout(PATIENCE, Box::pin(question)).await {
         Ok(answered) => Ok(answered?),
         Err(_) => Err(Unasked::Late),

@@ -57,14 +57,14 @@ pub(super) async fn doctor(command: DoctorCommand) -> ExitCode {
         Ok(settings) if settings.app.is_none() => on_a_laptop(settings, command.repo.as_ref()).await,
         read => of_a_start(read, command.repo.as_ref()).await,
     };
-    shown("doctor", &rows, &secrets, command.json)
+    print_rows("doctor", &rows, &secrets, command.json)
 }
 
 /// Prints the same rows for `serve --check` and `worker --check`, before a start.
 pub(super) async fn check(flags: Flags<'_>, role: ProcessRole) -> ExitCode {
     let read = ServerSettings::of_process(flags).and_then(|settings| settings.for_role(role));
     let rows = of_role(of_a_start(&read, None).await, role);
-    shown("serve", &rows, &secrets(&read), false)
+    print_rows("serve", &rows, &secrets(&read), false)
 }
 
 fn secrets(read: &Result<ServerSettings, Vec<ServerMistake>>) -> Secrets {
@@ -74,7 +74,7 @@ fn secrets(read: &Result<ServerSettings, Vec<ServerMistake>>) -> Secrets {
     }
 }
 
-fn shown(command: &str, rows: &[Row], secrets: &Secrets, json: bool) -> ExitCode {
+fn print_rows(command: &str, rows: &[Row], secrets: &Secrets, json: bool) -> ExitCode {
     let rows: Vec<Row> = rows.iter().map(|row| row.masked(|text| secrets.mask(text))).collect();
     let terminal = Terminal::open(json);
     let text = if json {

@@ -2,7 +2,7 @@
 
 use crate::{
     cli::{
-        doctor::look::{Unasked, asked, unanswered},
+        doctor::look::{Unasked, ask_in_time, unanswered},
         local_repository::LocalRepository,
     },
     config::{CommitsBy, Offer, RepositorySettings, SETTINGS_FILE, ServerSettings},
@@ -38,7 +38,7 @@ pub(super) async fn on_github(
     name: &RepoName,
     settings: &ServerSettings,
 ) -> Vec<Row> {
-    let found = asked(async {
+    let found = ask_in_time(async {
         let Some(installation) = client.installation_of(name).await? else {
             return Ok(None);
         };
@@ -53,10 +53,10 @@ pub(super) async fn on_github(
     let repo = client.repo(installation, repository.id);
     let mut rows = vec![there(name, &repository)];
     let (own_rules, default_rules, coachs, files) = tokio::join!(
-        asked(forbidding(&repo)),
-        asked(repo.rules_for(&repository.default_branch)),
+        ask_in_time(forbidding(&repo)),
+        ask_in_time(repo.rules_for(&repository.default_branch)),
         coachs(coach, name),
-        asked(Files::read(&repo, &repository)),
+        ask_in_time(Files::read(&repo, &repository)),
     );
     rows.push(approval(&repository.default_branch, &default_rules, &coachs));
     rows.push(merge_methods(&repository));
@@ -67,7 +67,7 @@ pub(super) async fn on_github(
 }
 
 async fn not_installed(client: &Client, name: &RepoName) -> Row {
-    let page = match asked(client.identity_now()).await {
+    let page = match ask_in_time(client.identity_now()).await {
         Ok(known) => format!(": {}/installations/new", known.page(client.urls().web())),
         Err(_) => String::new(),
     };
@@ -137,7 +137,10 @@ enum Coach {
 
 async fn coachs(coach: Option<&Client>, name: &RepoName) -> Coach {
     let Some(coach) = coach else { return Coach::None };
-    let (id, all) = tokio::join!(asked(coach.installation_of(name)), asked(coach.installations()));
+    let (id, all) = tokio::join!(
+        ask_in_time(coach.installation_of(name)),
+        ask_in_time(coach.installations())
+    );
     match (id, all) {
         (Ok(Some(id)), Ok(all)) => match all.into_iter().find(|one| one.id == id) {
             Some(one) => Coach::Installed(one),
@@ -231,7 +234,7 @@ impl Files {
         paths: impl Iterator<Item = &'p String>,
     ) -> BTreeMap<&'p str, Result<String, SettingsMistake>> {
         let reads = paths.take(MOST_FILES).map(async |path| {
-            let content = asked(repo.content(path, &self.head, MAX_BYTES)).await.ok()?;
+            let content = ask_in_time(repo.content(path, &self.head, MAX_BYTES)).await.ok()?;
             let text = match content {
                 Content::File(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
                 Content::TooLarge => Err(SettingsMistake::TooLarge { most: MAX_BYTES }),
@@ -288,7 +291,7 @@ async fn in_files(
     let read = |path: &str| texts.get(path)?.as_ref().ok().cloned();
     let chosen = gates::choose(&settings, &runners::detect::Repository::new(&files.paths, &read));
     let labels = [settings.label.as_str(), TASK_LABEL];
-    let known = join_all(labels.map(|label| asked(repo.knows_label(label)))).await;
+    let known = join_all(labels.map(|label| ask_in_time(repo.knows_label(label)))).await;
     let rows = vec![
         workflows_row(&started, settings.ci),
         row,

@@ -254,7 +254,7 @@ fn print_error(json: bool, said: &str) {
 
 /// Returns the exit code of a command whose output could not be written.
 pub(in crate::cli) fn written(command: &str) -> Option<ExitCode> {
-    let error = terminal::lost()?;
+    let error = terminal::output_error()?;
     eprintln!("autobuild {command}: standard output cannot be written: {error}");
     Some(ExitCode::from(NOT_DONE))
 }

@@ -119,12 +119,12 @@ impl Session {
         {
             report.branch = None;
         }
-        Ok(standing(order, report, holder))
+        Ok(add_holder(order, report, holder))
     }
 }
 
 /// Adds to the report of an unfinished order whether a process works on it.
-fn standing(order: &Order, report: Report, holder: Option<&Holder>) -> Report {
+fn add_holder(order: &Order, report: Report, holder: Option<&Holder>) -> Report {
     if report.answers(order) || order.ended.is_some() {
         return report;
     }

@@ -209,7 +209,7 @@ impl Job<'_> {
         let Some(feature) = stage.latest(filed).await?.filter(Feature::is_unfinished) else {
             return Ok(());
         };
-        let (name, state) = (feature.key.shown(), messages::feature_state(&feature));
+        let (name, state) = (feature.key.name(), messages::feature_state(&feature));
         self.screen.note(&format!("{name} goes on; its state: {state}."));
         let queue = Queue::of(&stage.engine.store, stage.engine.now()).await?;
         let own = queue.steps.iter().filter(|step| step.feature == Some(feature.key));

@@ -96,7 +96,7 @@ impl Picture<'_> {
 
     fn work(&self, work: &Work, is_narrow: bool) -> Line {
         let other = self.feature.filter(|feature| *feature != work.feature);
-        let other = other.map(|_| format!("{} ", work.feature.shown()));
+        let other = other.map(|_| format!("{} ", work.feature.name()));
         let task = work.task.map(|task| format!("{task} "));
         let whose: String = other.into_iter().chain(task).collect();
         let turn = turn(work).filter(|_| !is_narrow).map(|turn| format!(" · turn {turn}"));

@@ -102,7 +102,7 @@ impl Rest {
             return Ok(Ended {
                 details: texts(stage, vec![messages::bad_settings_in_terminal(feature, &mistakes)]),
                 branches: stage.branches(filed, feature)?,
-                ..Ended::short(How::Otherwise, &format!("{} does not go on", feature.key.shown()))
+                ..Ended::short(How::Otherwise, &format!("{} does not go on", feature.key.name()))
             });
         }
         let (how, sentence) = state_in_words(feature, approving);
@@ -143,7 +143,7 @@ async fn refused_settings(stage: &Stage, feature: &Feature) -> anyhow::Result<Op
 }
 
 fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
-    let name = feature.key.shown();
+    let name = feature.key.name();
     let sentence = match &feature.state {
         State::InReview => format!("{name} is in review: a person merges its pull request"),
         State::Completed => format!("{name} is completed"),

@@ -272,7 +272,7 @@ static LOST: OnceLock<io::Error> = OnceLock::new();
 
 /// Returns the error in writing standard output, unless a person closed the terminal or the pipe and wants no more
 /// output.
-pub fn lost() -> Option<&'static io::Error> {
+pub fn output_error() -> Option<&'static io::Error> {
     let is_closed = |error: &io::Error| {
         error.kind() == io::ErrorKind::BrokenPipe || error.raw_os_error() == Some(Errno::IO.raw_os_error())
     };

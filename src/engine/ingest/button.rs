@@ -73,7 +73,7 @@ pub(in crate::engine) async fn pressed(
         issue: None,
         feature,
     };
-    saying.heard(Parsed::Command(button.command()), refusal).await
+    saying.answer_command(Parsed::Command(button.command()), refusal).await
 }
 
 /// Refuses a button if the task is no longer blocked: an old check run must not restart a running task.

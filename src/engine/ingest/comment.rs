@@ -31,7 +31,7 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
     if said == Parsed::None || origin.sender.kind != AccountType::Person || comment.via_app.is_some() {
         return Ok(Done::Nothing);
     }
-    let heard = heard(engine, origin, issue).await?;
+    let heard = find_target(engine, origin, issue).await?;
     let needed = heard
         .as_ref()
         .map_or(Permission::Write, |(feature, _)| permission(feature));
@@ -39,7 +39,7 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
     match heard {
         Some((feature, on)) => {
             let saying = saying(context, issue, comment, feature, on);
-            saying.heard(said, refusal).await
+            saying.answer_command(said, refusal).await
         }
         None => {
             let (command, refusal) = match (said, refusal) {
@@ -98,7 +98,7 @@ async fn first_plan(
         (&command, newest(engine, origin.repo.id, issue.number).await?)
     {
         let saying = saying(context, issue, comment, feature, Target::Feature);
-        return saying.heard(Parsed::Command(command), None).await;
+        return saying.answer_command(Parsed::Command(command), None).await;
     }
     let obeyed = Effect::React {
         on: ReactOn::Comment(comment.id),
@@ -126,7 +126,11 @@ pub fn thread(issue: &Issue) -> Thread {
     }
 }
 
-async fn heard(engine: &Engine, origin: &EventOrigin, issue: &Issue) -> Result<Option<(Feature, Target)>, EffectError> {
+async fn find_target(
+    engine: &Engine,
+    origin: &EventOrigin,
+    issue: &Issue,
+) -> Result<Option<(Feature, Target)>, EffectError> {
     match issue.conversation {
         Conversation::Issue => Ok(newest(engine, origin.repo.id, issue.number)
             .await?

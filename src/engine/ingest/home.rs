@@ -13,7 +13,7 @@ use domain::{
 
 /// Lets the unfinished Features of a repository use the installation that has it now, or cancels them if none has it.
 /// Returns how many Features changed.
-pub async fn found(engine: &Engine, repo: RepoId) -> Result<u64, EffectError> {
+pub async fn follow_installation(engine: &Engine, repo: RepoId) -> Result<u64, EffectError> {
     let home = engine.autobuild.installation_of_id(repo).await?;
     settle(engine, repo, home).await
 }

@@ -67,7 +67,7 @@ pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) 
     if let Some(refusal) = refusal(context, permission(&read)).await? {
         return answer(context, issue, label, Reply::Refused(refusal)).await;
     }
-    match standing(context, issue, label).await? {
+    match label_status(context, issue, label).await? {
         LabelStatus::Labelled => {}
         LabelStatus::Unlabelled => return Ok(Done::Nothing),
         LabelStatus::Closed => return answer(context, issue, label, Reply::Refused(Refusal::IssueClosed)).await,
@@ -173,7 +173,7 @@ enum LabelStatus {
     Closed,
 }
 
-async fn standing(context: &InboundContext<'_>, issue: &Issue, label: &str) -> Result<LabelStatus, EffectError> {
+async fn label_status(context: &InboundContext<'_>, issue: &Issue, label: &str) -> Result<LabelStatus, EffectError> {
     let now = match context.repo().issue(issue.number).await {
         Ok(now) => now,
         Err(GithubError::Gone) => return Ok(LabelStatus::Unlabelled),

@@ -130,7 +130,7 @@ pub async fn installation(
             let rows = engine.store.unfinished(scope).await?;
             let repos: BTreeSet<RepoId> = rows.iter().map(|row| row.key.repo).collect();
             for repo in repos {
-                home::found(engine, repo).await?;
+                home::follow_installation(engine, repo).await?;
             }
             Ok(Done::Nothing)
         }
@@ -151,7 +151,7 @@ pub async fn installation(
         InstallationEvent::RepositoriesRemoved(repos) => {
             for repo in repos {
                 if !engine.store.unfinished(Scope::Repo(repo.id)).await?.is_empty() {
-                    home::found(engine, repo.id).await?;
+                    home::follow_installation(engine, repo.id).await?;
                 }
             }
             Ok(Done::Nothing)

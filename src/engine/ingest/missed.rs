@@ -37,7 +37,7 @@ pub async fn inbound(engine: &Engine, feature: &Feature, difference: &Difference
     });
     let issue = feature.key.issue;
     let event = match &difference.fact {
-        RemoteFact::BranchMoved(branch) => return moved(&repo, origin, feature, branch).await,
+        RemoteFact::BranchMoved(branch) => return find_push(&repo, origin, feature, branch).await,
         RemoteFact::BranchDeleted => return deleted(&repo, origin, feature).await,
         RemoteFact::DefaultMoved(head) => return Ok(default_moved(origin, head)),
         RemoteFact::PullClosed(number) => return closed(&repo, origin, *number).await,
@@ -49,7 +49,7 @@ pub async fn inbound(engine: &Engine, feature: &Feature, difference: &Difference
         }
         RemoteFact::Reviewed(pull, id) => return review(&repo, origin, (*pull, *id), ReviewChange::Submitted).await,
         RemoteFact::Dismissed(pull, id) => return review(&repo, origin, (*pull, *id), ReviewChange::Dismissed).await,
-        RemoteFact::IssueGone => return gone(engine, &repo, feature).await,
+        RemoteFact::IssueGone => return find_deletion(engine, &repo, feature).await,
         RemoteFact::Archived => {
             let event = RepositoryEvent::Archived;
             return Ok(delivery(Inbound::Repository { origin, event }));
@@ -88,7 +88,7 @@ fn sender(by: Option<&Account>) -> Actor {
 
 /// Returns the push of a branch whose head differs. GitHub's list of moves names who pushed, which tells people's pushes
 /// from AutoBuild's own that are not recorded yet.
-async fn moved(
+async fn find_push(
     repo: &Repo<'_>,
     mut origin: Box<EventOrigin>,
     feature: &Feature,
@@ -186,7 +186,7 @@ async fn review(
 }
 
 /// Asks for the issue once more: a transferred one is answered with a redirect.
-async fn gone(engine: &Engine, repo: &Repo<'_>, feature: &Feature) -> Result<Missed, EffectError> {
+async fn find_deletion(engine: &Engine, repo: &Repo<'_>, feature: &Feature) -> Result<Missed, EffectError> {
     match repo.issue(feature.key.issue).await {
         Ok(_) => Ok(Missed::Nothing),
         Err(GithubError::Gone | GithubError::NotFound | GithubError::Refused { status: 300..=399, .. }) => {

@@ -110,7 +110,7 @@ impl<'a> About<'a> {
     /// Applies the review's verdict first, then the command that its text may contain.
     async fn submitted(self) -> Result<Done, EffectError> {
         let needed = permission(&self.feature);
-        let standing = self.standing(needed).await?;
+        let standing = self.reviewer_right(needed).await?;
         let said = parse(&self.review.body);
         if let Some(event) = self.verdict(standing, &said).await? {
             self.apply(event, self.cause()).await?;
@@ -127,11 +127,11 @@ impl<'a> About<'a> {
                 ReviewerRight::Writes => Some(no_permission(needed, Asker::Member)),
                 ReviewerRight::Speaks(asker) => Some(no_permission(needed, asker)),
             };
-            self.saying("command").heard(said, refusal).await
+            self.saying("command").answer_command(said, refusal).await
         }
     }
 
-    async fn standing(&self, needed: Permission) -> Result<ReviewerRight, EffectError> {
+    async fn reviewer_right(&self, needed: Permission) -> Result<ReviewerRight, EffectError> {
         let asker = match right::of_sender(self.context, needed).await? {
             Right::Yes => return Ok(ReviewerRight::Commands),
             Right::No(asker) => asker,

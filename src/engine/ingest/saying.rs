@@ -48,7 +48,7 @@ pub fn permission(feature: &Feature) -> Permission {
 
 impl Saying<'_> {
     /// Runs the command, or answers why not. `refusal` is a reason that is already known.
-    pub async fn heard(self, said: Parsed, refusal: Option<Refusal>) -> Result<Done, EffectError> {
+    pub async fn answer_command(self, said: Parsed, refusal: Option<Refusal>) -> Result<Done, EffectError> {
         match (said, refusal) {
             (Parsed::None, _) => Ok(Done::Nothing),
             (Parsed::Malformed { .. } | Parsed::Command(_), Some(refusal)) => self.refused(refusal).await,

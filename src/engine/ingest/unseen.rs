@@ -49,7 +49,7 @@ pub async fn answers(engine: &Engine, job: &Job, reason: BlockReason) -> Result<
     let Some(origin) = inbound.origin().filter(by_person) else {
         return Ok(Vec::new());
     };
-    let given = given(engine, &inbound, &wanted.delivery).await?;
+    let given = find_awaited(engine, &inbound, &wanted.delivery).await?;
     Ok(given.map_or_else(Vec::new, |given| answer(engine, origin, given, reason)))
 }
 
@@ -72,7 +72,7 @@ fn answer(engine: &Engine, origin: &EventOrigin, given: Given, reason: BlockReas
 }
 
 /// Nobody waits for an answer to a delivery of any other event.
-async fn given(engine: &Engine, inbound: &Inbound, delivery: &str) -> Result<Option<Given>, StoreError> {
+async fn find_awaited(engine: &Engine, inbound: &Inbound, delivery: &str) -> Result<Option<Given>, StoreError> {
     if let Inbound::Issue {
         origin,
         issue,

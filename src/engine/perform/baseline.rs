@@ -28,7 +28,7 @@ pub(super) async fn baseline(
 ) -> Result<Baseline, EffectError> {
     let chosen = gates::commands::at(mirror, commit, settings).await?;
     let named = hash(&chosen, settings);
-    if let Some(known) = kept(context, commit, &named).await? {
+    if let Some(known) = load_stored(context, commit, &named).await? {
         return Ok(known);
     }
     let found = gates::preflight(&context.gate_context(), mirror, commit, settings, &context.job.cancel).await?;
@@ -50,7 +50,7 @@ async fn keep(context: &EffectContext<'_>, found: &Baseline, named: &str) -> Res
 }
 
 /// Returns the stored baseline, if it exists and this version can read it.
-async fn kept(context: &EffectContext<'_>, commit: &Sha, named: &str) -> Result<Option<Baseline>, EffectError> {
+async fn load_stored(context: &EffectContext<'_>, commit: &Sha, named: &str) -> Result<Option<Baseline>, EffectError> {
     let body = context.engine.store.baseline(context.key().repo, commit, named).await?;
     Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
 }
@@ -97,7 +97,7 @@ impl EffectContext<'_> {
         }
         let settings = self.settings();
         let named = hash(&gates::commands::at(mirror, &start, &settings).await?, &settings);
-        if let Some(known) = kept(self, &start, &named).await? {
+        if let Some(known) = load_stored(self, &start, &named).await? {
             return Ok(known);
         }
         let (of, cancel) = ((mirror, &start), &self.job.cancel);
@@ -114,7 +114,7 @@ impl EffectContext<'_> {
         let Some(commit) = self.measured() else { return Ok(None) };
         let settings = self.settings();
         let chosen = gates::commands::at(mirror, commit, &settings).await?;
-        kept(self, commit, &hash(&chosen, &settings)).await
+        load_stored(self, commit, &hash(&chosen, &settings)).await
     }
 
     /// Returns the commit that pre-flight checked, else the one from which the integration branch was made.

@@ -5,7 +5,7 @@ use crate::{
         job::{Done, EffectError},
         perform::{
             context::EffectContext,
-            push::{Landed, moved, push_to},
+            push::{Landed, branch_moved, push_to},
             records, sign, turn,
         },
         repository::{DefaultBranch, tip},
@@ -90,7 +90,7 @@ async fn adopted(
 
 /// `true` if this run made a commit.
 fn is_ours(context: &EffectContext<'_>, commit: Option<&CommitInfo>) -> bool {
-    let shown = context.key().shown();
+    let shown = context.key().name();
     commit.and_then(|info| info.trailer("AutoBuild-Feature")) == Some(shown.as_str())
 }
 
@@ -214,7 +214,7 @@ pub(super) async fn clean_up(context: &EffectContext<'_>) -> Result<Done, Effect
     let mirror = context.engine.mirrors.mirror(feature.key.repo);
     let folder = format!("{}/*", feature.key.branch_prefix());
     for (name, head) in mirror.ls_remote(&remote, &[&folder]).await? {
-        context.job.may_speak()?;
+        context.job.ensure_lease()?;
         match mirror.delete_branch(&remote, &branch_name(&name)?, &head).await {
             Ok(_) => {}
             // A person works on the branch, or a rule protects it, so it is kept.
@@ -240,7 +240,7 @@ pub(super) async fn push(
 ) -> Result<Sha, EffectError> {
     match push_to(context, branch, head, stood).await? {
         Landed::There(head) => Ok(head),
-        Landed::Overtaken(_) => Err(moved(branch.as_str())),
+        Landed::Overtaken(_) => Err(branch_moved(branch.as_str())),
         Landed::Rejected(reason) => Err(EffectError::refused(reason)),
     }
 }

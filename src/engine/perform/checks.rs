@@ -116,7 +116,7 @@ async fn publish(
         actions,
     };
     context.may_write().await?;
-    match made(context, &report).await {
+    match find_or_create(context, &report).await {
         Ok((run, there)) => {
             let left = annotations.get(there..).unwrap_or_default();
             append(context, run, &report.output, left).await?;
@@ -128,7 +128,10 @@ async fn publish(
 }
 
 /// Returns the check run and its number of annotations. An earlier try may have created it.
-async fn made(context: &EffectContext<'_>, report: &CheckReport<'_>) -> Result<(CheckRunId, usize), GithubError> {
+async fn find_or_create(
+    context: &EffectContext<'_>,
+    report: &CheckReport<'_>,
+) -> Result<(CheckRunId, usize), GithubError> {
     let repo = context.repo();
     let known = if context.job.is_fresh() {
         None

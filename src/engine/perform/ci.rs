@@ -38,7 +38,7 @@ const MAX_NAME: usize = 120;
 pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let (turn, head) = turn::open(task)?;
     if is_held(context, head).await? {
-        let (head, result) = (head.clone(), Box::new(ci::held()));
+        let (head, result) = (head.clone(), Box::new(ci::result_while_held()));
         return Ok(context.task_event(task.id, task::Event::CiRead { emission, head, result }));
     }
     let since = turn.ci_since.unwrap_or(turn.started_at);

@@ -59,7 +59,7 @@ impl EffectContext<'_> {
             return Ok(None);
         };
         let id = self.key().repo;
-        let installation = match self.engine.coach_installations.known(id) {
+        let installation = match self.engine.coach_installations.find(id) {
             Some(known) => Some(known),
             None => coach.installation_of(&self.repo().name().await?).await?,
         };
@@ -139,7 +139,7 @@ impl Job {
     /// for a short time, since putting it off would repeat all of it.
     pub(super) async fn may_write(&self, engine: &Engine) -> Result<(), EffectError> {
         loop {
-            self.may_speak()?;
+            self.ensure_lease()?;
             let now = engine.now();
             let Err(until) = engine.spacing.try_reserve(self.installation(), now) else {
                 self.writes.fetch_add(1, Ordering::Relaxed);

@@ -142,7 +142,7 @@ impl Ground {
     }
 
     /// Returns the names of the folders that set-up and tests make; `None` if no test ran before.
-    pub(super) fn made(&self) -> Option<&BTreeSet<String>> {
+    pub(super) fn made_folders(&self) -> Option<&BTreeSet<String>> {
         let baseline = self.baseline.as_ref()?;
         baseline.tests.finding().map(|_| &baseline.made)
     }

@@ -21,7 +21,11 @@ const MOST: usize = 1_000;
 /// Returns the commit to push in place of `head`: if CI is held for its tree, each new commit of ours ends with the
 /// skip instruction. A tree that shows more than the Feature knows is recorded first, so that the Feature waits for a
 /// person.
-pub(super) async fn held(context: &EffectContext<'_>, mirror: &Mirror, head: &Sha) -> Result<Sha, EffectError> {
+pub(super) async fn commit_to_push(
+    context: &EffectContext<'_>,
+    mirror: &Mirror,
+    head: &Sha,
+) -> Result<Sha, EffectError> {
     let feature = &context.feature;
     if context.engine.settings.workflows == Workflows::Never {
         return Ok(head.clone());

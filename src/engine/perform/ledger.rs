@@ -138,16 +138,16 @@ impl EffectContext<'_> {
         ended: &Result<Answered<T>, RunError>,
     ) -> RunEnd {
         let (record, known, word) = match ended {
-            Ok(answered) => (Some(&answered.record), known(&answered.record), None),
+            Ok(answered) => (Some(&answered.record), usage_knowledge(&answered.record), None),
             Err(RunError::Agent { failure, record }) => {
                 let known = match (failure.row().next, record.usage.usd_micros) {
                     (Next::NextShare, _) => UsageKnowledge::Spent,
                     (_, None) if !record.untold => UsageKnowledge::Nothing,
-                    _ => known(record),
+                    _ => usage_knowledge(record),
                 };
                 (Some(&**record), known, Some(failure.row().word))
             }
-            Err(RunError::Cancelled { record }) => (Some(&**record), known(record), Some("cancelled")),
+            Err(RunError::Cancelled { record }) => (Some(&**record), usage_knowledge(record), Some("cancelled")),
             Err(RunError::Host { .. }) => (None, UsageKnowledge::Nothing, Some("not_started")),
         };
         let at = self.engine.now();
@@ -280,7 +280,7 @@ impl Opened {
 }
 
 /// Returns how complete the reported usage of a run is.
-fn known(record: &Record) -> UsageKnowledge {
+fn usage_knowledge(record: &Record) -> UsageKnowledge {
     if record.untold {
         UsageKnowledge::Part
     } else {

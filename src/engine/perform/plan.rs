@@ -56,7 +56,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     let protected = protected_paths(&read.settings)?;
     let plan_context = PlanContext {
         max_tasks: usize::try_from(read.settings.max_tasks).unwrap_or(usize::MAX),
-        header: &PlanHeader::planned(feature.key.shown(), rfc3339(context)),
+        header: &PlanHeader::planned(feature.key.name(), rfc3339(context)),
         file_exists: &|path| paths.contains(path),
         protecting: &|path| protected.protecting(Path::new(path)).map(str::to_owned),
         words: &feature.words(),

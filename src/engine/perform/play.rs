@@ -81,7 +81,9 @@ async fn ended(
     }
     let made = {
         let (ground, answer) = (&*ground, &answer);
-        context.patiently(|| made(context, task, turn, ground, answer)).await
+        context
+            .patiently(|| take_result(context, task, turn, ground, answer))
+            .await
     };
     let Some(Made { result, pack }) = made.as_ref().ok().and_then(Option::as_ref) else {
         if let Some(end) = last.unrecorded() {
@@ -118,7 +120,7 @@ struct Made {
 }
 
 /// Takes out what a run made. Returns `None` if a run that did not end well left nothing.
-async fn made(
+async fn take_result(
     context: &EffectContext<'_>,
     task: &Task,
     turn: &Turn,
@@ -308,7 +310,7 @@ async fn keep(
     let changes = take_out(ground, left_out::named(task, Some(&report))).await?;
     let (prepared, mut items) = commit(context, task, turn, ground, (&changes, CommitKind::Whole)).await?;
     let Some(prepared) = prepared else {
-        let left_out = left_out::to_report(changes.left_out(), &BTreeSet::new(), ground.made());
+        let left_out = left_out::to_report(changes.left_out(), &BTreeSet::new(), ground.made_folders());
         return Ok(ended(if items.is_empty() {
             Played::NoChange {
                 base,
@@ -329,7 +331,7 @@ async fn keep(
     prepared.keep(&held).await?;
     items.extend(inspect::findings(context, &context.settings(), &prepared, ground).await?);
     let words = left_out::words(&ground.mirror, &prepared).await?;
-    let left_out = left_out::to_report(changes.left_out(), &words, ground.made());
+    let left_out = left_out::to_report(changes.left_out(), &words, ground.made_folders());
     if !items.is_empty() {
         return Ok(ended(Played::Held {
             base,

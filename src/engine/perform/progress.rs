@@ -82,7 +82,7 @@ impl<'a> Progress<'a> {
     }
 
     async fn write(&mut self) {
-        let seen = seen(&self.watched.borrow_and_update());
+        let seen = run_activity(&self.watched.borrow_and_update());
         let now = self.context.engine.now();
         let Some(from) = self.pace.record(seen, now) else {
             return;
@@ -129,7 +129,7 @@ async fn record_calls(
     }
 }
 
-fn seen(activity: &Activity) -> RunActivity {
+fn run_activity(activity: &Activity) -> RunActivity {
     RunActivity {
         tool_calls: activity.tool_calls,
         doing: match activity.waiting {

@@ -21,7 +21,7 @@ pub(super) enum Landed {
 }
 
 /// Returns the error for a branch that moved. The next try makes its commit from the new head.
-pub(super) fn moved(branch: &str) -> EffectError {
+pub(super) fn branch_moved(branch: &str) -> EffectError {
     Failure::Repository {
         fault: RepositoryFault::BranchMoves {
             branch: branch.to_owned(),
@@ -50,13 +50,13 @@ pub(super) async fn push_to(
     let feature = &context.feature;
     let remote = context.remote_to_push().await?;
     let mirror = context.engine.mirrors.mirror(feature.key.repo);
-    let head = &held_ci::held(context, &mirror, head).await?;
+    let head = &held_ci::commit_to_push(context, &mirror, head).await?;
     let pushed = match sign::signed(context, &mirror, &remote, branch, head).await? {
         Signed::As(sha) => sha,
         Signed::Rejected(reason) => return Ok(Landed::Rejected(reason)),
     };
     let lease = stood.map_or(Lease::Absent, Lease::At);
-    context.job.may_speak()?;
+    context.job.ensure_lease()?;
     let landed = match mirror.push(&remote, branch, &pushed, &lease).await {
         Ok(Pushed::Done | Pushed::AlreadyThere) => Landed::There(pushed.clone()),
         Err(PushError::LeaseLost { actual: Some(actual) }) => {
@@ -66,7 +66,7 @@ pub(super) async fn push_to(
                 Landed::Overtaken(actual)
             }
         }
-        Err(PushError::LeaseLost { actual: None }) => return Err(moved(branch.as_str())),
+        Err(PushError::LeaseLost { actual: None }) => return Err(branch_moved(branch.as_str())),
         Err(PushError::Rejected { reason }) => Landed::Rejected(reason),
         Err(PushError::Git(error)) => return Err(context.engine.git_failed(feature.installation, error)),
     };

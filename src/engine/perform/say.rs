@@ -129,7 +129,7 @@ pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> R
         }
         Err(error) => return Err(error.into()),
     };
-    Ok(shown(context, feature, comment.id, comment.updated_at))
+    Ok(record_living(context, feature, comment.id, comment.updated_at))
 }
 
 /// Edits the living comment, or creates it if there is none or somebody deleted it. The inner error is that of an edit.
@@ -176,7 +176,7 @@ async fn instead_of(context: &EffectContext<'_>, (marker, body): (&str, &str)) -
     Ok(context.repo().create_comment(feature.key.issue, body).await?)
 }
 
-fn shown(context: &EffectContext<'_>, feature: &Feature, comment: CommentId, at: Option<Millis>) -> Done {
+fn record_living(context: &EffectContext<'_>, feature: &Feature, comment: CommentId, at: Option<Millis>) -> Done {
     let version = feature.plan.as_ref().map(|plan| plan.number);
     context.event(Event::LivingShown {
         comment,

@@ -44,7 +44,7 @@ pub(super) async fn signed(
     if waiting.is_empty() {
         return Ok(Signed::As(head.clone()));
     }
-    context.job.may_speak()?;
+    context.job.ensure_lease()?;
     match mirror.push_aside(remote, branch, head).await {
         Ok(()) => {}
         Err(PushError::Rejected { reason }) => return Ok(Signed::Rejected(reason)),
@@ -88,7 +88,7 @@ async fn remade(
     info: &CommitInfo,
     parents: Vec<Sha>,
 ) -> Result<Sha, EffectError> {
-    context.job.may_speak()?;
+    context.job.ensure_lease()?;
     let repo = context.repo();
     let made = repo.create_commit(&info.tree, &parents, &info.message).await?;
     take(context, mirror, remote, &made).await?;
@@ -134,7 +134,7 @@ fn is_same_commit(one: &CommitInfo, other: &CommitInfo) -> bool {
 /// Deletes the ref that [`signed`] pushed to. If the process ends before this, the ref is deleted with the run's
 /// branches.
 pub(super) async fn tidy(context: &EffectContext<'_>, mirror: &Mirror, remote: &Remote, branch: &BranchName) {
-    if context.job.may_speak().is_err() {
+    if context.job.ensure_lease().is_err() {
         return;
     }
     if let Err(error) = mirror.remove_aside(remote, branch).await {

@@ -7,7 +7,7 @@ use crate::{
             branches::{branch_name, request},
             coach::fork_point,
             context::EffectContext,
-            push::{Landed, moved, push_to},
+            push::{Landed, branch_moved, push_to},
             turn,
         },
         repository::tip,
@@ -62,7 +62,7 @@ pub(super) async fn land(context: &EffectContext<'_>, task: &Task, emission: Emi
     let event = match push_to(context, &branch_name(&name)?, &head, Some(stood)).await? {
         Landed::There(commit) => task::Event::Merged { emission, commit },
         Landed::Rejected(rule) => task::Event::MergeRefused { emission, rule },
-        Landed::Overtaken(_) => return Err(moved(&name)),
+        Landed::Overtaken(_) => return Err(branch_moved(&name)),
     };
     Ok(context.task_event(task.id, event))
 }

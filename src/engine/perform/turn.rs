@@ -24,7 +24,7 @@ pub(super) async fn author(context: &EffectContext<'_>) -> Result<Author, Effect
 
 /// Returns the trailers of a commit, which name its Feature and the effect that made it.
 pub(super) fn trailers(context: &EffectContext<'_>, more: &[(&str, String)]) -> Vec<(String, String)> {
-    let mut trailers = vec![("AutoBuild-Feature".to_owned(), context.key().shown())];
+    let mut trailers = vec![("AutoBuild-Feature".to_owned(), context.key().name())];
     trailers.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     trailers.push(("AutoBuild-Attempt".to_owned(), context.job.effect.id.clone()));
     trailers

@@ -83,7 +83,7 @@ pub(super) async fn each(trial: &mut Trial<'_>, tests: &[Asserting], tried: &mut
     let mut ignored: BTreeMap<(String, u32), String> = BTreeMap::new();
     let mut heard: BTreeSet<(String, u32)> = BTreeSet::new();
     while !left.is_empty() {
-        let Some(limit) = trial.budget.left() else {
+        let Some(limit) = trial.budget.remaining() else {
             trial.budget.leave_out(Experiment::EachAssertion);
             break;
         };

@@ -32,7 +32,7 @@ impl Budget {
     }
 
     /// Returns how long the next run may take; `None` if no time is left.
-    pub(super) fn left(&self) -> Option<Duration> {
+    pub(super) fn remaining(&self) -> Option<Duration> {
         (!self.left.is_zero()).then_some(self.left)
     }
 
@@ -76,11 +76,11 @@ mod tests {
         ];
         for (depth, plain, expected) in table {
             let budget = Budget::of(depth, seconds(plain));
-            assert_eq!(budget.left(), Some(seconds(expected)), "{depth:?} {plain}");
+            assert_eq!(budget.remaining(), Some(seconds(expected)), "{depth:?} {plain}");
         }
         let mut budget = Budget::of(Depth::Standard, seconds(30));
         budget.spend(seconds(40));
-        assert_eq!(budget.left(), None);
+        assert_eq!(budget.remaining(), None);
         budget.ran(Experiment::EmptiedFunctions);
         budget.leave_out(Experiment::EachAssertion);
         let fact = Fact::Experimented {

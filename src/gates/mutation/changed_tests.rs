@@ -223,7 +223,7 @@ impl Experimenting<'_> {
         let functions: BTreeSet<Place> = self.tests.iter().flat_map(|test| test.calls.clone()).collect();
         let functions: Vec<Place> = functions.into_iter().collect();
         let mut steps = Steps::new(&functions, self.tests.len());
-        while let Some((step, limit)) = steps.next(self.budget.left(), self.run.prepared.patience()) {
+        while let Some((step, limit)) = steps.next(self.budget.remaining(), self.run.prepared.patience()) {
             let reaction = self.react(&step, limit).await?;
             steps.others.extend(self.record(&step, &reaction));
         }

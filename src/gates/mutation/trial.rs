@@ -56,14 +56,14 @@ impl<'r> Trial<'r> {
         files: Vec<Put>,
         tests: &Tests,
     ) -> Result<Option<Outcome>, GateError> {
-        let Some(left) = self.budget.left() else {
+        let Some(left) = self.budget.remaining() else {
             return Ok(None);
         };
         let found = self
             .evidence(files, tests, left.min(self.run.prepared.patience()))
             .await?;
         let outcome = outcome(&found, &self.facts.head);
-        let is_out = outcome == Outcome::NotTried && self.budget.left().is_none();
+        let is_out = outcome == Outcome::NotTried && self.budget.remaining().is_none();
         Ok((!is_out).then_some(outcome))
     }
 

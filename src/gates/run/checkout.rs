@@ -138,7 +138,7 @@ impl SandboxedCheckout {
     }
 
     /// Returns the path at which commands see the working copy.
-    pub(crate) fn seen(&self) -> PathBuf {
+    pub(crate) fn visible_path(&self) -> PathBuf {
         self.seen.join("work")
     }
 
@@ -289,7 +289,7 @@ impl SandboxedCheckout {
 
     /// Describes the start of a program in the checkout, with the private home and without network.
     fn spec(&self, program: &str, args: Vec<OsString>, question: &Question) -> Spec {
-        let mut spec = Spec::new(program, self.seen()).args(args);
+        let mut spec = Spec::new(program, self.visible_path()).args(args);
         spec.env.clone_from(&self.env);
         spec.stdout = KEPT;
         spec.stderr = KEPT;

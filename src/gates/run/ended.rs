@@ -50,12 +50,12 @@ impl SandboxedCheckout {
         let command = order.command;
         let code = code(finished.exit)?;
         let [mut stdout, stderr] =
-            [&finished.stdout, &finished.stderr].map(|stream| output::plain(&stream.text(), &self.seen()));
+            [&finished.stdout, &finished.stderr].map(|stream| output::plain(&stream.text(), &self.visible_path()));
         if code != Some(0) {
             let logs = self.logs(command, &stdout).await;
             stdout.push_str(&logs);
         }
-        let output = output::shown(&stdout, &stderr, &self.context().secrets);
+        let output = output::join_streams(&stdout, &stderr, &self.context().secrets);
         let bare = Finding {
             command: command.text().to_owned(),
             exit_code: code,
@@ -169,7 +169,7 @@ impl SandboxedCheckout {
         let logs = reading.await.unwrap_or_default();
         let logs = logs
             .iter()
-            .map(|log| output::plain(&String::from_utf8_lossy(log), &self.seen()));
+            .map(|log| output::plain(&String::from_utf8_lossy(log), &self.visible_path()));
         let new = logs.filter(|log| !stdout.contains(log.trim()));
         new.fold(String::new(), |text, log| format!("{text}\n{log}"))
     }

@@ -203,7 +203,7 @@ impl<'a> Prepared<'a> {
     }
 
     pub(crate) async fn known_with_additions(&self) -> Result<Option<Evidence>, GateError> {
-        let known = self.slot_with_additions().await?.known();
+        let known = self.slot_with_additions().await?.load();
         Ok(known.map(|known| known.tests))
     }
 
@@ -231,7 +231,7 @@ impl<'a> Prepared<'a> {
         let measures = coverage == Coverage::Measured && self.settings.coverage.file.is_some();
         let line = self.invocation().key() + if measures { "\0coverage" } else { "" };
         let slot = self.slot(self.commit, None, &line).await?;
-        if let Some(known) = slot.known().filter(|known| is_sound(&known.tests)) {
+        if let Some(known) = slot.load().filter(|known| is_sound(&known.tests)) {
             let _ = self.plain.set(known.took);
             return Ok(known);
         }
@@ -256,7 +256,7 @@ impl<'a> Prepared<'a> {
         let what = What::Command(command);
         let holds = |found: &Evidence| matches!(found, Evidence::Passed(_));
         let slot = self.slot(self.commit, None, &what.key()).await?;
-        if let Some(known) = slot.known().filter(|known| holds(&known.tests)) {
+        if let Some(known) = slot.load().filter(|known| holds(&known.tests)) {
             return Ok(gate_result::with_origin(known.tests, known.origin));
         }
         let (ready, found, _) = self.first(what, holds).await?;
@@ -383,7 +383,7 @@ impl<'a> Prepared<'a> {
         (what, limit): (What<'_>, Duration),
     ) -> Result<Evidence, GateError> {
         let slot = self.slot(commit, Some(overlay), &what.key()).await?;
-        if let Some(known) = slot.known().filter(|known| expected.is_met_by(&known.tests)) {
+        if let Some(known) = slot.load().filter(|known| expected.is_met_by(&known.tests)) {
             return Ok(known.tests);
         }
         let ready = self.with(commit, overlay).await?.within(limit);
@@ -521,7 +521,7 @@ impl<'a> Prepared<'a> {
         };
         let has_setup = ready.is_ready() && self.chosen.setup.is_some();
         let made = match left(has_setup).await {
-            Some(left) => ready.made(&left, &tracked).await,
+            Some(left) => ready.inspect_made(&left, &tracked).await,
             None => Made::OfFiles,
         };
         let set_up = Instant::now();

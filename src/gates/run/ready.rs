@@ -70,9 +70,9 @@ impl Ready<'_> {
         UntrackedFiles::of(self.checkout.path(), tracked).await
     }
 
-    pub(crate) async fn made(&self, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> Made {
+    pub(crate) async fn inspect_made(&self, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> Made {
         if self.touched.rewritten.is_empty() && self.touched.executable.is_empty() {
-            cache::made(&self.checkout, left, tracked).await
+            cache::inspect_made(&self.checkout, left, tracked).await
         } else {
             Made::OfFiles
         }

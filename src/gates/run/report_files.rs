@@ -11,7 +11,7 @@ const MAX_FILE: u64 = 64 * 1024 * 1024;
 
 /// Removes the files of earlier runs, so that what is found later was written later.
 pub(super) fn clear(root: &Path, folders: &[String]) {
-    for path in found(root, folders) {
+    for path in find_files(root, folders) {
         // A file that stays is read again, and its tests count as those of this run.
         let _ = files::clear(root, &path);
     }
@@ -21,7 +21,7 @@ pub(super) fn clear(root: &Path, folders: &[String]) {
 pub(super) fn read(root: &Path, folders: &[String]) -> Vec<Option<Vec<u8>>> {
     let mut left = MAX_BYTES;
     let mut contents = Vec::new();
-    for path in found(root, folders) {
+    for path in find_files(root, folders) {
         let bytes = files::read(root, &path, MAX_FILE).ok();
         let bytes = bytes.filter(|bytes| bytes.len() <= left);
         left = left.saturating_sub(bytes.as_ref().map_or(0, Vec::len));
@@ -31,7 +31,7 @@ pub(super) fn read(root: &Path, folders: &[String]) -> Vec<Option<Vec<u8>>> {
 }
 
 /// Returns the paths of the files, relative to the root. Gradle has a folder below for each of its tasks.
-fn found(root: &Path, folders: &[String]) -> Vec<String> {
+fn find_files(root: &Path, folders: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     for folder in folders {
         let (here, below) = entries(root, folder);

@@ -138,7 +138,7 @@ pub(super) struct ResultCache<'a> {
 pub(super) struct Slot(Option<PathBuf>);
 
 impl Slot {
-    pub(super) fn known(&self) -> Option<Tested> {
+    pub(super) fn load(&self) -> Option<Tested> {
         serde_json::from_slice(&fs::read(self.0.as_ref()?).ok()?).ok()
     }
 

@@ -63,7 +63,7 @@ pub(super) fn of_files(change: &Change, side: &TestSide<'_>, naming: Naming) -> 
         let (before, after) = (text(&file.before)?, text(&file.after).unwrap_or_default());
         let lines = changed_lines(before, after);
         let place = (file.path.clone(), first_changed_line(file).unwrap_or(1));
-        (!after.starts_with(before)).then(|| asked(&file.path, place, &lines))
+        (!after.starts_with(before)).then(|| question_on_lines(&file.path, place, &lines))
     });
     asked.collect()
 }
@@ -80,10 +80,10 @@ pub(super) fn changed_lines(before: &str, after: &str) -> Vec<String> {
 
 fn question(name: &str, place: (String, u32), lost: &[String]) -> Question {
     let lines: Vec<String> = lost.iter().map(|check| format!("- {check}")).collect();
-    asked(name, place, &lines)
+    question_on_lines(name, place, &lines)
 }
 
-fn asked(name: &str, place: (String, u32), lines: &[String]) -> Question {
+fn question_on_lines(name: &str, place: (String, u32), lines: &[String]) -> Question {
     Question {
         topic: Topic::Outcome(TestOutcome::Loosened),
         about: vec![name.to_owned()],

@@ -100,7 +100,7 @@ impl Functions {
             defined(path, &lossy(version)).into_iter().collect()
         };
         let moved = sources().map(|file| [&file.before, &file.after].map(|version| names(&file.path, version)));
-        let gone = gone(&moved.collect::<Vec<_>>());
+        let gone = removed_names(&moved.collect::<Vec<_>>());
         let all = code(run).await?;
         let there = all.iter().flat_map(|code| defined(&code.path, &code.text));
         let of = |version: fn(&FileChange) -> &Version| -> BTreeSet<String> {
@@ -171,7 +171,7 @@ impl Functions {
 
 /// Returns the names that a changed file defined and that no changed file came to define, from those that each defined
 /// before and after. A file that defines the same name as before does not make a removed function one that moved.
-fn gone(files: &[[BTreeSet<String>; 2]]) -> BTreeSet<String> {
+fn removed_names(files: &[[BTreeSet<String>; 2]]) -> BTreeSet<String> {
     let lost = files.iter().flat_map(|[before, after]| before.difference(after));
     let is_new = |name: &&String| {
         files
@@ -191,7 +191,7 @@ fn defined(path: &str, text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Functions, gone};
+    use super::{Functions, removed_names};
     use std::collections::BTreeSet;
 
     fn functions() -> Functions {
@@ -231,8 +231,8 @@ mod tests {
             [before, after].map(|names| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>())
         };
         let help = || file(&["strip", "width"], &["width"]);
-        assert!(gone(&[help(), file(&["strip"], &["strip"])]).contains("strip"));
-        assert!(gone(&[help(), file(&[], &["strip"])]).is_empty());
+        assert!(removed_names(&[help(), file(&["strip"], &["strip"])]).contains("strip"));
+        assert!(removed_names(&[help(), file(&[], &["strip"])]).is_empty());
     }
 
     #[test]

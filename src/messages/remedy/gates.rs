@@ -107,7 +107,7 @@ fn first_failing(gates: &GateReport, finding: &Finding) -> String {
     let excused = |name: &&String| gates.excused.iter().any(|excused| excused.test == **name);
     let names = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
     let first = names.iter().find(|name| !excused(name));
-    match (first, gates.held(finding).failed().saturating_sub(1)) {
+    match (first, gates.without_excused(finding).failed().saturating_sub(1)) {
         (None, _) => "what it prints".to_owned(),
         (Some(name), 0) => code(name),
         (Some(name), more) => format!("{} ({more} more fail)", code(name)),

@@ -60,7 +60,7 @@ fn result(gate: Gate, weight: Weight, evidence: Evidence) -> GateResult {
     }
 }
 
-fn known(passed: u32, failed: u32, skipped: u32) -> Counts {
+fn counts(passed: u32, failed: u32, skipped: u32) -> Counts {
     Counts::Known {
         passed,
         failed,
@@ -69,13 +69,13 @@ fn known(passed: u32, failed: u32, skipped: u32) -> Counts {
 }
 
 /// Returns a passed result of every Gate.
-pub(super) fn held(say: Words<'_>) -> Vec<GateResult> {
+pub(super) fn all_passed(say: Words<'_>) -> Vec<GateResult> {
     use Weight::{Informational, Required};
     vec![
         result(
             Gate::BaseTests,
             Required,
-            Evidence::Passed(ran(say, "cargo test", 0, known(9, 0, 1))),
+            Evidence::Passed(ran(say, "cargo test", 0, counts(9, 0, 1))),
         ),
         result(
             Gate::RedBeforeGreen,
@@ -131,7 +131,7 @@ pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
     };
     let base_tests = Finding {
         names: Some(names),
-        ..ran(say, "cargo test", 101, known(7, 2, 1))
+        ..ran(say, "cargo test", 101, counts(7, 2, 1))
     };
     let skipped = Issue {
         file: Some(say("src/auth.rs")),
@@ -413,7 +413,7 @@ fn the_living_comment_says_what_was_so_before() {
         let (_, rest) = said.split_once("### Before the work began").unwrap();
         rest.split_once("### ").unwrap().0.trim().to_owned()
     };
-    let tests = || Evidence::Failed(ran(&decent, "npm test", 1, known(7, 2, 0)));
+    let tests = || Evidence::Failed(ran(&decent, "npm test", 1, counts(7, 2, 0)));
     let all = [
         said(Before::NoTests {
             tests: Evidence::Absent(Absence::NoCommand),

@@ -196,7 +196,7 @@ struct SeenTexts {
     clippy::wildcard_enum_match_arm,
     reason = "the enum is not ours: it has many variants, and more will come"
 )]
-fn seen(markdown: &str) -> SeenTexts {
+fn parse_markdown(markdown: &str) -> SeenTexts {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
@@ -264,7 +264,7 @@ fn assert_harmless(name: &str, said: &str) {
         !said.contains(['\u{202e}', '\u{200d}', '\r', '\u{1b}']),
         "{name} hides something"
     );
-    let seen = seen(said);
+    let seen = parse_markdown(said);
     // GH-98 may be somebody's login, and a mention of it refers to no issue.
     let lower = seen.text.to_lowercase().replace("@gh-98", "@login");
     for live in [
@@ -302,7 +302,7 @@ fn assert_harmless(name: &str, said: &str) {
 
 /// Counts headings, tables, lists and emphasis, which foreign text must not add or remove.
 fn shape(said: &str) -> BTreeMap<String, usize> {
-    let mut shapes = seen(said).shapes;
+    let mut shapes = parse_markdown(said).shapes;
     shapes.retain(|tag, _| tag != "CodeBlock" && tag != "HtmlBlock");
     shapes
 }

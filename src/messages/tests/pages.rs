@@ -144,7 +144,7 @@ const CHANGE: messages::ReviewedDiff<'_> = messages::ReviewedDiff {
     files: &[],
 };
 
-fn shown(review: &messages::Review) -> String {
+fn render_review(review: &messages::Review) -> String {
     let inline: Vec<String> = review
         .inline
         .iter()
@@ -164,8 +164,8 @@ fn a_review_for_feedback_and_one_for_approval() {
         let task = &feature.tasks[task];
         messages::review(&feature, task, &task.turns[turn], None, &world::links(), CHANGE).unwrap()
     };
-    snapshot!("review_feedback", shown(&review(1, 1)));
-    snapshot!("review_approve", shown(&review(0, 0)));
+    snapshot!("review_feedback", render_review(&review(1, 1)));
+    snapshot!("review_approve", render_review(&review(0, 0)));
     snapshot!("review_folded", messages::fold_inline(&review(1, 0)));
 }
 
@@ -183,7 +183,7 @@ fn a_review_of_a_turn_that_no_coach_saw() {
     task.turns.push(turn.clone());
     let task = feature.tasks[1].clone();
     let review = messages::review(&feature, &task, &turn, None, &world::links(), CHANGE).unwrap();
-    snapshot!("review_no_change", shown(&review));
+    snapshot!("review_no_change", render_review(&review));
     let open = task::Turn { verdict: None, ..turn };
     assert_eq!(
         messages::review(&feature, &task, &open, None, &world::links(), CHANGE),

@@ -38,7 +38,7 @@ fn answer(say: Words<'_>, question: usize, verdict: AnswerVerdict, quote: &str) 
 }
 
 /// Returns a Feature whose first task was asked three questions, of which two are open.
-pub(super) fn asked(say: Words<'_>) -> Feature {
+pub(super) fn feature_with_questions(say: Words<'_>) -> Feature {
     let mut feature = world::busy(say);
     let first = &mut feature.tasks[0];
     let turn = &mut first.turns[0];
@@ -108,7 +108,7 @@ fn questions_of(text: &str) -> String {
 
 #[test]
 fn a_review_shows_each_question_with_its_answer_and_quote() {
-    let feature = asked(&decent);
+    let feature = feature_with_questions(&decent);
     let (task, turn) = (&feature.tasks[0], &feature.tasks[0].turns[0]);
     let shown = messages::ReviewedDiff {
         in_diff: &|_, _| false,
@@ -125,7 +125,7 @@ fn a_review_shows_each_question_with_its_answer_and_quote() {
 
 #[test]
 fn a_person_who_approves_answers_what_is_open_and_is_named() {
-    let feature = approved(asked(&decent), Approval::Override(world::user("ida")));
+    let feature = approved(feature_with_questions(&decent), Approval::Override(world::user("ida")));
     let (task, turn) = (&feature.tasks[0], &feature.tasks[0].turns[0]);
     let check = messages::check_run(&feature, task, turn, &world::links()).unwrap();
     assert_eq!(check.title, "Holds, but for 1 test and 1 question that @ida waived");
@@ -145,7 +145,7 @@ fn behaviour_that_changed_on_purpose_heads_the_feature_pull_request() {
         commit: Some(world::sha('e')),
         by: task::MergedBy::AutoBuild,
     };
-    let mut feature = approved(asked(&decent), Approval::Coach);
+    let mut feature = approved(feature_with_questions(&decent), Approval::Coach);
     let first = &mut feature.tasks[0];
     first.state = completed();
     let because = Some("Sessions end after an hour.".to_owned());
@@ -170,7 +170,7 @@ fn behaviour_that_changed_on_purpose_heads_the_feature_pull_request() {
     let said = body(&feature);
     let (section, _) = said.split_once("Part of #42").unwrap();
     snapshot!("feature_pull_changed_behaviour", section.trim());
-    let mut feature = approved(asked(&decent), Approval::Override(world::user("ida")));
+    let mut feature = approved(feature_with_questions(&decent), Approval::Override(world::user("ida")));
     feature.tasks[0].state = completed();
     assert!(body(&feature).contains("approved by @ida"));
 }

@@ -47,8 +47,8 @@ impl FeaturePage<'_> {
         let feature = &self.view.feature;
         let (spending, links) = (&self.view.spending, self.links());
         html! {
-            h1 { (self.masked(messages::feature_name(feature))) " " span.number { (feature.key.shown()) } }
-            div { (markdown::render(&self.masked(&messages::standing(feature, spending, &links)))) }
+            h1 { (self.masked(messages::feature_name(feature))) " " span.number { (feature.key.name()) } }
+            div { (markdown::render(&self.masked(&messages::status_head(feature, spending, &links)))) }
             (self.facts())
             (graph::waves(self.secrets, feature))
             @for report in messages::blocked_in_short(feature, Medium::Markdown) {

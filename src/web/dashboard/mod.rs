@@ -158,7 +158,7 @@ async fn feature_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer, path: Key
     };
     let reading = read_access::read(&inbox, &viewer, Page::Feature(key)).await;
     let live = format!("/features/{key}/live");
-    answer(&inbox, &viewer, (&key.shown(), &live), &reading)
+    answer(&inbox, &viewer, (&key.name(), &live), &reading)
 }
 
 #[derive(Deserialize)]

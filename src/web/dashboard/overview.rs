@@ -135,7 +135,7 @@ fn row(secrets: &Secrets, view: &ListedView, before: &str) -> Markup {
     let Some(feature) = &view.feature else {
         return html! {
             li id=(id) {
-                (page_parts::badge("failed", "failed")) " " (view.key.shown())
+                (page_parts::badge("failed", "failed")) " " (view.key.name())
                 div.muted {
                     (before) "issue #" (view.key.issue) " · AutoBuild cannot read what it stored of this Feature: \
                     another version may have written it. Its log names the cause."
@@ -148,7 +148,7 @@ fn row(secrets: &Secrets, view: &ListedView, before: &str) -> Markup {
         li id=(id) {
             (page_parts::badge(feature.state.word(), messages::feature_state(feature))) " "
             a href=(feature_address(&feature.key)) {
-                (feature.key.shown()) ": " (secrets.mask(messages::feature_name(feature)))
+                (feature.key.name()) ": " (secrets.mask(messages::feature_name(feature)))
             }
             @if let Some(waits) = waits_for(feature) { div { (waits) } }
             div.muted {

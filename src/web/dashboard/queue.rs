@@ -125,7 +125,7 @@ pub(super) fn subject(feature: Option<FeatureKey>, subject: &str) -> Markup {
     html! {
         @match feature {
             Some(key) => {
-                a href=(feature_address(&key)) { (key.shown()) }
+                a href=(feature_address(&key)) { (key.name()) }
                 @if let Some(task) = task { " " (task) }
             }
             None => { (subject) }

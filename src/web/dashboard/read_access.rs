@@ -202,7 +202,7 @@ async fn access(inbox: &Arc<Inbox>, person: &User, (installation, repo): (Instal
         let (inbox, person) = (Arc::clone(inbox), person.clone());
         // The first asker may leave while the others still wait.
         let asked = tokio::spawn(async move {
-            let access = asked(&inbox, &person, (installation, repo)).await;
+            let access = ask_github(&inbox, &person, (installation, repo)).await;
             inbox.pages.readers.remember(key, access, now);
             access
         });
@@ -214,7 +214,7 @@ async fn access(inbox: &Arc<Inbox>, person: &User, (installation, repo): (Instal
         .unwrap_or(Access::Undecided)
 }
 
-async fn asked(inbox: &Inbox, person: &User, (installation, repo): (InstallationId, RepoId)) -> Access {
+async fn ask_github(inbox: &Inbox, person: &User, (installation, repo): (InstallationId, RepoId)) -> Access {
     let Ok(_one_of_few) = inbox.pages.readers.at_once.acquire().await else {
         return Access::Undecided;
     };

@@ -23,7 +23,7 @@ pub(super) async fn content(engine: &Engine, key: &FeatureKey, id: &str) -> Resu
     let task = run.task.map_or_else(|| "the plan".to_owned(), |task| task.to_string());
     let lines: Vec<TraceLine> = trace::read(&events).collect();
     Ok(Some(html! {
-        p { a href=(feature_address(key)) { (key.shown()) } }
+        p { a href=(feature_address(key)) { (key.name()) } }
         h1 { "The " (run.role) " of " (task) ", turn " (run.turn) }
         p.muted {
             (run.agent) @if let Some(model) = &run.model { " · " (model) }
@@ -44,20 +44,20 @@ fn row(engine: &Engine, line: &TraceLine) -> Markup {
         }
         TraceLine::Event(event) => {
             let (word, text) = messages::happened(&event.kind);
-            let text = shown(&engine.secrets, &text);
+            let text = mask_and_shorten(&engine.secrets, &text);
             html! { tr { td { (event.ms / 1_000) "." (event.ms % 1_000 / 100) " s" } td { (word) } td.says { (text) } } }
         }
     }
 }
 
 /// Masks a text before it is shortened, since half a secret would not be recognised.
-fn shown(secrets: &Secrets, text: &str) -> String {
+fn mask_and_shorten(secrets: &Secrets, text: &str) -> String {
     shorten::middle(&secrets.mask(&clean(text)), LONGEST)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, shown};
+    use super::{LONGEST, mask_and_shorten};
     use secrecy::SecretString;
     use text::secret::Secrets;
 
@@ -67,7 +67,7 @@ mod tests {
         let secrets = Secrets::new(&[SecretString::from(secret)]);
         for before in LONGEST / 2 - 40..=LONGEST / 2 {
             let text = format!("{}{secret}{}", "a ".repeat(before / 2), "b ".repeat(LONGEST));
-            let shown = shown(&secrets, &text);
+            let shown = mask_and_shorten(&secrets, &text);
             assert!(!shown.contains("hush") && !shown.contains("0123"), "{before}");
         }
     }

@@ -30,14 +30,16 @@ pub(super) async fn finish(State(setup): State<Arc<Setup>>, sent: Sent) -> Resul
 /// longer.
 pub(super) async fn stored(State(setup): State<Arc<Setup>>, sent: Sent) -> Result<Response, Instead> {
     let _one = setup.work().await?;
-    let Some(kept) = setup.kept() else { return Ok(back()) };
+    let Some(kept) = setup.kept_apps() else {
+        return Ok(back());
+    };
     // Another App may have been registered since the credentials were shown.
     let proof = setup.proof().await;
     if sent.form.text("shown") != page::mark(&kept).text() {
         return Ok(page::credentials(&kept, &proof, &[], &sent.browser.form));
     }
     setup.close(&[KEPT_APPS_FILE, PROGRESS_FILE])?;
-    Ok(page::done(&kept, &proof, &[], None))
+    Ok(page::final_page(&kept, &proof, &[], None))
 }
 
 impl Setup {
@@ -62,13 +64,15 @@ impl Setup {
         if made.iter().any(|made| made.result.is_err()) {
             return self.page_after(browser, Some(Note::Made(made)), form).await;
         }
-        let Some(kept) = self.kept() else { return Ok(back()) };
+        let Some(kept) = self.kept_apps() else {
+            return Ok(back());
+        };
         let proof = self.proof().await;
         if form.text("keep") == "show" {
             return Ok(page::credentials(&kept, &proof, &made, &browser.form));
         }
         self.close(&[PROGRESS_FILE])?;
-        Ok(page::done(&kept, &proof, &made, Some(&self.options.folder)))
+        Ok(page::final_page(&kept, &proof, &made, Some(&self.options.folder)))
     }
 
     /// Closes the set-up and removes these files.

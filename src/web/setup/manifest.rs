@@ -44,7 +44,7 @@ impl Which {
     }
 
     /// Returns this one of the kept Apps, if it is there.
-    pub(super) fn kept(self, kept: &KeptApps) -> Option<&KeptApp> {
+    pub(super) fn app_in(self, kept: &KeptApps) -> Option<&KeptApp> {
         match self {
             Self::Autobuild => kept.autobuild.as_ref(),
             Self::Coach => kept.coach.as_ref(),

@@ -24,7 +24,7 @@ use crate::{
         browser::{Browser, Form},
         manifest::{REGISTERED, Which},
         page::Note,
-        progress::{AppStatus, Choice, Hash, Installed, Progress, Step, standing, step},
+        progress::{AppStatus, Choice, Hash, Installed, Progress, Step, app_status, step},
         prove::Proof,
     },
 };
@@ -230,7 +230,7 @@ impl Setup {
 
     /// Restores the choice of a set-up that was over, asking GitHub who owns the App.
     async fn choose_again(&self) -> anyhow::Result<()> {
-        let kept = self.kept();
+        let kept = self.kept_apps();
         let (Some(kept), None) = (kept, self.now().progress.choice.clone()) else {
             return Ok(());
         };
@@ -316,14 +316,14 @@ impl Setup {
         Ok(())
     }
 
-    fn kept(&self) -> Option<KeptApps> {
+    fn kept_apps(&self) -> Option<KeptApps> {
         self.now().kept.clone()
     }
 
     /// Returns a client for an App with the saved credentials; `None` without them.
     fn client(&self, which: Which) -> anyhow::Result<Option<Client>> {
-        let Some(kept) = self.kept() else { return Ok(None) };
-        let app = which.kept(&kept);
+        let Some(kept) = self.kept_apps() else { return Ok(None) };
+        let app = which.app_in(&kept);
         app.map(|app| self.client_of(&kept.github(), app)).transpose()
     }
 
@@ -438,7 +438,7 @@ impl Setup {
         } else {
             Installed::Somewhere
         };
-        let autobuild = standing(&now.progress, now.kept.as_ref(), Which::Autobuild);
+        let autobuild = app_status(&now.progress, now.kept.as_ref(), Which::Autobuild);
         let usual = github_named("").ok();
         let github = self.options.github.as_ref();
         let address = self.options.public_url.as_ref().unwrap_or(&browser.address);
@@ -449,7 +449,7 @@ impl Setup {
         let shown = page::SetupView {
             step,
             autobuild,
-            coach: standing(&now.progress, now.kept.as_ref(), Which::Coach),
+            coach: app_status(&now.progress, now.kept.as_ref(), Which::Coach),
             choice: now.progress.choice.as_ref(),
             kept: now.kept.as_ref(),
             github,
@@ -480,10 +480,13 @@ impl Setup {
     /// Returns what the buttons post, with a new state each time that the page is shown.
     fn manifests(&self, browser: &Browser) -> Result<Vec<page::Posted>, NotKept> {
         let choice = self.now().progress.choice.clone();
-        let kept = self.kept();
+        let kept = self.kept_apps();
         let mut posted = Vec::new();
         for which in Which::BOTH {
-            let open = matches!(standing(&self.now().progress, kept.as_ref(), which), AppStatus::Missing);
+            let open = matches!(
+                app_status(&self.now().progress, kept.as_ref(), which),
+                AppStatus::Missing
+            );
             let (Some(choice), true) = (&choice, open) else {
                 continue;
             };
@@ -507,7 +510,7 @@ impl Setup {
     /// `true` if the set-up has not reached this step yet.
     fn is_before(&self, step: Step) -> bool {
         let now = self.now();
-        let autobuild = standing(&now.progress, now.kept.as_ref(), Which::Autobuild);
+        let autobuild = app_status(&now.progress, now.kept.as_ref(), Which::Autobuild);
         progress::step(now.progress.choice.as_ref(), &autobuild, Installed::Somewhere) < step
     }
 }

@@ -371,7 +371,7 @@ fn app_box(shown: &SetupView<'_>, which: Which, standing: &AppStatus<'_>, goes_o
             }
         },
         AppStatus::Kept => {
-            let app = shown.kept.and_then(|kept| which.kept(kept));
+            let app = shown.kept.and_then(|kept| which.app_in(kept));
             html! { @if let Some(app) = app { (kept_box(shown, which, app)) } }
         }
         AppStatus::Unfinished(standing) => unfinished_box(shown, which, standing),
@@ -564,7 +564,7 @@ pub(super) fn install_page(app: &KeptApp) -> String {
 }
 
 fn install_section(shown: &SetupView<'_>) -> Markup {
-    let link = |which: Which| shown.kept.and_then(|kept| which.kept(kept)).map(install_page);
+    let link = |which: Which| shown.kept.and_then(|kept| which.app_in(kept)).map(install_page);
     let (main, coach) = (link(Which::Autobuild), link(Which::Coach));
     let count = shown.installations.repositories.len();
     html! {
@@ -637,7 +637,7 @@ fn repositories_section(shown: &SetupView<'_>) -> Markup {
 
 /// Returns the answer to the last step, which nobody can load again. `folder` is the one that keeps the credentials, if
 /// one does.
-pub(super) fn done(kept: &KeptApps, proof: &Proof, made: &[Made], folder: Option<&Path>) -> Response {
+pub(super) fn final_page(kept: &KeptApps, proof: &Proof, made: &[Made], folder: Option<&Path>) -> Response {
     let (title, content) = done_content(kept, proof, made, folder);
     guarded(frame(StatusCode::OK, title, &content, false), None)
 }

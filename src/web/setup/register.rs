@@ -6,7 +6,7 @@ use super::{
     manifest::{Manifest, Which},
     page,
     page::Note,
-    progress::{AppStatus, Choice, CodeAppStatus, Hash, NoReturn, NotOurs, Step, standing},
+    progress::{AppStatus, Choice, CodeAppStatus, Hash, NoReturn, NotOurs, Step, app_status},
 };
 use crate::{
     config::{KeptApp, KeptApps, OAuthClient, github_named},
@@ -54,7 +54,7 @@ pub(super) async fn registered(
         match setup.progress(|progress| progress.come_back(query.text("state"), query.text("code"), &hash, now))? {
             Ok(which) => setup.exchange(&browser, which).await,
             // A browser that loads the address again is shown the result.
-            Err(NoReturn::UnknownState) if setup.kept().is_some() => Ok(back()),
+            Err(NoReturn::UnknownState) if setup.kept_apps().is_some() => Ok(back()),
             Err(why) => {
                 let note = setup.page(&browser, Some(Note::NoReturn(why))).await?;
                 Ok((StatusCode::BAD_REQUEST, note).into_response())
@@ -93,7 +93,7 @@ pub(super) async fn forget(State(setup): State<Arc<Setup>>, sent: Sent) -> Resul
         return Ok(back());
     };
     let _one = setup.work().await?;
-    let kept = setup.kept().filter(|kept| which.kept(kept).is_some());
+    let kept = setup.kept_apps().filter(|kept| which.app_in(kept).is_some());
     setup.progress(|progress| progress.drop_code(which))?;
     if let Some(kept) = kept {
         setup.keep(kept, which, None)?;
@@ -158,7 +158,7 @@ impl Setup {
         let (choice, code) = {
             let now = self.now();
             let open = matches!(
-                standing(&now.progress, now.kept.as_ref(), which),
+                app_status(&now.progress, now.kept.as_ref(), which),
                 AppStatus::Unfinished(CodeAppStatus::Begun | CodeAppStatus::NoAnswer)
             );
             let code = now.progress.code(which).filter(|_| open).map(|code| code.code.clone());
@@ -170,7 +170,7 @@ impl Setup {
         let urls = GithubUrls::new(choice.github.api.as_str(), choice.github.web.as_str())?;
         let urls = urls.through(&self.options.uplink);
         let result = match exchange(&urls, &code, self.options.clock).await {
-            Ok(app) => self.came(&choice, which, app),
+            Ok(app) => self.accept(&choice, which, app),
             Err(GithubError::NotFound | GithubError::Gone) => Err(CodeAppStatus::Lost),
             Err(error) => {
                 let why = self.options.secrets.mask(&error.to_string());
@@ -200,12 +200,12 @@ impl Setup {
 
     /// Returns the Apps kept so far, or an empty value for this choice.
     fn kept_by(&self, choice: &Choice) -> KeptApps {
-        self.kept()
+        self.kept_apps()
             .unwrap_or_else(|| KeptApps::none(&choice.github, choice.public_url.clone()))
     }
 
     /// Accepts an App that GitHub returned, if it is the one that was asked for.
-    fn came(&self, choice: &Choice, which: Which, app: Registered) -> Result<KeptApp, CodeAppStatus> {
+    fn accept(&self, choice: &Choice, which: Which, app: Registered) -> Result<KeptApp, CodeAppStatus> {
         for secret in app.webhook_secret.iter().chain([&app.private_key, &app.client_secret]) {
             self.options.secrets.learn(secret, super::NEVER.0, self.clock().0);
         }
@@ -239,8 +239,8 @@ impl Setup {
             Which::Autobuild => Which::Coach,
             Which::Coach => Which::Autobuild,
         };
-        let kept = self.kept();
-        let other = kept.as_ref().and_then(|kept| other.kept(kept));
+        let kept = self.kept_apps();
+        let other = kept.as_ref().and_then(|kept| other.app_in(kept));
         if other.is_some_and(|other| other.id == app.id.0) {
             return Some(NotOurs::TheOther);
         }

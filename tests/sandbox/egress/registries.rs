@@ -93,7 +93,7 @@ impl Registry {
         }
     }
 
-    pub fn got(&self) -> Vec<String> {
+    pub fn requests(&self) -> Vec<String> {
         self.got.lock().unwrap().clone()
     }
 }
@@ -177,7 +177,7 @@ async fn a_package_is_read_and_its_answer_passes_unchanged() {
     assert!(answer.contains("x-kept: as it is"), "{answer}");
     let head = said(&world, NPM, &get("/leafy", NPM, "").replacen("GET", "HEAD", 1)).await;
     assert!(head.contains("content-length: 17") && !head.contains("leafy"), "{head}");
-    let got = registry.got();
+    let got = registry.requests();
     let expected = "GET /leafy HTTP/1.1\r\naccept: application/json\r\nif-none-match: \"1\"\r\nhost: registry.npmjs.org\r\n\
                     user-agent: AutoBuild\r\n\r\n";
     assert_eq!(got[0], expected);
@@ -195,7 +195,7 @@ async fn several_requests_share_a_connection() {
         let reply = Reply::read(&mut stream).await;
         assert_eq!(reply.status, if path == "/leafy" { 200 } else { 404 });
     }
-    assert_eq!(registry.got().len(), 3);
+    assert_eq!(registry.requests().len(), 3);
 }
 
 #[tokio::test]
@@ -227,13 +227,13 @@ async fn nothing_but_reading_packages_reaches_a_registry() {
     assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
     let decided = world.decided("proxy.golang.org/evil.test/secret");
     assert_eq!(decided, [Outcome::Refused(Refusal::UnnamedModule)]);
-    assert_eq!(registry.got(), Vec::<String>::new());
+    assert_eq!(registry.requests(), Vec::<String>::new());
     // The same bytes arrive at a host that is no public registry.
     let mut stream = connected(&world, "mirror.test").await;
     let request = requests[0].replace(NPM, "mirror.test");
     stream.write_all(request.as_bytes()).await.unwrap();
     Reply::read(&mut stream).await;
-    assert!(registry.got()[0].starts_with("POST /upload "));
+    assert!(registry.requests()[0].starts_with("POST /upload "));
 }
 
 #[tokio::test]
@@ -286,7 +286,7 @@ async fn a_registry_with_an_unknown_certificate_is_not_believed() {
     let answer = said(&world, NPM, &get("/leafy", NPM, "")).await;
     assert!(answer.starts_with("HTTP/1.1 502 "), "{answer}");
     assert!(world.decided(NPM).contains(&Outcome::Refused(Refusal::Certificate)));
-    assert_eq!(registry.got(), Vec::<String>::new());
+    assert_eq!(registry.requests(), Vec::<String>::new());
 }
 
 #[tokio::test]

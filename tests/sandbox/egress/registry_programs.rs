@@ -197,7 +197,7 @@ async fn install_from(host: &'static str) -> Duration {
     let line = format!("npm install --silent --registry=https://{host}/");
     let finished = stage.run(&line, Level::L3).await;
     assert_eq!(finished.exit, Exit::Exited(0), "{}", finished.stderr.text());
-    assert_eq!(stage.registry.got().len(), 2 * MANY);
+    assert_eq!(stage.registry.requests().len(), 2 * MANY);
     finished.duration
 }
 
@@ -245,7 +245,7 @@ async fn installs(program: &str, line: &str, expected: &[&str]) {
         let finished = stage.run(line, level).await;
         let said = format!("{}{}", finished.stdout.text(), finished.stderr.text());
         assert_eq!(finished.exit, Exit::Exited(0), "{level} {program}: {said}");
-        let mut asked: Vec<String> = stage.registry.got().iter().map(|head| first_line(head)).collect();
+        let mut asked: Vec<String> = stage.registry.requests().iter().map(|head| first_line(head)).collect();
         asked.sort();
         asked.dedup();
         assert_eq!(asked, expected, "{level} {program}: {said}");

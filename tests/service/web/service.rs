@@ -90,21 +90,21 @@ impl Service {
 
     /// A service with an App of this GitHub, at this service's own time.
     pub async fn over(github: Github) -> Self {
-        Self::made(|listener| listener, web::BODY_PATIENCE, (github, None)).await
+        Self::build(|listener| listener, web::BODY_PATIENCE, (github, None)).await
     }
 
     /// A service that shares a database of PostgreSQL with others.
     pub async fn on(database: &str) -> Self {
         let database = Some(database.to_owned());
-        Self::made(|listener| listener, web::BODY_PATIENCE, (Github::nowhere(), database)).await
+        Self::build(|listener| listener, web::BODY_PATIENCE, (Github::nowhere(), database)).await
     }
 
     async fn with(listening: impl FnOnce(Listener) -> Listener, body: Duration) -> Self {
-        Self::made(listening, body, (Github::nowhere(), None)).await
+        Self::build(listening, body, (Github::nowhere(), None)).await
     }
 
     #[allow(clippy::too_many_lines, reason = "everything that a service is made of")]
-    async fn made(
+    async fn build(
         listening: impl FnOnce(Listener) -> Listener,
         body: Duration,
         (github, database): (Github, Option<String>),

@@ -24,7 +24,7 @@ fn money(purse: Purse, limit: u64, used: u64, reserved: u64, running: u32, paral
     }
 }
 
-fn asked(accounts: &[Account]) -> Verdict {
+fn share_of(accounts: &[Account]) -> Verdict {
     let call = Call {
         deadline_ms: 60_000,
         cost_reporting: CostReporting::Cost,
@@ -33,7 +33,7 @@ fn asked(accounts: &[Account]) -> Verdict {
 }
 
 fn granted(accounts: &[Account]) -> u64 {
-    match asked(accounts) {
+    match share_of(accounts) {
         Verdict::Share(share) => share.usd_micros.unwrap(),
         other => panic!("{other:?}"),
     }
@@ -41,14 +41,14 @@ fn granted(accounts: &[Account]) -> u64 {
 
 /// What the proxy lets a run use.
 fn most(accounts: &[Account]) -> u64 {
-    match asked(accounts) {
+    match share_of(accounts) {
         Verdict::Share(share) => share.most_usd_micros.unwrap(),
         other => panic!("{other:?}"),
     }
 }
 
 fn sentence(account: Account) -> String {
-    match asked(&[account]) {
+    match share_of(&[account]) {
         Verdict::Spent(spent) => format!(
             "{}: {} of {} in {}",
             spent.setting(),
@@ -62,7 +62,7 @@ fn sentence(account: Account) -> String {
 
 #[test]
 fn without_limits_only_the_deadline_limits() {
-    let verdict = asked(&[]);
+    let verdict = share_of(&[]);
     let expected = Share {
         usd_micros: None,
         most_usd_micros: None,
@@ -123,9 +123,9 @@ fn the_poorest_purse_decides() {
 #[test]
 fn what_others_hold_is_waited_for_and_what_is_spent_is_not() {
     let held = money(Purse::Feature, 1_000_000, 400_000, 600_000, 2, 2);
-    assert_eq!(asked(&[held]), Verdict::Wait);
+    assert_eq!(share_of(&[held]), Verdict::Wait);
     let spent = money(Purse::Feature, 1_000_000, 1_000_000, 0, 0, 2);
-    assert!(matches!(asked(&[held, spent]), Verdict::Spent(_)));
+    assert!(matches!(share_of(&[held, spent]), Verdict::Spent(_)));
 }
 
 #[test]

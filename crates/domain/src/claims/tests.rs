@@ -62,7 +62,7 @@ fn found_in(report: &PlayerReport, gates: &GateReport, criteria: &[Criterion]) -
     discrepancies(report, &known)
 }
 
-fn found(report: &PlayerReport) -> Vec<Discrepancy> {
+fn find_on_green(report: &PlayerReport) -> Vec<Discrepancy> {
     found_in(report, &green(), &[])
 }
 
@@ -91,7 +91,7 @@ fn another_spelling_an_ignored_file_and_an_earlier_turn_are_no_lie_and_an_invent
         instead,
     };
     assert_eq!(
-        found(&report),
+        find_on_green(&report),
         [
             Discrepancy::NotModified("a.rs".to_owned()),
             Discrepancy::NotModified("/etc/xc.rs".to_owned()),
@@ -123,7 +123,7 @@ fn tests_are_known_by_name_by_file_or_by_the_changed_lines() {
     };
     let invented = ["refuses_nonsense", "src/a.rs::refuses_nonsense", "tests/other_test.sh"];
     let expected = invented.map(|name| Discrepancy::NoSuchTest(name.to_owned()));
-    assert_eq!(found(&report), expected);
+    assert_eq!(find_on_green(&report), expected);
 }
 
 #[test]

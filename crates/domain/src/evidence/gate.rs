@@ -164,7 +164,7 @@ impl GateReport {
     }
 
     /// Returns the finding without the excused tests, for sentences about what counts against the work.
-    pub fn held(&self, finding: &Finding) -> Finding {
+    pub fn without_excused(&self, finding: &Finding) -> Finding {
         let is_excused = |name: &String| self.excused.iter().any(|excused| excused.test == *name);
         let mut held = finding.clone();
         held.failing.retain(|name| !is_excused(name));

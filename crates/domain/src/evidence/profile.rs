@@ -160,7 +160,7 @@ fn tests_cause(kind: TaskType, gates: &GateReport) -> Option<Cause> {
         }
         Evidence::Passed(finding) if !finding.says_failed() => None,
         Evidence::Passed(finding) | Evidence::Failed(finding) if gates.all_excused(finding) => None,
-        Evidence::Passed(finding) | Evidence::Failed(finding) => Some(Cause::failed(&gates.held(finding))),
+        Evidence::Passed(finding) | Evidence::Failed(finding) => Some(Cause::failed(&gates.without_excused(finding))),
         Evidence::Absent(Absence::NoCommand | Absence::CouldNotStart { .. }) if !is_required => None,
         Evidence::Absent(reason) => Some(Cause::Absent(reason.clone())),
     }
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    fn known(passed: u32, failed: u32, skipped: u32) -> Counts {
+    fn counts(passed: u32, failed: u32, skipped: u32) -> Counts {
         Counts::Known {
             passed,
             failed,
@@ -298,15 +298,15 @@ mod tests {
         };
         // evidence · result for feature and testing · result for scaffolding and documentation
         let table = [
-            (Evidence::Passed(finding(0, known(3, 0, 1))), "passed", "passed"),
+            (Evidence::Passed(finding(0, counts(3, 0, 1))), "passed", "passed"),
             (Evidence::Passed(finding(0, Counts::Unknown)), "passed", "passed"),
-            (Evidence::Passed(finding(0, known(0, 0, 0))), "failed", "passed"),
-            (Evidence::Failed(finding(5, known(0, 0, 0))), "failed", "passed"),
-            (Evidence::Passed(finding(0, known(0, 0, 7))), "failed", "passed"),
-            (Evidence::Failed(finding(1, known(0, 0, 7))), "failed", "failed"),
-            (Evidence::Failed(finding(1, known(3, 1, 0))), "failed", "failed"),
+            (Evidence::Passed(finding(0, counts(0, 0, 0))), "failed", "passed"),
+            (Evidence::Failed(finding(5, counts(0, 0, 0))), "failed", "passed"),
+            (Evidence::Passed(finding(0, counts(0, 0, 7))), "failed", "passed"),
+            (Evidence::Failed(finding(1, counts(0, 0, 7))), "failed", "failed"),
+            (Evidence::Failed(finding(1, counts(3, 1, 0))), "failed", "failed"),
             (Evidence::Failed(finding(101, Counts::Unknown)), "failed", "failed"),
-            (Evidence::Passed(finding(0, known(3, 1, 0))), "failed", "failed"),
+            (Evidence::Passed(finding(0, counts(3, 1, 0))), "failed", "failed"),
             (Evidence::Absent(Absence::NoCommand), "absent", "passed"),
             (Evidence::Absent(could_not_start()), "absent", "passed"),
             (Evidence::Absent(timed_out()), "absent", "absent"),
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn set_up_counts_for_every_kind_and_a_failure_beats_an_absence() {
-        let passing = || Evidence::Passed(finding(0, known(1, 0, 0)));
+        let passing = || Evidence::Passed(finding(0, counts(1, 0, 0)));
         let not_reached = || Evidence::Absent(Absence::NotReached);
         let could_not_start = || {
             Evidence::Absent(Absence::CouldNotStart {
@@ -345,7 +345,7 @@ mod tests {
             (Some(could_not_start()), passing(), "absent"),
             (
                 Some(could_not_start()),
-                Evidence::Failed(finding(1, known(0, 2, 0))),
+                Evidence::Failed(finding(1, counts(0, 2, 0))),
                 "failed",
             ),
         ];

@@ -49,7 +49,7 @@ pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
         files: files.clone(),
         ..bare(feature, id, "Merge the default branch")
     };
-    let merged = DraftCriterion::known(feature, Goal::Merged);
+    let merged = DraftCriterion::with_known_check(feature, Goal::Merged);
     let subject = DraftSubject::Sync(other.clone());
     let mut task = added(feature, plan, Origin::Sync { other }, subject, vec![merged]);
     task.next.conflict = Some(Conflict { files });
@@ -59,9 +59,13 @@ pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
 /// Returns a task that answers a person's request for changes on the feature pull request. Each item is a criterion.
 pub(super) fn review(feature: &Feature, review: &HumanReview) -> Task {
     let (id, login) = (next(feature, TaskId::Review), &review.by.login);
-    let mut criteria: Vec<DraftCriterion> = review.items.iter().map(|item| asked(feature, item)).collect();
+    let mut criteria: Vec<DraftCriterion> = review
+        .items
+        .iter()
+        .map(|item| criterion_for_remark(feature, item))
+        .collect();
     if criteria.is_empty() {
-        criteria.push(DraftCriterion::known(feature, Goal::Answered(login.clone())));
+        criteria.push(DraftCriterion::with_known_check(feature, Goal::Answered(login.clone())));
     }
     let mut files: Vec<String> = review.items.iter().filter_map(|item| item.file.clone()).collect();
     files.sort();
@@ -87,13 +91,13 @@ struct DraftCriterion {
 
 impl DraftCriterion {
     /// Asks for something that a check shows which passed before.
-    fn known(feature: &Feature, goal: Goal) -> Self {
+    fn with_known_check(feature: &Feature, goal: Goal) -> Self {
         let check = known_check(feature, None);
         Self { goal, check }
     }
 }
 
-fn asked(feature: &Feature, item: &Issue) -> DraftCriterion {
+fn criterion_for_remark(feature: &Feature, item: &Issue) -> DraftCriterion {
     DraftCriterion {
         goal: Goal::Remark(item.clone()),
         check: known_check(feature, item.file.as_deref()),
@@ -203,7 +207,7 @@ fn broken(feature: &Feature, report: &GateReport) -> Vec<DraftCriterion> {
 /// Returns the criterion that a test of the base holds again, or that a check of the repository's own CI passes.
 fn of_item(feature: &Feature, item: &Issue) -> Option<DraftCriterion> {
     if let Problem::Ci { .. } = &item.problem {
-        return Some(DraftCriterion::known(feature, Goal::Remark(item.clone())));
+        return Some(DraftCriterion::with_known_check(feature, Goal::Remark(item.clone())));
     }
     let Problem::Outcome { test, .. } = &item.problem else {
         return None;
@@ -233,7 +237,7 @@ fn known_check(feature: &Feature, file: Option<&str>) -> Check {
     let checks = completed().filter(names).chain(completed());
     let mut checks = checks.flat_map(|task| task.plan.acceptance_criteria.iter().map(|criterion| &criterion.check));
     let found = checks.find(|check| **check != Check::Human).cloned();
-    let plan = || Check::File(format!(".autobuild/features/{}.yaml", feature.key.shown()));
+    let plan = || Check::File(format!(".autobuild/features/{}.yaml", feature.key.name()));
     found.unwrap_or_else(|| match feature.rules.records {
         Records::WhileBuilding | Records::Keep => plan(),
         Records::None => Check::Command("true".to_owned()),
@@ -249,6 +253,6 @@ fn bounded(mut criteria: Vec<DraftCriterion>, feature: &Feature) -> Vec<DraftCri
         (false, 0) => None,
         (false, left) => Some(Goal::More(left)),
     };
-    criteria.extend(rest.map(|goal| DraftCriterion::known(feature, goal)));
+    criteria.extend(rest.map(|goal| DraftCriterion::with_known_check(feature, goal)));
     criteria
 }

@@ -46,7 +46,7 @@ pub enum Older {
 
 /// Returns what a comment says to people: the text before the first command. `None` if there is no such text.
 pub fn spoken_text(comment: &str) -> Option<String> {
-    let text = markdown::with_named_images(command::spoken(comment).trim());
+    let text = markdown::with_named_images(command::text_before_command(comment).trim());
     (!text.is_empty()).then_some(text)
 }
 
@@ -96,7 +96,7 @@ mod tests {
         discussion
     }
 
-    fn kept(discussion: &Discussion) -> Vec<usize> {
+    fn lengths(discussion: &Discussion) -> Vec<usize> {
         let lengths = discussion.comments.iter().map(|one| one.text.chars().count());
         lengths.collect()
     }
@@ -104,17 +104,17 @@ mod tests {
     #[test]
     fn the_newest_comments_fill_the_room_and_the_one_that_reaches_over_is_shortened() {
         let all = of(&[5_000, 15_000]);
-        assert_eq!((kept(&all), all.older), (vec![5_000, 15_000], Older::None));
+        assert_eq!((lengths(&all), all.older), (vec![5_000, 15_000], Older::None));
         let shortened = of(&[5_000, 14_000, 5_000, 10]);
         assert_eq!(
-            (kept(&shortened), shortened.older),
+            (lengths(&shortened), shortened.older),
             (vec![5_000, 14_000, 1_000], Older::LeftOut)
         );
         let almost = of(&[19_900, 300, 10]);
-        assert_eq!((kept(&almost), almost.older), (vec![19_900], Older::LeftOut));
+        assert_eq!((lengths(&almost), almost.older), (vec![19_900], Older::LeftOut));
         let short = of(&[19_900, 90, 10, 1]);
-        assert_eq!((kept(&short), short.older), (vec![19_900, 90, 10], Older::LeftOut));
-        assert_eq!(kept(&of(&[90_000])), [20_000]);
+        assert_eq!((lengths(&short), short.older), (vec![19_900, 90, 10], Older::LeftOut));
+        assert_eq!(lengths(&of(&[90_000])), [20_000]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::{
 pub fn step(feature: Feature, event: Event, at: Millis) -> Step {
     let (before, waited) = (visible(&feature), feature.waits());
     let reviewed = feature.reviewed_head().cloned();
-    let mut step = moved(feature, event, at);
+    let mut step = apply_event(feature, event, at);
     gate::read_ci(&mut step, reviewed.as_ref(), at);
     let unheard = matches!(&step.feature.state, State::Cancelled { why } if why.reach() != Reach::Everything);
     if !unheard && visible(&step.feature) != before {
@@ -56,7 +56,7 @@ fn visible(feature: &Feature) -> Feature {
     seen
 }
 
-fn moved(feature: Feature, event: Event, at: Millis) -> Step {
+fn apply_event(feature: Feature, event: Event, at: Millis) -> Step {
     match event {
         Event::Planned { emission, planned } => planning::planned_as(feature, emission, *planned, at),
         Event::Inquired { emission, inquired } => planning::inquired(feature, emission, *inquired),

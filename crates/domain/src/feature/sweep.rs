@@ -313,13 +313,13 @@ fn talk(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
         .chain(pulls)
         .flat_map(|(on, timeline)| timeline.iter().map(move |entry| (on, entry)))
         .filter(|(_, entry)| entry.at > stored.feature.snapshot.requested_at)
-        .filter_map(|(on, entry)| Some((entry.at, spoken(stored, on, entry)?)))
+        .filter_map(|(on, entry)| Some((entry.at, find_unrecorded(stored, on, entry)?)))
         .collect();
     found.sort_by_key(|(at, _)| *at);
     found.into_iter().map(|(_, difference)| difference).collect()
 }
 
-fn spoken(stored: Stored<'_>, on: Option<PullNumber>, entry: &TimelineEntry) -> Option<Difference> {
+fn find_unrecorded(stored: Stored<'_>, on: Option<PullNumber>, entry: &TimelineEntry) -> Option<Difference> {
     let by = entry.by.as_ref().filter(|by| by.kind == AccountType::Person)?;
     let fact = match (&entry.change, on) {
         (TimelineChange::Commented { id, body }, on) => {

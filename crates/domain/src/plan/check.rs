@@ -94,7 +94,7 @@ fn way_back(start: TaskId, needs: &Needs) -> Option<Vec<TaskId>> {
         for at in edge {
             for needed in needs.get(&at).into_iter().flatten().filter(|needed| **needed != at) {
                 if *needed == start {
-                    return Some(way(start, at, &came_from));
+                    return Some(trace_circle(start, at, &came_from));
                 }
                 if *needed > start && !came_from.contains_key(needed) {
                     came_from.insert(*needed, at);
@@ -107,7 +107,7 @@ fn way_back(start: TaskId, needs: &Needs) -> Option<Vec<TaskId>> {
     None
 }
 
-fn way(start: TaskId, last: TaskId, came_from: &BTreeMap<TaskId, TaskId>) -> Vec<TaskId> {
+fn trace_circle(start: TaskId, last: TaskId, came_from: &BTreeMap<TaskId, TaskId>) -> Vec<TaskId> {
     let mut way = vec![start];
     let mut at = Some(last).filter(|last| *last != start);
     while let Some(id) = at {

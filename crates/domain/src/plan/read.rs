@@ -35,12 +35,12 @@ pub struct TaskSketch<'a> {
 /// Reads the keys of a whole plan.
 pub fn sketch<'a>(plan: &'a Node, max_tasks: usize, reading: &'a Reading) -> Option<Sketch<'a>> {
     let mut fields = reading.fields(plan, "a plan", "")?;
-    let mut given = given(
+    let mut given = read_computed(
         &mut fields,
         &["id", "created", "status", "complexity", "estimated_tasks"],
     );
     if let Some(mut orchestration) = fields.optional("orchestration").and_then(|field| field.map()) {
-        given.extend(self::given(&mut orchestration, &["parallel_groups"]));
+        given.extend(self::read_computed(&mut orchestration, &["parallel_groups"]));
         orchestration.end();
     }
     let name = fields.optional("name").and_then(|field| value::title(&field));
@@ -61,7 +61,7 @@ pub fn sketch<'a>(plan: &'a Node, max_tasks: usize, reading: &'a Reading) -> Opt
 }
 
 /// Returns the given values of keys that AutoBuild computes itself.
-fn given<'a>(fields: &mut Fields<'a>, keys: &[&'static str]) -> Vec<(&'static str, &'a Node)> {
+fn read_computed<'a>(fields: &mut Fields<'a>, keys: &[&'static str]) -> Vec<(&'static str, &'a Node)> {
     let value = |key: &&'static str| Some((*key, fields.optional(key)?.node));
     keys.iter().filter_map(value).collect()
 }
@@ -86,7 +86,7 @@ fn task<'a>(item: &Field<'a>) -> Option<TaskSketch<'a>> {
     let id = item.map()?.required("id").and_then(|field| task_id(&field));
     let prefix = id.map_or_else(|| format!("{}.", item.name), |id| format!("{id}: "));
     let mut fields = item.reading().fields(item.node, &item.name, &prefix)?;
-    let given = given(&mut fields, &["complexity", "status"]);
+    let given = read_computed(&mut fields, &["complexity", "status"]);
     let _known = fields.optional("id");
     let name = fields.required("name").and_then(|field| value::name(&field));
     let kind = fields.required("type").and_then(|field| field.word(&TaskType::ALL));

@@ -40,7 +40,7 @@ pub(super) fn gated(
             Stage::Coach
         }
         (Profile::Passed | Profile::Failed(_), CiTreatment::Hold) => {
-            report.more.push(ci::held());
+            report.more.push(ci::result_while_held());
             Stage::Coach
         }
         (Profile::Passed | Profile::Failed(_), CiTreatment::Ignore) | (Profile::Absent(_), _) => Stage::Coach,

@@ -204,7 +204,7 @@ fn shown_by(task: &Task) -> Option<TaskWork> {
 }
 
 /// Remembers a person's push to the branch of a blocked task: the new head gets the check run with the buttons too.
-pub(super) fn moved(mut task: Task, head: Sha) -> Step {
+pub(super) fn remember_push(mut task: Task, head: Sha) -> Step {
     task.head = Some(head);
     let check = shown_by(&task).map(|check| ask(&mut task, check));
     adds(task, check)

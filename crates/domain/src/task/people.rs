@@ -11,7 +11,9 @@ use crate::{
         coach::{announce, approve, dismiss},
         event::PersonDid,
         merging::open_missing_pull,
-        moves::{Step, add_turn, adds, ask, block, moved, start_turn, stops, take_back_turn, unchanged, verify},
+        moves::{
+            Step, add_turn, adds, ask, block, remember_push, start_turn, stops, take_back_turn, unchanged, verify,
+        },
         player::overtaken,
         task::{
             Approval, Guidance, HumanReview, MergeState, MergedBy, Rules, Stage, State, Task, Turn, TurnKind,
@@ -22,7 +24,7 @@ use crate::{
     },
 };
 
-pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rules) -> Step {
+pub(super) fn act_for_person(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rules) -> Step {
     match did {
         PersonDid::Resume { guidance, turns } => resume(task, by, guidance, turns, rules),
         PersonDid::Override => overridden(task, by, at, rules),
@@ -167,7 +169,7 @@ pub(super) fn reopened(task: Task, pull: PullNumber, turns: u32) -> Step {
 pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> Step {
     let is_approved = match task.state {
         State::Approved { .. } => true,
-        State::Blocked { .. } => matches!(left(&task), Left::Merge(_)),
+        State::Blocked { .. } => matches!(find_remaining_work(&task), Left::Merge(_)),
         State::Pending
         | State::PreLoop { .. }
         | State::PlayerTurn { .. }
@@ -196,7 +198,7 @@ pub(super) fn pushed(mut task: Task, head: Sha, at: Millis) -> Step {
             task.head = Some(head);
             start_turn(task, TurnKind::VerifyOnly, at, Vec::new())
         }
-        State::Blocked { .. } => moved(task, head),
+        State::Blocked { .. } => remember_push(task, head),
         State::CoachTurn { .. } | State::Cancelled => {
             task.head = Some(head);
             unchanged(task)
@@ -238,7 +240,7 @@ pub(super) fn rerun(task: Task, head: &Sha, at: Millis) -> Step {
     }
     // Nothing is judged until a person has answered.
     if is_head && task.inquiries().is_some() {
-        return moved(task, head.clone());
+        return remember_push(task, head.clone());
     }
     // Its check run will be published soon.
     if is_head && matches!(task.state, State::CoachTurn { .. }) {
@@ -251,7 +253,7 @@ pub(super) fn rerun(task: Task, head: &Sha, at: Millis) -> Step {
 /// Guidance for the Player waits for the Player's next turn.
 fn verify_again(mut task: Task, at: Millis) -> Step {
     let mut effects: Vec<_> = open_missing_pull(&mut task).into_iter().collect();
-    if let Left::Verify(turn) = left(&task) {
+    if let Left::Verify(turn) = find_remaining_work(&task) {
         effects.push(verify(&mut task, turn, at));
         return stops(task, effects);
     }
@@ -284,7 +286,7 @@ pub(super) enum Left {
 }
 
 /// Returns what remains to be done. Guidance that no turn was told yet, or an open conflict, leads to a new turn.
-pub(super) fn left(task: &Task) -> Left {
+pub(super) fn find_remaining_work(task: &Task) -> Left {
     let words = !task.next.guidance.is_empty() || !task.next.answers.is_empty() || task.next.conflict.is_some();
     let is_open = |turn: &&Turn| !words && turn.head.is_some() && turn.head == task.head;
     let Some(turn) = task.last_turn().filter(is_open) else {
@@ -301,7 +303,7 @@ pub(super) fn left(task: &Task) -> Left {
 
 /// Lets a task continue with `turns` more turns. It waits until its Feature starts it.
 pub(super) fn go_on(mut task: Task, turns: u32) -> Step {
-    let used = match left(&task) {
+    let used = match find_remaining_work(&task) {
         Left::Verify(turn) => turn.0.saturating_sub(1),
         Left::Merge(_) => task.last_number(),
         Left::NextTurn => {
@@ -318,7 +320,7 @@ pub(super) fn go_on(mut task: Task, turns: u32) -> Step {
 /// Starts a task, or continues with the work that remains for its newest turn.
 pub(super) fn start(mut task: Task, at: Millis, rules: &Rules) -> Step {
     let mut effects: Vec<Effect> = open_missing_pull(&mut task).into_iter().collect();
-    match left(&task) {
+    match find_remaining_work(&task) {
         Left::Verify(turn) => effects.push(verify(&mut task, turn, at)),
         Left::Merge(turn) => effects.extend(approve_again(&mut task, turn, rules)),
         Left::NextTurn => {
@@ -437,7 +439,7 @@ pub(super) fn changes_withdrawn(mut task: Task, by: &User, until: ReviewId, at: 
         };
         return unchanged(task);
     }
-    if let Left::Merge(turn) = left(&task) {
+    if let Left::Merge(turn) = find_remaining_work(&task) {
         let effects = approve_again(&mut task, turn, rules);
         return adds(task, effects);
     }

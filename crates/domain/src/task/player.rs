@@ -91,7 +91,7 @@ pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis
         },
         Played::Held {
             base, report, items, ..
-        } => held(task, base, report, items, at),
+        } => keep_unpushed(task, base, report, items, at),
         Played::Overtaken { head } => overtaken(task, turn, head),
         Played::Failed {
             failure,
@@ -136,8 +136,8 @@ fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Ste
 }
 
 /// Handles a commit that must not be pushed: the turn counts, and its feedback says why.
-fn held(mut task: Task, base: Sha, report: PlayerReport, items: Vec<Issue>, at: Millis) -> Step {
-    let verdict = contract::held(items);
+fn keep_unpushed(mut task: Task, base: Sha, report: PlayerReport, items: Vec<Issue>, at: Millis) -> Step {
+    let verdict = contract::verdict_on_forbidden(items);
     close_turn(&mut task, Work::Held, base, report, verdict, at);
     let effects = announce(&mut task);
     next_or_blocked(task, at, effects)

@@ -17,10 +17,10 @@ use crate::{
 /// Applies `event`; a late or repeated event leaves the task as it was.
 pub fn step(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     let before = task.state.clone();
-    moves::paused(&before, moved(task, event, at, rules))
+    moves::paused(&before, apply_event(task, event, at, rules))
 }
 
-fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
+fn apply_event(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     match event {
         Event::Begin => begin(task, at, rules),
         Event::Designed { emission, design } => player::designed(task, emission, design, at),
@@ -63,7 +63,7 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
         Event::Stuck { emission, reason } => moves::stuck(task, emission, reason),
         Event::NeedGone { task: need } => moves::need_gone(task, need),
         Event::NeedBack { task: need } => moves::need_back(task, need),
-        Event::Person { by, did } => people::did(task, by, did, at, rules),
+        Event::Person { by, did } => people::act_for_person(task, by, did, at, rules),
         Event::FeatureCancelled { by } => people::cancel(task, by.as_ref()),
     }
 }

@@ -120,11 +120,11 @@ impl State {
 
     /// Returns the App behind a registration's code. A code works once, within an hour.
     pub(crate) fn exchange(&mut self, code: &str) -> Result<&App> {
-        let known = self.manifest_codes.remove(code).found()?;
+        let known = self.manifest_codes.remove(code).or_not_found()?;
         if known.made_at + Duration::minutes(CODE_MINUTES) < clock::wall() {
             return Err(Refusal::not_found());
         }
-        self.apps.get(&known.app).found()
+        self.apps.get(&known.app).or_not_found()
     }
 
     /// Sends the `ping` event to a new App's webhook.
@@ -142,7 +142,7 @@ impl State {
 
     /// Installs an App on an account; returns the installation's id.
     pub(crate) fn install(&mut self, by: Actor, app: u64, account: u64, selection: Selection) -> Result<u64> {
-        let app = self.apps.get(&app).found()?;
+        let app = self.apps.get(&app).or_not_found()?;
         let mut permissions: Permissions = app.permissions.clone();
         let metadata = permissions.entry("metadata".to_owned());
         metadata.or_insert_with(|| "read".to_owned());
@@ -168,21 +168,21 @@ impl State {
     /// Removes an installation; its tokens become invalid.
     pub(crate) fn uninstall(&mut self, by: Actor, installation: u64) -> Result {
         let now = self.clock.stamp();
-        self.installations.get_mut(&installation).found()?.updated_at = now;
+        self.installations.get_mut(&installation).or_not_found()?.updated_at = now;
         self.installation_event(by, installation, "deleted")?;
         self.installations.remove(&installation);
         Ok(())
     }
 
     pub(crate) fn delete_app(&mut self, by: u64, app: u64) -> Result {
-        if !self.administers(by, self.apps.get(&app).found()?.owner) {
+        if !self.administers(by, self.apps.get(&app).or_not_found()?.owner) {
             return Err(Refusal::not_found());
         }
         let its = self.installations.values().filter(|one| one.app == app);
         for id in its.map(|one| one.id).collect::<Vec<_>>() {
             self.uninstall(Actor::person(by), id)?;
         }
-        let gone = self.apps.remove(&app).found()?;
+        let gone = self.apps.remove(&app).or_not_found()?;
         self.users.remove(&gone.bot);
         Ok(())
     }

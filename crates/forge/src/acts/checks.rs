@@ -124,7 +124,7 @@ impl State {
 
     /// Changes a check run of the same App.
     pub(crate) fn change_check(&mut self, at: Access, id: u64, change: &CheckRunChange) -> Result {
-        let before = self.repo(at.repo)?.checks.get(&id).cloned().found()?;
+        let before = self.repo(at.repo)?.checks.get(&id).cloned().or_not_found()?;
         if at.by.app != Some(before.app) {
             let text = "Invalid app_id - check run can only be modified by the GitHub App that created it.";
             return Err(Refusal::new(403, text));
@@ -148,7 +148,7 @@ impl State {
     /// Applies the change; returns the changed run.
     fn write_check(&mut self, repo: u64, id: u64, change: &CheckRunChange) -> Result<CheckRun> {
         let now = self.clock.stamp();
-        let run = self.repo_mut(repo)?.checks.get_mut(&id).found()?;
+        let run = self.repo_mut(repo)?.checks.get_mut(&id).or_not_found()?;
         let put = |to: &mut String, from: &Option<String>| from.iter().for_each(|text| to.clone_from(text));
         put(&mut run.name, &change.name);
         put(&mut run.external_id, &change.external_id);
@@ -212,7 +212,7 @@ impl State {
 
     /// Clicks a button of a check run: `Re-run` (`None`), or one that its App offers.
     pub(crate) fn click_check(&mut self, at: Access, id: u64, button: Option<&str>) -> Result {
-        let run = self.repo(at.repo)?.checks.get(&id).cloned().found()?;
+        let run = self.repo(at.repo)?.checks.get(&id).cloned().or_not_found()?;
         let (app, repo) = (run.app, at.repo);
         let its_app = Audience::App { app, repo };
         let Some(identifier) = button else {
@@ -250,7 +250,7 @@ impl State {
 
     /// Reports a check run as an App; without a conclusion it is in progress.
     pub(crate) fn report_check(&mut self, app: u64, repo: u64, sha: &str, job: &CiJob) -> Result<u64> {
-        let user = self.apps.get(&app).found()?.bot;
+        let user = self.apps.get(&app).or_not_found()?.bot;
         let status = job.conclusion.as_ref().map_or("in_progress", |_| "completed");
         let change = CheckRunChange {
             name: Some(job.name.clone()),

@@ -22,13 +22,13 @@ impl State {
     pub(crate) fn find_comment(&self, repo: u64, id: u64) -> Result<(u64, &Comment)> {
         let issues = self.repo(repo)?.issues.values();
         let mut all = issues.flat_map(|issue| issue.comments.iter().map(|comment| (issue.number, comment)));
-        all.find(|(_, comment)| comment.id == id).found()
+        all.find(|(_, comment)| comment.id == id).or_not_found()
     }
 
     fn comment_mut(&mut self, repo: u64, id: u64) -> Result<&mut Comment> {
         let issues = self.repo_mut(repo)?.issues.values_mut();
         let mut all = issues.flat_map(|issue| &mut issue.comments);
-        all.find(|comment| comment.id == id).found()
+        all.find(|comment| comment.id == id).or_not_found()
     }
 
     /// Writes a comment; returns its id.

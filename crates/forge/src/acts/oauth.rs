@@ -42,10 +42,10 @@ type Checked = std::result::Result<Authorization, Url>;
 impl State {
     /// Checks the parameters of a request to the authorization page.
     pub(crate) fn authorization(&self, asked: &dyn Fn(&str) -> Option<String>) -> Result<Checked> {
-        let client = asked("client_id").found()?;
-        let app = self.apps.values().find(|app| app.client_id == client).found()?;
+        let client = asked("client_id").or_not_found()?;
+        let app = self.apps.values().find(|app| app.client_id == client).or_not_found()?;
         let callbacks = || app.details.callback_urls.iter().filter_map(|url| Url::parse(url).ok());
-        let first = callbacks().next().found()?;
+        let first = callbacks().next().or_not_found()?;
         let state = asked("state");
         let wanted = asked("redirect_uri").map(|address| Url::parse(&address).ok());
         let redirect = match wanted {

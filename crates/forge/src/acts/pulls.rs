@@ -252,7 +252,7 @@ impl Site {
             let issue = state.issue_mut(at.repo, number)?;
             let (open, title) = (issue.open, issue.title.clone());
             issue.updated_at = now;
-            let pull = issue.pull.as_mut().found()?;
+            let pull = issue.pull.as_mut().or_not_found()?;
             if !open || pull.draft == draft {
                 return Ok(());
             }

@@ -173,7 +173,7 @@ impl Site {
             (issue.closed_at, issue.closed_by, issue.updated_at) = (Some(now), Some(at.by.user), now);
             issue.changed(now, at.by.user, TimelineChange::Closed);
             let (title, body) = (issue.title.clone(), issue.body.clone().unwrap_or_default());
-            let pull = issue.pull.as_mut().found()?;
+            let pull = issue.pull.as_mut().or_not_found()?;
             pull.merged = Some(Merge {
                 at: now,
                 by: at.by.user,

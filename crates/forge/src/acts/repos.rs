@@ -129,7 +129,7 @@ impl State {
 
     /// Sends and records a change of an installation.
     pub(crate) fn installation_event(&mut self, by: Actor, installation: u64, action: &str) -> Result {
-        let one = self.installations.get(&installation).found()?;
+        let one = self.installations.get(&installation).or_not_found()?;
         let covered = self.covered(installation).into_iter();
         let slug = self.apps.get(&one.app).map(|app| app.slug.clone());
         let fields = json!({

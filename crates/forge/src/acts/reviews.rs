@@ -135,7 +135,7 @@ impl State {
         let (id, now) = (self.next_id(), self.clock.stamp());
         let issue = self.issue_mut(at.repo, number)?;
         issue.updated_at = now;
-        issue.pull.as_mut().found()?.reviews.push(Review {
+        issue.pull.as_mut().or_not_found()?.reviews.push(Review {
             id,
             user: at.by.user,
             body: new.body.clone(),
@@ -179,12 +179,12 @@ impl State {
 
     pub(crate) fn find_review(&self, repo: u64, number: u64, id: u64) -> Result<&Review> {
         let (_, pull) = self.pull(repo, number)?;
-        pull.reviews.iter().find(|review| review.id == id).found()
+        pull.reviews.iter().find(|review| review.id == id).or_not_found()
     }
 
     fn review_mut(&mut self, repo: u64, number: u64, id: u64) -> Result<&mut Review> {
         let reviews = &mut self.pull_mut(repo, number)?.reviews;
-        reviews.iter_mut().find(|review| review.id == id).found()
+        reviews.iter_mut().find(|review| review.id == id).or_not_found()
     }
 
     /// Dismisses an approval or a request for changes.

@@ -68,7 +68,7 @@ impl State {
     /// Requests all checks of a suite again, for a person or the App itself. The suite waits until its App reports.
     pub(crate) fn rerequest_suite(&mut self, at: Access, id: u64) -> Result {
         let now = self.clock.stamp();
-        let suite = self.repo_mut(at.repo)?.suites.get_mut(&id).found()?;
+        let suite = self.repo_mut(at.repo)?.suites.get_mut(&id).or_not_found()?;
         (suite.waits, suite.updated_at) = (true, now);
         let app = suite.app;
         self.suite_event(at, id, "rerequested", Audience::App { app, repo: at.repo })
@@ -91,7 +91,7 @@ impl State {
 
     fn suite_event(&mut self, at: Access, id: u64, action: &str, audience: Audience) -> Result {
         let repo = self.repo(at.repo)?;
-        let suite = repo.suites.get(&id).found()?;
+        let suite = repo.suites.get(&id).or_not_found()?;
         let fields = object!({"check_suite": json::check_suite(self, repo, suite)});
         self.emit_to(audience, at.by.user, ("check_suite", Some(action)), fields);
         Ok(())

@@ -73,7 +73,7 @@ impl Forge {
         };
         self.site.change(|state| {
             let id = state.add_app(app)?;
-            Ok(state.apps.get(&id).map(credentials).found()?)
+            Ok(state.apps.get(&id).map(credentials).or_not_found()?)
         })
     }
 
@@ -158,7 +158,7 @@ impl Forge {
     ) -> Result<(), ForgeError> {
         self.site.change(|state| {
             let now = state.clock.stamp();
-            let one = state.installations.get_mut(&id).found()?;
+            let one = state.installations.get_mut(&id).or_not_found()?;
             change(one, now);
             one.updated_at = now;
             let by = Actor::person(one.account);
@@ -183,7 +183,7 @@ impl Forge {
     /// Removes an installation; its tokens become invalid.
     pub fn uninstall(&self, installation: u64) -> Result<(), ForgeError> {
         self.site.change(|state| {
-            let by = state.installations.get(&installation).found()?.account;
+            let by = state.installations.get(&installation).or_not_found()?.account;
             Ok(state.uninstall(Actor::person(by), installation)?)
         })
     }

@@ -83,7 +83,7 @@ fn repository(state: &State, repo: &Repo, given: &Variables<'_>) -> Value {
     let pulls = |fits: &dyn Fn(&Pull) -> bool| {
         let fitting = repo.pulls().filter(|(_, pull)| fits(pull));
         let shown: Vec<Value> = fitting
-            .map(|(issue, pull)| shown(state, issue, pull, given.since))
+            .map(|(issue, pull)| render_pull(state, issue, pull, given.since))
             .collect();
         object!({"nodes": shown})
     };
@@ -113,7 +113,7 @@ fn refs(repo: &Repo, prefix: &str) -> Vec<Value> {
     named.collect()
 }
 
-fn shown(state: &State, issue: &Issue, pull: &Pull, since: Moment) -> Value {
+fn render_pull(state: &State, issue: &Issue, pull: &Pull, since: Moment) -> Value {
     let word = match (&pull.merged, issue.open) {
         (Some(_), _) => "MERGED",
         (None, true) => "OPEN",

@@ -125,7 +125,7 @@ impl State {
     /// Sends an earlier delivery again, with the same GUID and bytes and a new id.
     pub(crate) fn redeliver(&mut self, id: u64) -> Result<u64> {
         let (fresh, at) = (self.next_id(), self.clock.stamp());
-        let mut again = self.deliveries.get(&id).cloned().found()?;
+        let mut again = self.deliveries.get(&id).cloned().or_not_found()?;
         (again.id, again.at, again.redelivery, again.outcome) = (fresh, at, true, Outcome::Due);
         self.deliveries.insert(fresh, again);
         self.outbox.push_back(fresh);

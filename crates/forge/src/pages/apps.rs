@@ -27,7 +27,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<PageOutcome> {
     let (account, rest) = match visit.parts {
         ["organizations", organization, rest @ ..] => {
             let known = |state: &State| state.user_named(organization).map(|one| one.id);
-            (visit.site.read(known).found()?, rest)
+            (visit.site.read(known).or_not_found()?, rest)
         }
         rest => (person, rest),
     };
@@ -137,7 +137,7 @@ impl Here<'_> {
 
     fn own(&self, slug: &str) -> Result<App> {
         let own = |state: &State| state.app_named(slug).filter(|app| app.owner == self.account).cloned();
-        self.read(own).found()
+        self.read(own).or_not_found()
     }
 
     fn settings(&self, slug: &str) -> Result<PageOutcome> {
@@ -167,7 +167,7 @@ impl Here<'_> {
     }
 
     fn about(&self, slug: &str) -> Result<PageOutcome> {
-        let app = self.read(|state| state.app_named(slug).cloned()).found()?;
+        let app = self.read(|state| state.app_named(slug).cloned()).or_not_found()?;
         let body = html! {
             h1 { (app.name) }
             p { (app.details.description) }
@@ -182,7 +182,7 @@ impl Here<'_> {
             let app = state.app_named(slug);
             app.filter(|app| state.administers(self.person, app.owner))
                 .cloned()
-                .found()
+                .or_not_found()
         })
     }
 
@@ -254,8 +254,8 @@ impl Here<'_> {
     fn installation(&self, id: &str) -> Result<PageOutcome> {
         let body = self.read(|state| {
             let one = id.parse().ok().and_then(|id: u64| state.installations.get(&id));
-            let one = one.filter(|one| one.account == self.account).found()?;
-            let app = state.apps.get(&one.app).found()?;
+            let one = one.filter(|one| one.account == self.account).or_not_found()?;
+            let app = state.apps.get(&one.app).or_not_found()?;
             Ok::<_, Refusal>(html! {
                 h1 { (app.name) " on " (state.login(one.account)) }
                 ul { @for repo in state.covered(one.id) { li { (state.full_name(repo)) } } }

@@ -26,7 +26,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<PageOutcome> {
     let repo = visit
         .site
         .read(|state| state.repo_once_named(owner, name).map(|repo| repo.id))
-        .found()?;
+        .or_not_found()?;
     let caller = Caller::Person(person);
     let at = visit.site.read(|state| caller.enter(state, repo, READ))?;
     if visit.method == "GET" {

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 pub(super) fn answer(call: &Call, parts: &[&str]) -> Routed {
     Ok(Some(match (call.method.as_str(), parts) {
-        ("GET", ["app"]) => shown(call)?,
+        ("GET", ["app"]) => show_app(call)?,
         ("GET", ["app", "installations"]) => installations(call)?,
         ("POST", ["app", "installations", id, "access_tokens"]) => mint(call, number(id)?)?,
         ("POST", ["app-manifests", code, "conversions"]) => convert(call, code)?,
@@ -34,10 +34,10 @@ pub(super) fn app(call: &Call) -> Result<u64> {
     }
 }
 
-fn shown(call: &Call) -> Answered {
+fn show_app(call: &Call) -> Answered {
     let id = app(call)?;
     call.site
-        .read(|state| Ok(Answer::ok(state.app_json(state.apps.get(&id).found()?))))
+        .read(|state| Ok(Answer::ok(state.app_json(state.apps.get(&id).or_not_found()?))))
 }
 
 /// Answers with an App's credentials, in exchange for the code of its registration.
@@ -58,7 +58,7 @@ fn installations(call: &Call) -> Answered {
 }
 
 fn own(state: &State, app: u64, id: u64) -> Result<&Installation> {
-    state.installations.get(&id).filter(|one| one.app == app).found()
+    state.installations.get(&id).filter(|one| one.app == app).or_not_found()
 }
 
 /// Creates a token with the requested part of what the installation may do.

@@ -22,7 +22,7 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     let write = || repo.enter(WRITE);
     Ok(Some(match (repo.method(), rest) {
         ("POST", ["check-runs"]) => make(&write()?).await?,
-        ("GET", ["check-runs", id]) => shown(&read()?, number(id)?)?,
+        ("GET", ["check-runs", id]) => show_check(&read()?, number(id)?)?,
         ("PATCH", ["check-runs", id]) => change(&write()?, number(id)?)?,
         ("GET", ["commits", sha, "check-runs"]) => list(&read()?, sha).await?,
         ("GET", ["commits", sha, "check-suites"]) => suites(&read()?, sha).await?,
@@ -43,32 +43,36 @@ fn read_change(call: &Entered<'_>) -> CheckRunChange {
     }
 }
 
-fn shown(call: &Entered<'_>, id: u64) -> Answered {
-    call.show(|state, repo| Ok(json::check_run(state, repo, repo.checks.get(&id).found()?)))
+fn show_check(call: &Entered<'_>, id: u64) -> Answered {
+    call.show(|state, repo| Ok(json::check_run(state, repo, repo.checks.get(&id).or_not_found()?)))
 }
 
 async fn make(call: &Entered<'_>) -> Answered {
     let sha = resolve(call, &call.text("head_sha").unwrap_or_default()).await?;
     call.site.know_commit(call.at.repo, &sha).await?;
     let id = call.change(|state| state.new_check(call.at, &sha, &read_change(call)))?;
-    shown(call, id).map(Answer::into_created)
+    show_check(call, id).map(Answer::into_created)
 }
 
 fn change(call: &Entered<'_>, id: u64) -> Answered {
     call.change(|state| state.change_check(call.at, id, &read_change(call)))?;
-    shown(call, id)
+    show_check(call, id)
 }
 
 /// Lists the runs on a commit: the newest of each name and App, or all with `filter=all`.
 async fn list(call: &Entered<'_>, name: &str) -> Answered {
     let sha = resolve(call, name).await?;
     let app: Option<u64> = call.asked_number("app_id");
-    let named = |own: &str| call.asked("check_name").is_none_or(|wanted| wanted == own);
+    let named = |own: &str| call.query_value("check_name").is_none_or(|wanted| wanted == own);
     let rows = call.read(|state, repo| {
         let runs = repo.checks.values().filter(|run| run.head_sha == sha);
         let mut kept = BTreeMap::new();
         for run in runs.filter(|run| named(&run.name) && app.is_none_or(|id| id == run.app)) {
-            let id = if call.asked("filter") == Some("all") { run.id } else { 0 };
+            let id = if call.query_value("filter") == Some("all") {
+                run.id
+            } else {
+                0
+            };
             kept.insert((run.app, &run.name, id), run);
         }
         Ok(kept

@@ -80,12 +80,12 @@ async fn put(call: &Entered<'_>, path: &str) -> Answered {
 
 /// Compares two commits, without the commits and files between them.
 async fn compare(call: &Entered<'_>, range: &str) -> Answered {
-    let (base, head) = range.split_once("...").found()?;
+    let (base, head) = range.split_once("...").or_not_found()?;
     let missing = |_| Refusal::not_found();
     let base = resolve(call, base).await.map_err(missing)?;
     let head = resolve(call, head).await.map_err(missing)?;
     let seen = call.site.comparison(call.at.repo, &base, &head).await?;
-    seen.merge_base.as_ref().found()?;
+    seen.merge_base.as_ref().or_not_found()?;
     let status = match (seen.ahead, seen.behind) {
         (0, 0) => "identical",
         (_, 0) => "ahead",

@@ -29,7 +29,7 @@ struct ContentRequest<'a> {
 
 pub(super) async fn contents(call: &Entered<'_>, path: &str) -> Answered {
     let default = call.read(|_, repo| Ok(repo.default_branch.clone()))?;
-    let at = call.asked("ref").unwrap_or(&default);
+    let at = call.query_value("ref").unwrap_or(&default);
     let missing = |_| Refusal::new(404, format!("No commit found for the ref {at}"));
     let asked = ContentRequest {
         call,
@@ -41,7 +41,7 @@ pub(super) async fn contents(call: &Entered<'_>, path: &str) -> Answered {
     if asked.path.is_empty() {
         return asked.folder().await;
     }
-    let mode = asked.bare.mode(&asked.commit, asked.path).await?.found()?;
+    let mode = asked.bare.mode(&asked.commit, asked.path).await?.or_not_found()?;
     match mode.as_str() {
         "040000" => asked.folder().await,
         "160000" => asked.special("submodule", 0, json!({"submodule_git_url": null})).await,
@@ -53,7 +53,7 @@ pub(super) async fn contents(call: &Entered<'_>, path: &str) -> Answered {
 impl ContentRequest<'_> {
     async fn file(&self, stands_at: &str) -> Answered {
         let id = self.bare.object_id(&format!("{}:{stands_at}", self.commit)).await?;
-        let id = id.found()?;
+        let id = id.or_not_found()?;
         let size = self.bare.size(&id).await?;
         if size > MOST {
             return Err(too_large());
@@ -68,7 +68,7 @@ impl ContentRequest<'_> {
             }
             None => json!({"content": "", "encoding": "none"}),
         };
-        self.shown("file", &id, size, more)
+        self.show_entry("file", &id, size, more)
     }
 
     /// Answers with the linked file if it is in the repository, else with the link itself.
@@ -87,10 +87,10 @@ impl ContentRequest<'_> {
 
     async fn special(&self, kind: &str, size: u64, more: Value) -> Answered {
         let id = self.bare.object_id(&format!("{}:{}", self.commit, self.path)).await?;
-        self.shown(kind, &id.unwrap_or_default(), size, more)
+        self.show_entry(kind, &id.unwrap_or_default(), size, more)
     }
 
-    fn shown(&self, kind: &str, id: &str, size: u64, more: Value) -> Answered {
+    fn show_entry(&self, kind: &str, id: &str, size: u64, more: Value) -> Answered {
         self.call.show(|state, repo| {
             let mut entry = entry(state, repo, (self.at, self.path), kind, id, size);
             github::extend(&mut entry, more);
@@ -99,7 +99,7 @@ impl ContentRequest<'_> {
     }
 
     async fn folder(&self) -> Answered {
-        let entries = self.bare.folder(&self.commit, self.path).await?.found()?;
+        let entries = self.bare.folder(&self.commit, self.path).await?.or_not_found()?;
         let within = if self.path.is_empty() { "" } else { "/" };
         self.call.show(|state, repo| {
             let rows = entries.iter().map(|(kind, id, file)| {

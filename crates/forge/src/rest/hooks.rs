@@ -70,7 +70,7 @@ fn list(call: &Call) -> Answered {
 fn sent(call: &Call, id: u64) -> Answered {
     let app = app(call)?;
     call.site.read(|state| {
-        let delivery = state.deliveries.get(&id).filter(|one| one.app == app).found()?;
+        let delivery = state.deliveries.get(&id).filter(|one| one.app == app).or_not_found()?;
         let payload: Value = serde_json::from_str(&delivery.payload).unwrap_or_default();
         let mut shown = row(delivery);
         json::put(&mut shown, "request", object!({"headers": {}, "payload": payload}));
@@ -81,7 +81,7 @@ fn sent(call: &Call, id: u64) -> Answered {
 fn again(call: &Call, id: u64) -> Answered {
     let app = app(call)?;
     call.site.change(|state| {
-        state.deliveries.get(&id).filter(|one| one.app == app).found()?;
+        state.deliveries.get(&id).filter(|one| one.app == app).or_not_found()?;
         state.redeliver(id)
     })?;
     Ok(Answer::with(202, object!({})))
@@ -90,7 +90,7 @@ fn again(call: &Call, id: u64) -> Answered {
 fn config(call: &Call) -> Answered {
     let id = app(call)?;
     call.site.read(|state| {
-        let hook = state.apps.get(&id).and_then(|app| app.hook.as_ref()).found()?;
+        let hook = state.apps.get(&id).and_then(|app| app.hook.as_ref()).or_not_found()?;
         let shown = object!({"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": hook.url});
         Ok(Answer::ok(shown))
     })

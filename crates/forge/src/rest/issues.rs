@@ -23,7 +23,7 @@ pub(super) fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
         ("PATCH" | "POST", ["issues", "comments", id]) => edit_comment(&talk()?, number(id)?)?,
         ("POST", ["issues", "comments", id, "reactions"]) => react(&talk()?, Target::Comment(number(id)?))?,
         ("GET", ["issues", "comments", id, "reactions"]) => reactions(&read()?, Target::Comment(number(id)?))?,
-        ("GET", ["issues", n]) => shown(&read()?, number(n)?)?,
+        ("GET", ["issues", n]) => show_issue(&read()?, number(n)?)?,
         ("GET", ["issues", n, "comments"]) => comments(&read()?, number(n)?)?,
         ("POST", ["issues", n, "comments"]) => create_comment(&talk()?, number(n)?)?,
         ("POST", ["issues", n, "reactions"]) => react(&talk()?, Target::Issue(number(n)?))?,
@@ -32,13 +32,13 @@ pub(super) fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     }))
 }
 
-fn shown(call: &Entered<'_>, number: u64) -> Answered {
+fn show_issue(call: &Entered<'_>, number: u64) -> Answered {
     call.show(|state, repo| Ok(json::issue(state, repo, state.issue(repo.id, number)?)))
 }
 
 /// Returns `true` if `at` is not before the query's `since`.
 fn since(call: &Call, at: Moment) -> bool {
-    let asked = call.asked("since");
+    let asked = call.query_value("since");
     let asked = asked.and_then(|text| chrono::DateTime::parse_from_rfc3339(text).ok());
     asked.is_none_or(|since| at >= since)
 }
@@ -47,7 +47,7 @@ fn list(call: &Entered<'_>) -> Answered {
     call.list(|state, repo| {
         let issues = repo.issues.values().filter(|issue| call.asks_for(issue.open));
         let mut rows: Vec<_> = issues.map(|issue| json::issue(state, repo, issue)).collect();
-        if call.asked("direction") != Some("asc") {
+        if call.query_value("direction") != Some("asc") {
             rows.reverse();
         }
         Ok(rows)

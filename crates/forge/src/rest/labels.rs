@@ -16,7 +16,7 @@ const TRIAGE: Right = Right::write(&["issues", "pull_requests"], Role::Triage);
 pub(super) fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     Ok(Some(match (repo.method(), rest) {
         ("POST", ["issues", n, "labels"]) => add(&repo.enter(TRIAGE)?, number(n)?)?,
-        ("GET", ["labels", label]) => shown(&repo.enter(READ)?, label)?,
+        ("GET", ["labels", label]) => show_label(&repo.enter(READ)?, label)?,
         ("POST", ["labels"]) => make(&repo.enter(TRIAGE)?)?,
         _ => return Ok(None),
     }))
@@ -34,9 +34,9 @@ fn add(call: &Entered<'_>, number: u64) -> Answered {
     })
 }
 
-fn shown(call: &Entered<'_>, name: &str) -> Answered {
+fn show_label(call: &Entered<'_>, name: &str) -> Answered {
     call.show(|state, repo| {
-        let label = repo.labels.get(&name.to_lowercase()).found()?;
+        let label = repo.labels.get(&name.to_lowercase()).or_not_found()?;
         Ok(json::label(state, repo, label))
     })
 }
@@ -50,5 +50,5 @@ fn make(call: &Entered<'_>) -> Answered {
         }
         state.make_label(call.at.repo, &name, color.as_deref(), description.as_deref())
     })?;
-    shown(call, &name).map(Answer::into_created)
+    show_label(call, &name).map(Answer::into_created)
 }

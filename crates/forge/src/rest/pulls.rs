@@ -22,7 +22,7 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     Ok(Some(match (repo.method(), rest) {
         ("GET", ["pulls"]) => list(&read()?)?,
         ("POST", ["pulls"]) => open(&write()?).await?,
-        ("GET", ["pulls", n]) => shown(&read()?, number(n)?).await?,
+        ("GET", ["pulls", n]) => show_pull(&read()?, number(n)?).await?,
         ("PATCH", ["pulls", n]) => change(&write()?, number(n)?).await?,
         ("GET", ["pulls", n, "commits"]) => commits(&read()?, number(n)?).await?,
         ("GET", ["pulls", n, "requested_reviewers"]) => requested(&read()?, number(n)?)?,
@@ -36,7 +36,7 @@ fn list(call: &Entered<'_>) -> Answered {
     call.list(|state, repo| {
         let owner = state.login(repo.owner);
         let wanted = call
-            .asked("head")
+            .query_value("head")
             .map(|head| head.split_once(':').unwrap_or((owner, head)));
         let of_head = |branch: &str| wanted.is_none_or(|(of, head)| head == branch && of.eq_ignore_ascii_case(owner));
         let pulls = repo.pulls().filter(|(issue, _)| call.asks_for(issue.open));
@@ -49,7 +49,7 @@ fn list(call: &Entered<'_>) -> Answered {
     })
 }
 
-async fn shown(call: &Entered<'_>, number: u64) -> Answered {
+async fn show_pull(call: &Entered<'_>, number: u64) -> Answered {
     let computed = call.site.computed(call.at.repo, number).await?;
     call.show(|state, repo| {
         let (issue, pull) = state.pull(repo.id, number)?;
@@ -70,7 +70,7 @@ async fn open(call: &Entered<'_>) -> Answered {
         draft: call.flag("draft"),
     };
     let number = call.site.open_pull(call.at, &new).await?;
-    shown(call, number).await.map(Answer::into_created)
+    show_pull(call, number).await.map(Answer::into_created)
 }
 
 async fn change(call: &Entered<'_>, number: u64) -> Answered {
@@ -82,7 +82,7 @@ async fn change(call: &Entered<'_>, number: u64) -> Answered {
     };
     call.read(|state, repo| check_own(state, call.at, state.issue(repo.id, number)?.user, Role::Triage))?;
     call.site.change_pull(call.at, number, &change).await?;
-    shown(call, number).await
+    show_pull(call, number).await
 }
 
 /// Returns the wanted `state` of the body: `true` for open, `false` for closed, `None` if there is no such field.
@@ -117,7 +117,7 @@ fn requested(call: &Entered<'_>, number: u64) -> Answered {
 async fn request(call: &Entered<'_>, number: u64) -> Answered {
     let logins = call.texts("reviewers").unwrap_or_default();
     call.change(|state| state.request_review(call.at, number, &logins))?;
-    shown(call, number).await.map(Answer::into_created)
+    show_pull(call, number).await.map(Answer::into_created)
 }
 
 async fn merge(call: &Entered<'_>, number: u64) -> Answered {

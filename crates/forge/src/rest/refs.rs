@@ -47,7 +47,7 @@ fn ref_json(state: &State, repo: &Repo, name: &str, sha: &str) -> Value {
 
 async fn one(call: &Entered<'_>, name: &str) -> Answered {
     let found = call.bare().refs(name).await?;
-    let sha = found.get(name).found()?;
+    let sha = found.get(name).or_not_found()?;
     call.show(|state, repo| Ok(ref_json(state, repo, name, sha)))
 }
 
@@ -143,7 +143,7 @@ fn named_by(call: &Entered<'_>) -> Option<Ident> {
 
 async fn git_commit(call: &Entered<'_>, sha: &str) -> Answered {
     let id = contents::resolve(call, sha).await?;
-    let facts = call.bare().commit(&id).await?.found()?;
+    let facts = call.bare().commit(&id).await?.or_not_found()?;
     call.show(|state, repo| {
         let whole = contents::commit_json(state, repo, &facts);
         let mut shown = whole.get("commit").cloned().unwrap_or_default();
@@ -157,7 +157,7 @@ async fn git_commit(call: &Entered<'_>, sha: &str) -> Answered {
 
 /// Lists the files of a commit with all subfolders. This forge knows no other listing of trees.
 async fn tree(call: &Entered<'_>, name: &str) -> Answered {
-    call.asked("recursive").found()?;
+    call.query_value("recursive").or_not_found()?;
     let id = contents::resolve(call, name).await.map_err(|_| Refusal::not_found())?;
     let files = call.bare().files(&id).await?;
     call.show(|state, repo| {
@@ -194,7 +194,7 @@ fn rules(call: &Entered<'_>, branch: &str) -> Answered {
 fn ruleset(call: &Entered<'_>, id: &str) -> Answered {
     call.show(|state, repo| {
         let id = id.parse::<usize>().ok();
-        let rule = id.and_then(|id| repo.rules.get(id.checked_sub(1)?)).found()?;
+        let rule = id.and_then(|id| repo.rules.get(id.checked_sub(1)?)).or_not_found()?;
         Ok(json!({
             "id": id,
             "name": rule.kind.name(),

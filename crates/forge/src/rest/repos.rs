@@ -15,7 +15,7 @@ const METADATA: Right = Right::read(&["metadata"]);
 
 pub(super) fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     Ok(Some(match (repo.method(), rest) {
-        ("GET", []) => shown(&repo.enter(METADATA)?)?,
+        ("GET", []) => show_repo(&repo.enter(METADATA)?)?,
         ("GET", ["activity"]) => activity(&repo.enter(Right::read(&["contents"]))?)?,
         ("GET", ["installation"]) => installation(repo)?,
         ("GET", ["collaborators", login, "permission"]) => permission(&repo.enter(METADATA)?, login)?,
@@ -23,7 +23,7 @@ pub(super) fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     }))
 }
 
-fn shown(call: &Entered<'_>) -> Answered {
+fn show_repo(call: &Entered<'_>) -> Answered {
     call.show(|state, repo| {
         let role = match &call.caller {
             Caller::Person(user) => state.role(repo, *user),
@@ -36,7 +36,7 @@ fn shown(call: &Entered<'_>) -> Answered {
 
 /// Lists the moves of branches, newest first.
 fn activity(call: &Entered<'_>) -> Answered {
-    let wanted = call.asked("ref").unwrap_or_default();
+    let wanted = call.query_value("ref").unwrap_or_default();
     let branch = wanted.strip_prefix("refs/heads/").unwrap_or(wanted);
     call.list(|state, repo| {
         let moves = repo.activities.iter().rev();
@@ -68,9 +68,9 @@ fn activity_json(state: &State, one: &Activity) -> Value {
 fn installation(repo: &OfRepo<'_>) -> Answered {
     let app = apps::app(repo.call)?;
     repo.call.site.read(|state| {
-        let repo = state.repo_named(repo.owner, repo.name).found()?;
+        let repo = state.repo_named(repo.owner, repo.name).or_not_found()?;
         let mut own = state.installations.values().filter(|one| one.app == app);
-        let one = own.find(|one| state.covers(one, repo.id)).found()?;
+        let one = own.find(|one| state.covers(one, repo.id)).or_not_found()?;
         Ok(Answer::ok(state.installation_json(one)))
     })
 }

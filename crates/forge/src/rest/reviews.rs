@@ -21,7 +21,7 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     Ok(Some(match (repo.method(), rest) {
         ("GET", ["pulls", n, "reviews"]) => list(&read()?, number(n)?)?,
         ("POST", ["pulls", n, "reviews"]) => make(&write()?, number(n)?).await?,
-        ("GET", ["pulls", n, "reviews", id]) => shown(&read()?, number(n)?, number(id)?)?,
+        ("GET", ["pulls", n, "reviews", id]) => show_review(&read()?, number(n)?, number(id)?)?,
         ("PUT", ["pulls", n, "reviews", id, "dismissals"]) => dismiss(&write()?, number(n)?, number(id)?)?,
         ("GET", ["pulls", n, "comments"]) => comments(&read()?, number(n)?)?,
         _ => return Ok(None),
@@ -36,7 +36,7 @@ fn list(call: &Entered<'_>, n: u64) -> Answered {
     })
 }
 
-fn shown(call: &Entered<'_>, n: u64, id: u64) -> Answered {
+fn show_review(call: &Entered<'_>, n: u64, id: u64) -> Answered {
     call.show(|state, repo| Ok(json::review(state, repo, n, state.find_review(repo.id, n, id)?)))
 }
 
@@ -63,7 +63,7 @@ async fn make(call: &Entered<'_>, n: u64) -> Answered {
         comments: comments.into_iter().flatten().map(inline).collect(),
     };
     let id = call.site.review(call.at, n, &new).await?;
-    shown(call, n, id)
+    show_review(call, n, id)
 }
 
 /// Dismisses a review. A person needs the role to write, an App write access to contents.
@@ -81,7 +81,7 @@ fn dismiss(call: &Entered<'_>, n: u64, id: u64) -> Answered {
         }
         state.dismiss_review(call.at, n, id, &message)
     })?;
-    shown(call, n, id)
+    show_review(call, n, id)
 }
 
 fn comments(call: &Entered<'_>, n: u64) -> Answered {

@@ -11,7 +11,7 @@ pub(super) fn answer(call: &Call, parts: &[&str]) -> Routed {
     Ok(Some(match (call.method.as_str(), parts) {
         ("GET", ["users", login]) => {
             let found = call.site.read(|state| state.user_named(login).map(|user| user.id));
-            profile(call, found.found()?)?
+            profile(call, found.or_not_found()?)?
         }
         ("GET", ["user"]) => match call.caller.user() {
             Some(_) if call.caller.app().is_some() => return Err(Refusal::not_for_integration()),
@@ -29,7 +29,7 @@ pub(super) fn answer(call: &Call, parts: &[&str]) -> Routed {
 
 fn profile(call: &Call, id: u64) -> Answered {
     call.site.read(|state| {
-        state.user(id).found()?;
+        state.user(id).or_not_found()?;
         Ok(Answer::ok(state.user_json(id)))
     })
 }

@@ -125,28 +125,28 @@ impl State {
     }
 
     pub fn repo(&self, id: u64) -> Result<&Repo> {
-        self.repos.get(&id).found()
+        self.repos.get(&id).or_not_found()
     }
 
     pub fn repo_mut(&mut self, id: u64) -> Result<&mut Repo> {
-        self.repos.get_mut(&id).found()
+        self.repos.get_mut(&id).or_not_found()
     }
 
     pub fn issue(&self, repo: u64, number: u64) -> Result<&Issue> {
-        self.repo(repo)?.issues.get(&number).found()
+        self.repo(repo)?.issues.get(&number).or_not_found()
     }
 
     pub fn issue_mut(&mut self, repo: u64, number: u64) -> Result<&mut Issue> {
-        self.repo_mut(repo)?.issues.get_mut(&number).found()
+        self.repo_mut(repo)?.issues.get_mut(&number).or_not_found()
     }
 
     pub fn pull(&self, repo: u64, number: u64) -> Result<(&Issue, &Pull)> {
         let issue = self.issue(repo, number)?;
-        Ok((issue, issue.pull.as_ref().found()?))
+        Ok((issue, issue.pull.as_ref().or_not_found()?))
     }
 
     pub fn pull_mut(&mut self, repo: u64, number: u64) -> Result<&mut Pull> {
-        self.issue_mut(repo, number)?.pull.as_mut().found()
+        self.issue_mut(repo, number)?.pull.as_mut().or_not_found()
     }
 
     /// Returns the role of a person in a repository. Bots of Apps have none, nor do strangers in private repositories.

@@ -11,7 +11,7 @@ const FOLDER: &str = "autobuild/7";
 const INTEGRATION: &str = "autobuild/7/integration";
 
 /// A commit on top of the integration branch, held as `turn`; the repository has a large file beside.
-async fn held(world: &World) -> Sha {
+async fn hold_commit(world: &World) -> Sha {
     let noise: String = (0..200_000_u64)
         .map(|n| format!("{:x}\n", n.wrapping_mul(0x9e37_79b9)))
         .collect();
@@ -51,7 +51,7 @@ fn elsewhere(world: &World) -> Mirror {
 #[tokio::test]
 async fn a_commit_is_pushed_from_another_folder_and_its_pack_is_small() {
     let world = World::with(&[("a", "1")]).await;
-    let sha = held(&world).await;
+    let sha = hold_commit(&world).await;
     let pack = bytes(&world).await;
     assert!(pack.len() < 2_000, "{} bytes", pack.len());
     let other = elsewhere(&world);
@@ -71,7 +71,7 @@ async fn a_commit_is_pushed_from_another_folder_and_its_pack_is_small() {
 #[tokio::test]
 async fn old_commits_are_held_no_longer_and_their_objects_stay() {
     let world = World::with(&[("a", "1")]).await;
-    let sha = held(&world).await;
+    let sha = hold_commit(&world).await;
     let release = async |before| world.mirror.release_held(before).await.unwrap();
     assert_eq!(release(Millis(0)).await, 0, "it is not old");
     assert_eq!(release(Millis(i64::MAX)).await, 1);
@@ -82,7 +82,7 @@ async fn old_commits_are_held_no_longer_and_their_objects_stay() {
 #[tokio::test]
 async fn a_pack_that_is_too_large_damaged_or_without_its_ground_is_refused() {
     let world = World::with(&[("a", "1")]).await;
-    let sha = held(&world).await;
+    let sha = hold_commit(&world).await;
     assert_eq!(packed(&world, 100).await, Packed::TooLarge);
     let pack = bytes(&world).await;
     let other = elsewhere(&world);

@@ -522,7 +522,7 @@ impl<'a> Reader<'a> {
                 checks: self.checks(body),
                 of,
                 answer: self.answer(at, one.first(Capture::FunctionValue)),
-                parameters: self.given(at).into_iter().map(str::to_owned).collect(),
+                parameters: self.parameter_names(at).into_iter().map(str::to_owned).collect(),
                 unread: self.unread(at, body),
                 content: content(body),
                 value: one.first(Capture::FunctionValue).map(|value| value.text().to_owned()),
@@ -549,7 +549,7 @@ impl<'a> Reader<'a> {
         if of_others || !value.is_some_and(is_constant) {
             return Answer::Computed;
         }
-        if self.given(function).is_empty() {
+        if self.parameter_names(function).is_empty() {
             Answer::Constant
         } else {
             Answer::Ignores
@@ -566,12 +566,12 @@ impl<'a> Reader<'a> {
         let read: BTreeSet<&str> = leaves.map(At::text).collect();
         let is_formatted = |name: &str| body.text().contains(&format!("{{{name}"));
         let is_unread = |name: &&str| !name.starts_with('_') && !read.contains(name) && !is_formatted(name);
-        let unread = self.given(function).into_iter().filter(is_unread);
+        let unread = self.parameter_names(function).into_iter().filter(is_unread);
         unread.map(str::to_owned).collect()
     }
 
     /// Returns the names of a function's parameters, except its own object.
-    fn given(&self, function: At<'a>) -> Vec<&'a str> {
+    fn parameter_names(&self, function: At<'a>) -> Vec<&'a str> {
         let given = function.field("parameters").or_else(|| function.field("parameter"));
         let parts: Vec<At<'_>> = given.map_or_else(Vec::new, |given| {
             if given.is(&["identifier"]) {

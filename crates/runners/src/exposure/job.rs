@@ -118,7 +118,9 @@ impl<'f> Judge<'f> {
         self.keys(job, &OF_JOB);
         let permissions = entry(job, "permissions").or(permissions);
         if let Some(environment) = entry(job, "environment") {
-            let name = environment.text().map_or_else(|| environment.shown(80), str::to_owned);
+            let name = environment
+                .text()
+                .map_or_else(|| environment.render_short(80), str::to_owned);
             self.grants.insert(Grant::Environment { name });
         }
         if let Some(uses) = entry(job, "uses") {
@@ -264,7 +266,7 @@ impl<'f> Judge<'f> {
         for label in labels {
             // GitHub ignores the case of labels.
             if !label.as_ref().is_some_and(|label| is_hosted(&label.to_lowercase())) {
-                let label = label.unwrap_or_else(|| runner.shown(80));
+                let label = label.unwrap_or_else(|| runner.render_short(80));
                 self.grants.insert(Grant::Runner { label });
             }
         }

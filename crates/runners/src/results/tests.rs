@@ -1,7 +1,7 @@
 use super::{begun, read};
 use domain::evidence::Counts;
 
-fn known(passed: u32, failed: u32, skipped: u32) -> Counts {
+fn known_counts(passed: u32, failed: u32, skipped: u32) -> Counts {
     Counts::Known {
         passed,
         failed,
@@ -23,7 +23,7 @@ fn cargo_test_adds_up() {
          failures:\n\n---- tests::halves stdout ----\nthread 'tests::halves' panicked at src/lib.rs:9:9:\n\n\nfailures:\n\
          \x20   tests::halves\n\ntest result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\n\
          error: test failed, to rerun pass `--lib`\n",
-        known(1, 1, 1),
+        known_counts(1, 1, 1),
         &["tests::halves"],
     );
     check(
@@ -31,12 +31,12 @@ fn cargo_test_adds_up() {
          test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\n\
          \x20  Doc-tests x\n\nrunning 1 test\ntest src/lib.rs - add (line 3) ... ok\n\n\
          test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.20s\n",
-        known(3, 0, 0),
+        known_counts(3, 0, 0),
         &[],
     );
     check(
         "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
-        known(0, 0, 0),
+        known_counts(0, 0, 0),
         &[],
     );
 }
@@ -46,7 +46,7 @@ fn nextest_sums_up() {
     check(
         "────────────\n        PASS [   0.003s] demo tests::adds\n        FAIL [   0.004s] demo tests::halves\n────────────\n\
          \x20    Summary [   0.016s] 3 tests run: 2 passed, 1 failed, 4 skipped\n        FAIL [   0.004s] demo tests::halves\n",
-        known(2, 1, 4),
+        known_counts(2, 1, 4),
         &["demo tests::halves"],
     );
 }
@@ -58,17 +58,17 @@ fn pytest_sums_up() {
          =========================== short test summary info ============================\n\
          FAILED tests/test_a.py::test_halves - assert 1 == 2\nERROR tests/test_b.py::test_c - fixture 'x' not found\n\
          =============== 1 failed, 2 passed, 1 skipped, 1 error in 0.12s ================\n",
-        known(2, 2, 1),
+        known_counts(2, 2, 1),
         &["tests/test_a.py::test_halves", "tests/test_b.py::test_c"],
     );
-    check("...\n3 passed in 0.01s\n", known(3, 0, 0), &[]);
+    check("...\n3 passed in 0.01s\n", known_counts(3, 0, 0), &[]);
     check(
         "====== 12 passed, 1 warning in 65.20s (0:01:05) ======\n",
-        known(12, 0, 0),
+        known_counts(12, 0, 0),
         &[],
     );
-    check("======= no tests ran in 0.01s =======\n", known(0, 0, 0), &[]);
-    check("==== 2 deselected in 0.01s ====\n", known(0, 0, 0), &[]);
+    check("======= no tests ran in 0.01s =======\n", known_counts(0, 0, 0), &[]);
+    check("==== 2 deselected in 0.01s ====\n", known_counts(0, 0, 0), &[]);
 }
 
 #[test]
@@ -77,11 +77,15 @@ fn unittest_sums_up() {
         "F.s\n======================================================================\nFAIL: test_halves (test_x.T.test_halves)\n\
          ----------------------------------------------------------------------\nTraceback\n\n\
          ----------------------------------------------------------------------\nRan 3 tests in 0.001s\n\nFAILED (failures=1, skipped=1)\n",
-        known(1, 1, 1),
+        known_counts(1, 1, 1),
         &["test_x.T.test_halves"],
     );
-    check("----\nRan 1 test in 0.000s\n\nOK\n", known(1, 0, 0), &[]);
-    check("----\nRan 0 tests in 0.000s\n\nNO TESTS RAN\n", known(0, 0, 0), &[]);
+    check("----\nRan 1 test in 0.000s\n\nOK\n", known_counts(1, 0, 0), &[]);
+    check(
+        "----\nRan 0 tests in 0.000s\n\nNO TESTS RAN\n",
+        known_counts(0, 0, 0),
+        &[],
+    );
 }
 
 #[test]
@@ -89,23 +93,23 @@ fn javascript_runners_sum_up() {
     check(
         "FAIL ./sum.test.js\n  ● sum › halves\n\n    expect(received)\n\nTests:       1 failed, 1 skipped, 1 todo, 2 passed, 5 total\n\
          Snapshots:   0 total\nTime:        0.5 s\n",
-        known(2, 1, 2),
+        known_counts(2, 1, 2),
         &["./sum.test.js › sum › halves"],
     );
-    check("No tests found, exiting with code 1\n", known(0, 0, 0), &[]);
+    check("No tests found, exiting with code 1\n", known_counts(0, 0, 0), &[]);
     check(
         " FAIL  test/sum.test.ts > sum > halves\n\n Test Files  1 failed (1)\n      Tests  1 failed | 2 passed | 1 skipped (4)\n",
-        known(2, 1, 1),
+        known_counts(2, 1, 1),
         &["test/sum.test.ts > sum > halves"],
     );
     check(
         " Test Files  1 passed (1)\n      Tests  3 passed (3)\n",
-        known(3, 0, 0),
+        known_counts(3, 0, 0),
         &[],
     );
     check(
         "  sum\n    ✔ adds\n    1) halves\n\n  1 passing (5ms)\n  1 pending\n  1 failing\n\n  1) sum\n       halves:\n\n      AssertionError\n",
-        known(1, 1, 1),
+        known_counts(1, 1, 1),
         &["sum halves"],
     );
 }
@@ -115,17 +119,17 @@ fn nodes_own_runner_sums_up_in_both_forms() {
     check(
         "TAP version 13\n# Subtest: adds\nok 1 - adds\n# Subtest: halves\nnot ok 2 - halves\n1..2\n# tests 2\n# suites 0\n\
          # pass 1\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 0\n# duration_ms 40.1\n",
-        known(1, 1, 0),
+        known_counts(1, 1, 0),
         &["halves"],
     );
     check(
         "✔ adds (0.8ms)\n✖ halves (0.5ms)\nℹ tests 3\nℹ suites 0\nℹ pass 1\nℹ fail 1\nℹ cancelled 0\nℹ skipped 1\nℹ todo 0\n",
-        known(1, 1, 1),
+        known_counts(1, 1, 1),
         &["halves"],
     );
     check(
         "TAP version 13\n1..0\n# tests 0\n# suites 0\n# pass 0\n# fail 0\n",
-        known(0, 0, 0),
+        known_counts(0, 0, 0),
         &[],
     );
 }
@@ -136,7 +140,7 @@ fn go_counts_what_it_prints() {
         "=== RUN   TestAdds\n=== RUN   TestAdds/one_two\n--- PASS: TestAdds (0.00s)\n    --- PASS: TestAdds/one_two (0.00s)\n\
          === RUN   TestHalves\n    x_test.go:9: no\n--- FAIL: TestHalves (0.00s)\n\
          --- SKIP: TestSlow (0.00s)\nFAIL\nFAIL\texample.com/x\t0.002s\nFAIL\n",
-        known(2, 1, 1),
+        known_counts(2, 1, 1),
         &["example.com/x.TestHalves"],
     );
     check("ok  \texample.com/x\t0.002s\n", Counts::Unknown, &[]);
@@ -145,11 +149,15 @@ fn go_counts_what_it_prints() {
         Counts::Unknown,
         &["example.com/y.TestHalves"],
     );
-    check("?   \texample.com/x\t[no test files]\n", known(0, 0, 0), &[]);
-    check("ok  \texample.com/x\t0.002s [no tests to run]\n", known(0, 0, 0), &[]);
+    check("?   \texample.com/x\t[no test files]\n", known_counts(0, 0, 0), &[]);
+    check(
+        "ok  \texample.com/x\t0.002s [no tests to run]\n",
+        known_counts(0, 0, 0),
+        &[],
+    );
     check(
         "FAIL\texample.com/x [build failed]\n",
-        known(0, 1, 0),
+        known_counts(0, 1, 0),
         &["example.com/x (did not run)"],
     );
 }
@@ -164,7 +172,7 @@ fn tests_of_one_name_in_two_packages_are_two() {
 fn ava_names_its_tests_by_their_titles_whatever_their_files() {
     let text = "TAP version 13\nok 1 - a › adds\nnot ok 2 - b › halves\n  ---\n    name: AssertionError\n  ...\nok 3 - b › later # SKIP\n\n1..3\n# tests 3\n# pass 1\n# skip 1\n# fail 1\n";
     let found = read(text, "");
-    assert_eq!(found.counts, known(1, 1, 1));
+    assert_eq!(found.counts, known_counts(1, 1, 1));
     let names = found.names.unwrap();
     assert_eq!(
         (names.passed, names.failed),
@@ -176,14 +184,14 @@ fn ava_names_its_tests_by_their_titles_whatever_their_files() {
 fn the_test_anything_protocol_is_counted() {
     check(
         "1..4\nok 1 - adds\nnot ok 2 - halves\nok 3 # SKIP no network\nnot ok 4 - later # TODO\n",
-        known(1, 1, 2),
+        known_counts(1, 1, 2),
         &["halves"],
     );
-    check("1..0 # SKIP nothing here\n", known(0, 0, 0), &[]);
+    check("1..0 # SKIP nothing here\n", known_counts(0, 0, 0), &[]);
     check(
         "t/a.t .. ok\nt/b.t .. Failed 1/3 subtests\n\nTest Summary Report\n-------------------\nt/b.t (Wstat: 256 Tests: 3 Failed: 1)\n\
          \x20 Failed test:  2\nFiles=2, Tests=5,  0 wallclock secs\nResult: FAIL\n",
-        known(4, 1, 0),
+        known_counts(4, 1, 0),
         &["t/b.t"],
     );
 }
@@ -193,7 +201,7 @@ fn several_runners_add_up() {
     check(
         "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\
          ==== 1 failed, 3 passed in 0.12s ====\n",
-        known(5, 1, 0),
+        known_counts(5, 1, 0),
         &[],
     );
 }
@@ -213,7 +221,7 @@ fn anything_else_is_unknown() {
     ] {
         let counts = read(text, "").counts;
         match text {
-            "test result: " => assert_eq!(counts, known(0, 0, 0)),
+            "test result: " => assert_eq!(counts, known_counts(0, 0, 0)),
             _ => assert_eq!(counts, Counts::Unknown, "{text}"),
         }
     }
@@ -269,7 +277,7 @@ fn a_sum_that_a_test_printed_is_not_the_binarys() {
     let start = "running 3 tests\ntest a ... ok\n";
     let rest = "test b ... ok\ntest c ... ok\n\n";
     let inside = read(&format!("{start}{}{rest}{}", sum(1), sum(3)), "");
-    assert_eq!(inside.counts, known(3, 0, 0));
+    assert_eq!(inside.counts, known_counts(3, 0, 0));
     assert_eq!(inside.names.unwrap().passed, ["a", "b", "c"]);
     // After the last test, the summary raises the count, so not every test is named.
     let behind = read(&format!("{start}{rest}{}{}", sum(3), sum(1)), "");
@@ -286,7 +294,7 @@ fn nextest_names_every_test_once() {
          \x20    SIGABRT [   0.013s] (4/5) demo::x crash\n        SKIP [         ] (5/5) demo tests::slow\n────────────\n\
          \x20    Summary [   0.152s] 3 tests run: 1 passed, 2 failed, 1 skipped\n\
          \x20    SIGABRT [   0.013s] (4/5) demo::x crash\n        FAIL [   0.150s] (2/5) demo tests::halves\n";
-    check(output, known(1, 2, 1), &["demo tests::halves", "demo::x crash"]);
+    check(output, known_counts(1, 2, 1), &["demo tests::halves", "demo::x crash"]);
     assert_eq!(
         named(output),
         "demo tests::adds | demo tests::halves, demo::x crash | demo tests::slow"
@@ -334,7 +342,7 @@ fn unittest_names_every_test_and_subtest() {
          test_xf (test_a.T.test_xf) ... expected failure\ntest_b (unittest.loader._FailedTest.test_b) ... ERROR\n\n\
          ======================================================================\nERROR: setUpClass (test_a.S)\n----\n\
          Ran 9 tests in 0.001s\n\nFAILED (failures=3, errors=2, skipped=1, expected failures=1)\n";
-    assert_eq!(read(output, "").counts, known(3, 5, 2));
+    assert_eq!(read(output, "").counts, known_counts(3, 5, 2));
     assert_eq!(
         named(output),
         "test_a.T.test_doc, test_a.T.test_old, test_a.T.test_warn | setUpClass (test_a.S), test_a.T.test_bad, \
@@ -343,11 +351,11 @@ fn unittest_names_every_test_and_subtest() {
     );
     check(
         "Ran 1 test in 0.000s\n\nOK (expected failures=1)\n",
-        known(0, 0, 1),
+        known_counts(0, 0, 1),
         &[],
     );
     let left_out = "test_bad (test_a.T.test_bad) ... FAIL\ntest_old (test_a.T.test_old) ... ok\n\n----\nRan 2 tests in 0.0s\n\nOK\n";
-    assert_eq!(read(left_out, "").counts, known(1, 1, 0));
+    assert_eq!(read(left_out, "").counts, known_counts(1, 1, 0));
 }
 
 #[test]
@@ -357,7 +365,7 @@ fn jest_and_vitest_name_every_test() {
          \x20 ● sum › halves\n\n    expect(received)\n\nTest Suites: 2 failed, 1 passed, 3 total\nTests:       1 failed, 1 skipped, 3 passed, 5 total\n";
     check(
         jest,
-        known(3, 2, 1),
+        known_counts(3, 2, 1),
         &["./bad.test.js (did not run)", "./b.test.js › sum › halves"],
     );
     assert_eq!(
@@ -374,7 +382,7 @@ fn jest_and_vitest_name_every_test() {
         "test/sum.test.ts > sum > adds, test/sum.test.ts > sum > quick | test/sum.test.ts > sum > halves, \
          test/bad.test.ts (did not run) | test/sum.test.ts > sum > later"
     );
-    assert_eq!(read(vitest, "").counts, known(2, 2, 1));
+    assert_eq!(read(vitest, "").counts, known_counts(2, 2, 1));
 }
 
 #[test]
@@ -421,7 +429,7 @@ fn nodes_own_runner_names_tests_and_not_groups() {
          \x20 ✖ inner (0.3ms)\n✖ outer (0.5ms)\nℹ tests 4\nℹ suites 2\nℹ pass 2\nℹ fail 1\nℹ cancelled 0\nℹ skipped 1\nℹ todo 0\n\n\
          ✖ failing tests:\n\ntest at a.mjs:1:1\n✖ deep (0.1ms)\n";
     let read = read(readable, "");
-    assert_eq!(read.counts, known(2, 1, 1));
+    assert_eq!(read.counts, known_counts(2, 1, 1));
     let names = read.names.unwrap();
     assert!(names.passed.contains(&"parent > child".to_owned()));
     assert!(names.failed.contains(&"outer > inner > deep".to_owned()));
@@ -516,7 +524,7 @@ fn ctest_and_meson_and_automake_name_their_tests() {
          5/6 Test #5: crash ............................Subprocess aborted***Exception:   0.00 sec\n\n\
          6/6 Test #6: off ..............................***Not Run (Disabled)   0.00 sec\n\n\
          40% tests passed, 3 tests failed out of 5\n",
-        known(1, 2, 2),
+        known_counts(1, 2, 2),
         &["adds"],
         &["fails", "crash"],
         &["skips", "off"],
@@ -528,7 +536,7 @@ fn ctest_and_meson_and_automake_name_their_tests() {
          2/4 x:s / fails badly FAIL            0.01s   exit status 1\n\n\
          Ok:                 1   \nExpected Fail:      1   \nFail:               1   \nSkipped:            1   \n\
          Timeout:            0   \n",
-        known(2, 1, 1),
+        known_counts(2, 1, 1),
         &["x / adds", "x / xf"],
         &["x:s / fails badly"],
         &["x / skips"],
@@ -537,7 +545,7 @@ fn ctest_and_meson_and_automake_name_their_tests() {
         "make  check-TESTS\nPASS: tests/a.sh\nFAIL: tests/b.sh\nXFAIL: tests/c.sh\nSKIP: tests/d.sh\n\
          =====\nTestsuite summary for x 1\n=====\n# TOTAL: 4\n# PASS:  1\n# SKIP:  1\n# XFAIL: 1\n# FAIL:  1\n# XPASS: 0\n\n\
          FAIL: tests/b.sh\n================\n\nFAIL tests/b.sh (exit status: 1)\n",
-        known(2, 1, 1),
+        known_counts(2, 1, 1),
         &["tests/a.sh", "tests/c.sh"],
         &["tests/b.sh"],
         &["tests/d.sh"],
@@ -551,21 +559,21 @@ fn ruby_runners_name_their_tests() {
          PriceTest#test_skips = 0.00 s = S\nPriceTest#test_fails = 0.00 s = F\nCart#test_0001_is empty = 0.00 s = .\n\n\
          Finished in 0.000478s, 10452.3134 runs/s, 6271.3880 assertions/s.\n\n  1) Error:\nPriceTest#test_errors:\n\
          RuntimeError: x\n\n5 runs, 3 assertions, 1 failures, 1 errors, 1 skips\n",
-        known(2, 2, 1),
+        known_counts(2, 2, 1),
         &["PriceTest#test_adds", "Cart#is empty"],
         &["PriceTest#test_errors", "PriceTest#test_fails"],
         &["PriceTest#test_skips"],
     );
     check(
         "F.\n\n  1) Failure:\nPriceTest#test_fails [/x/a_test.rb:4]:\nExpected: 3\n\n2 runs, 2 assertions, 1 failures, 0 errors, 0 skips\n",
-        known(1, 1, 0),
+        known_counts(1, 1, 0),
         &["PriceTest#test_fails"],
     );
     names(
         "Started\nM::PriceTest: \n  test_adds:\t\t\t.: (0.000097)\n  test_fails:\t\t\tF\n=====\n\
          Failure: test_fails(M::PriceTest)\n<3> expected but was\n<2>\n=====\n: (0.003664)\n  test_skips:\t\tO\n\
          3 tests, 2 assertions, 1 failures, 0 errors, 0 pendings, 1 omissions, 0 notifications\n",
-        known(1, 1, 1),
+        known_counts(1, 1, 1),
         &["M::PriceTest#test_adds"],
         &["M::PriceTest#test_fails"],
         &["M::PriceTest#test_skips"],
@@ -575,7 +583,7 @@ fn ruby_runners_name_their_tests() {
          Pending: (Failures listed here)\n\n  1) Price later\n\nFailures:\n\n  1) Price fails\n\n\
          Finished in 0.00644 seconds (files took 0.05118 seconds to load)\n4 examples, 1 failure, 1 pending\n\n\
          Failed examples:\n\nrspec ./spec/a_spec.rb:5 # Price fails\n",
-        known(2, 1, 1),
+        known_counts(2, 1, 1),
         &["Price adds", "Price nested works"],
         &["Price fails"],
         &["Price later"],
@@ -590,19 +598,19 @@ fn phpunit_names_its_tests_by_its_report() {
     let summary = "There was 1 failure:\n\n1) Shop\\PriceTest::testFails\nx\n\nFAILURES!\nTests: 2, Assertions: 2, Failures: 1.\n";
     names(
         &format!("{report}{summary}"),
-        known(1, 1, 0),
+        known_counts(1, 1, 0),
         &["Shop.PriceTest.testAdds"],
         &["Shop.PriceTest.testFails"],
         &[],
     );
     check(
         &format!("PHPUnit 9.6.7 by Sebastian Bergmann and contributors.\n\n{summary}"),
-        known(1, 1, 0),
+        known_counts(1, 1, 0),
         &["Shop.PriceTest.testFails"],
     );
     check(
         "PHPUnit 11.0.1 by Sebastian Bergmann and contributors.\n\n.\n\nOK (1 test, 2 assertions)\n",
-        known(1, 0, 0),
+        known_counts(1, 0, 0),
         &[],
     );
 }
@@ -615,7 +623,7 @@ fn dotnet_and_deno_and_mix_name_their_tests() {
          \x20 Passed Shop.PriceTest.Adds [5 ms]\n  Passed Shop.PriceTest.Sums(one: 1, two: 2) [< 1 ms]\n\
          \x20 Failed Shop.PriceTest.Halves [2 ms]\n  Error Message:\n   no\n  Skipped Shop.PriceTest.Later [1 ms]\n\n\
          Total tests: 4\n     Passed: 2\n     Failed: 1\n    Skipped: 1\n Total time: 0.5 Seconds\n",
-        known(2, 1, 1),
+        known_counts(2, 1, 1),
         &["Shop.PriceTest.Adds", "Shop.PriceTest.Sums(one: 1, two: 2)"],
         &["Shop.PriceTest.Halves"],
         &["Shop.PriceTest.Later"],
@@ -623,19 +631,19 @@ fn dotnet_and_deno_and_mix_name_their_tests() {
     check(
         "Failed!  - Failed:     1, Passed:     2, Skipped:     0, Total:     3, Duration: 5 ms - Shop.dll (net8.0)\n\
          Skipped! - Failed:     0, Passed:     0, Skipped:     2, Total:     2, Duration: 5 ms - Till.dll (net8.0)\n",
-        known(2, 1, 2),
+        known_counts(2, 1, 2),
         &[],
     );
     check(
         "No test is available in /x/bin/Shop.dll. Make sure that test discoverer & executors are registered\n",
-        known(0, 0, 0),
+        known_counts(0, 0, 0),
         &[],
     );
     names(
         "Starting test execution, please wait...\nA total of 1 test files matched the specified pattern.\n\
          [xUnit.net 00:00:00.12]   Starting:    Shop.Tests\n  Passed Shop.PriceTest.Adds\n\nTest Run Successful.\n\
          Total tests: 1\n     Passed: 1\n Total time: 0.5 Seconds\n",
-        known(1, 0, 0),
+        known_counts(1, 0, 0),
         &["Shop.PriceTest.Adds"],
         &[],
         &[],
@@ -643,7 +651,7 @@ fn dotnet_and_deno_and_mix_name_their_tests() {
     names(
         "./a_test.ts => adds ... ok (5ms)\n./b_test.ts => halves ... FAILED (due to 1 failed step) (1ms)\n\
          Uncaught error from ./c_test.ts FAILED\n\nFAILED | 1 passed | 2 failed (1 step) (10ms)\n\nerror: Test failed\n",
-        known(1, 2, 0),
+        known_counts(1, 2, 0),
         &["a_test.ts > adds"],
         &["b_test.ts > halves", "c_test.ts"],
         &[],
@@ -652,7 +660,7 @@ fn dotnet_and_deno_and_mix_name_their_tests() {
         "running 3 tests from ./a_test.ts\nadds ... ok (5ms)\nsteps ...\n  one ... ok (1ms)\nsteps ... ok (2ms)\n\
          halves ... FAILED (1ms)\nlater ... ignored (0ms)\n\n ERRORS\n\nhalves => ./a_test.ts:3:6\nerror: x\n\n\
          FAILED | 2 passed (1 step) | 1 failed | 1 ignored (10ms)\n",
-        known(2, 1, 1),
+        known_counts(2, 1, 1),
         &["a_test.ts > adds", "a_test.ts > steps"],
         &["a_test.ts > halves"],
         &["a_test.ts > later"],
@@ -661,7 +669,7 @@ fn dotnet_and_deno_and_mix_name_their_tests() {
         "ShopTest [test/shop_test.exs]\n  * test later (skipped) [L#10]\n  * test fails badly (1.6ms) [L#6]\n\n\
          \x20 1) test fails badly (ShopTest)\n     test/shop_test.exs:6\n\n  * test cart is empty (0.00ms) [L#14]\n\n\
          Finished in 0.02 seconds (0.00s async, 0.02s sync)\n3 tests, 1 failure, 1 skipped\n",
-        known(1, 1, 1),
+        known_counts(1, 1, 1),
         &["ShopTest.test cart is empty"],
         &["ShopTest.test fails badly"],
         &["ShopTest.test later"],

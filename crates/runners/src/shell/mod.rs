@@ -88,7 +88,7 @@ impl Question {
         let name = shell.program();
         let mut script = format!("exec 3>&1 >/dev/null 2>&1\n{name} -n -c \"$1\" 2>&3 || exit {NOT_A_LINE}\n");
         for (number, named) in self.parsed.named.iter().enumerate() {
-            script.push_str(&asked(named, number));
+            script.push_str(&write_search(named, number));
         }
         script.push_str("exit 0\n");
         let options: &[&str] = match shell {
@@ -113,7 +113,7 @@ impl Question {
 
 /// Writes the search for one word, after the parts of the line that precede it. If one of these fails, the word counts
 /// as found.
-fn asked(named: &Named, number: usize) -> String {
+fn write_search(named: &Named, number: usize) -> String {
     let mut script = String::from("(\n");
     let (written, is_path) = (&named.written, named.word.contains('/'));
     if !is_path {

@@ -47,7 +47,7 @@ impl CallSlots {
     }
 
     fn look(self: &Arc<Self>, micros: u64, left: u64) -> Option<Option<CallSlot>> {
-        let mut taken = self.taken();
+        let mut taken = self.lock();
         if left == 0 {
             return Some(None);
         }
@@ -61,14 +61,14 @@ impl CallSlots {
         Some(Some(CallSlot { places, micros }))
     }
 
-    fn taken(&self) -> MutexGuard<'_, Taken> {
+    fn lock(&self) -> MutexGuard<'_, Taken> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for CallSlot {
     fn drop(&mut self) {
-        let mut taken = self.places.taken();
+        let mut taken = self.places.lock();
         taken.calls = taken.calls.saturating_sub(1);
         taken.micros = taken.micros.saturating_sub(self.micros);
         drop(taken);

@@ -237,7 +237,7 @@ impl<F: FnMut(&Bytes) + Unpin> hyper::body::Body for ObservedBody<F> {
         match &frame {
             Poll::Pending => self.pace.waits(),
             // If a body's length is known, nobody asks for more after its last piece.
-            Poll::Ready(Some(Ok(_))) if !self.body.is_end_stream() => self.pace.came(),
+            Poll::Ready(Some(Ok(_))) if !self.body.is_end_stream() => self.pace.note_arrival(),
             Poll::Ready(Some(Ok(_)) | None) => self.pace.ends(),
             Poll::Ready(Some(Err(_))) => self.pace.breaks(),
         }

@@ -37,14 +37,14 @@ impl Pace {
     }
 
     /// Records that a piece arrived.
-    pub(super) fn came(&self) {
+    pub(super) fn note_arrival(&self) {
         let mut steps = self.steps();
         (steps.last, steps.waits) = (Instant::now(), None);
     }
 
     /// Records that the body is complete.
     pub(super) fn ends(&self) {
-        self.came();
+        self.note_arrival();
         self.steps().ended = true;
     }
 
@@ -103,7 +103,7 @@ mod tests {
         advance(LONG).await;
         pace.waits();
         assert_eq!((pace.silence(), pace.since_all_came()), (LONG, Duration::ZERO));
-        pace.came();
+        pace.note_arrival();
         advance(LONG).await;
         assert_eq!((pace.silence(), pace.since_all_came()), (Duration::ZERO, LONG));
         assert!(!pace.has_ended());

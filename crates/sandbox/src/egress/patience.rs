@@ -39,7 +39,7 @@ mod tests {
     use super::{MOST, asked_for};
     use http::{HeaderMap, HeaderName};
 
-    fn asked(pairs: &[(&'static str, &str)]) -> Option<u64> {
+    fn read_wait(pairs: &[(&'static str, &str)]) -> Option<u64> {
         let pair = |(name, value): &(&'static str, &str)| (HeaderName::from_static(name), value.parse().unwrap());
         asked_for(&pairs.iter().map(pair).collect::<HeaderMap>())
     }
@@ -66,13 +66,16 @@ mod tests {
             ("NaN", None),
         ];
         for (value, expected) in table {
-            assert_eq!(asked(&[("retry-after", value), date]), expected, "{value}");
+            assert_eq!(read_wait(&[("retry-after", value), date]), expected, "{value}");
         }
         let moment = ("retry-after", "Wed, 21 Oct 2026 08:28:00 GMT");
-        assert_eq!(asked(&[moment]), None, "by whose clock is not known");
-        assert_eq!(asked(&[]), None);
-        assert_eq!(asked(&[("retry-after-ms", "1500")]), Some(2));
-        assert_eq!(asked(&[("retry-after", "9"), ("retry-after-ms", "1500")]), Some(9));
-        assert_eq!(asked(&[("retry-after", "soon"), ("retry-after-ms", "1500")]), Some(2));
+        assert_eq!(read_wait(&[moment]), None, "by whose clock is not known");
+        assert_eq!(read_wait(&[]), None);
+        assert_eq!(read_wait(&[("retry-after-ms", "1500")]), Some(2));
+        assert_eq!(read_wait(&[("retry-after", "9"), ("retry-after-ms", "1500")]), Some(9));
+        assert_eq!(
+            read_wait(&[("retry-after", "soon"), ("retry-after-ms", "1500")]),
+            Some(2)
+        );
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Tally {
 
 impl Tally {
     pub(super) fn used(&self) -> Vec<(String, Tokens)> {
-        let used = self.kept();
+        let used = self.lock();
         used.iter().map(|(model, tokens)| (model.clone(), *tokens)).collect()
     }
 
@@ -85,7 +85,7 @@ impl Tally {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn kept(&self) -> MutexGuard<'_, BTreeMap<String, Tokens>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Tokens>> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -99,7 +99,7 @@ impl Tally {
         let output = 0;
         // Only the first call sets it.
         let _ = self.first.set(Tokens { output, ..tokens }.total());
-        let mut kept = self.kept();
+        let mut kept = self.lock();
         let name = if kept.len() < MAX_MODELS || kept.contains_key(model) {
             model
         } else {

@@ -40,7 +40,7 @@ pub(super) fn main(numbers: &[String]) -> ExitCode {
         return ExitCode::FAILURE;
     };
     let mut control = UnixStream::from(control);
-    let report = match taken(numbers, &control) {
+    let report = match open_order_and_input(numbers, &control) {
         Ok((order, input)) => start(&order, input, &mut control),
         Err(error) => Report::NotConfined(NotConfined::Unreadable(error).to_string()),
     };
@@ -49,7 +49,7 @@ pub(super) fn main(numbers: &[String]) -> ExitCode {
 }
 
 /// Opens the order and the input again, and closes every other handle except the standard ones and the control socket.
-fn taken(numbers: &[String], control: &UnixStream) -> std::io::Result<(Order, File)> {
+fn open_order_and_input(numbers: &[String], control: &UnixStream) -> std::io::Result<(Order, File)> {
     let inherited = open_numbers();
     let [order, input] = numbers else {
         return Err(std::io::ErrorKind::InvalidInput.into());

@@ -138,7 +138,7 @@ impl Secrets {
     /// Returns `text` with every credential replaced by [`MASK`].
     pub fn mask(&self, text: &str) -> String {
         let mut spans = self.spans(text.as_bytes(), assignment::Where::Anywhere);
-        spans.extend(self.seen(text));
+        spans.extend(self.find_disguised(text));
         if spans.is_empty() {
             return text.to_owned();
         }
@@ -183,7 +183,11 @@ impl Secrets {
         let content = wide.as_deref().map_or(content, str::as_bytes);
         let mut spans = self.spans(content, assignment::Where::of(path, content));
         if let Ok(text) = std::str::from_utf8(content) {
-            spans.extend(self.seen(text).into_iter().filter(|span| span.kind.is_unmistakable()));
+            spans.extend(
+                self.find_disguised(text)
+                    .into_iter()
+                    .filter(|span| span.kind.is_unmistakable()),
+            );
         }
         spans.retain(|span| span.sure == Sure::Yes);
         spans.sort_unstable_by_key(|span| (span.at.start, span.kind));
@@ -221,7 +225,7 @@ impl Secrets {
     }
 
     /// Returns the credentials that appear once escapes are decoded and invisible characters are left out.
-    fn seen(&self, text: &str) -> Vec<Span> {
+    fn find_disguised(&self, text: &str) -> Vec<Span> {
         let Some(view) = view::View::of(text) else {
             return Vec::new();
         };

@@ -92,7 +92,7 @@ mod tests {
     use super::Own;
     use secrecy::SecretString;
 
-    fn found(secrets: &[&str], text: &str) -> Vec<String> {
+    fn find_own(secrets: &[&str], text: &str) -> Vec<String> {
         let secrets: Vec<SecretString> = secrets.iter().map(|secret| SecretString::from(*secret)).collect();
         let own = Own::of(&secrets).unwrap();
         let mut found: Vec<String> = own.find(text.as_bytes()).map(|at| text[at].to_owned()).collect();
@@ -109,20 +109,20 @@ mod tests {
             "inning-One-more",
         ];
         assert_eq!(
-            found(&secrets, "a Same-beginning-One-more b Same-beginning-Other"),
+            find_own(&secrets, "a Same-beginning-One-more b Same-beginning-Other"),
             ["Same-beginning-One", "Same-beginning-Other", "inning-One-more"]
         );
-        assert_eq!(found(&secrets, "Same-beg1"), ["Same-beg1"]);
+        assert_eq!(find_own(&secrets, "Same-beg1"), ["Same-beg1"]);
     }
 
     #[test]
     fn a_beginning_alone_is_no_secret() {
         assert_eq!(
-            found(&["Same-beginning-One"], "Same-beginning-On"),
+            find_own(&["Same-beginning-One"], "Same-beginning-On"),
             Vec::<String>::new()
         );
         assert_eq!(
-            found(&["abAbabAbabAb"], "abAbabAbabAbabAb"),
+            find_own(&["abAbabAbabAb"], "abAbabAbabAbabAb"),
             ["abAbabAbabAb", "abAbabAbabAb"]
         );
     }

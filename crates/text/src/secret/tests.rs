@@ -12,7 +12,7 @@ fn mask(text: &str) -> String {
 }
 
 /// Returns the kinds that a commit would be refused for, with their lines.
-fn found(path: &str, text: &str) -> Vec<(SecretKind, usize)> {
+fn find_in(path: &str, text: &str) -> Vec<(SecretKind, usize)> {
     let found = Secrets::default().find(path, text.as_bytes());
     found.into_iter().map(|found| (found.kind, found.line)).collect()
 }
@@ -43,7 +43,7 @@ fn the_tokens_of_known_services_are_found_with_their_line_and_masked() {
     ];
     for (token, name) in samples {
         let text = format!("first\nlet x = \"{token}\";\n");
-        assert_eq!(found("src/x.rs", &text), [(SecretKind::Token(name), 2)], "{token}");
+        assert_eq!(find_in("src/x.rs", &text), [(SecretKind::Token(name), 2)], "{token}");
         let masked = mask(&text);
         assert!(
             masked.starts_with("first\nlet x = \"") && masked.ends_with("[masked]\";\n"),
@@ -107,7 +107,7 @@ fn ordinary_text_is_left_alone() {
         "the password: must be changed, and the token: too",
     ] {
         assert_eq!(mask(text), text);
-        assert_eq!(found("x.md", text), []);
+        assert_eq!(find_in("x.md", text), []);
     }
 }
 
@@ -137,7 +137,7 @@ fn honest_lookalikes_block_no_commit() {
         ("jwt.md", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4iLCJpYXQiOjE1MTYyMzkwMjJ9.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c".to_owned()),
     ];
     for (path, text) in table {
-        assert_eq!(found(path, &text), [], "{path}: {text}");
+        assert_eq!(find_in(path, &text), [], "{path}: {text}");
     }
 }
 
@@ -155,7 +155,7 @@ fn random_values_of_telling_names_are_found() {
         format!("password: {value}{value}"),
         format!("(\"token\", \"{value}\")"),
     ] {
-        assert_eq!(found("src/x", &text), assigned, "{text}");
+        assert_eq!(find_in("src/x", &text), assigned, "{text}");
         assert!(!mask(&text).contains(value), "{text}");
     }
 }
@@ -163,14 +163,14 @@ fn random_values_of_telling_names_are_found() {
 #[test]
 fn keys_tokens_and_passwords_without_a_beginning_are_found() {
     let key = format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{RANDOM}\n{RANDOM}\n-----END OPENSSH PRIVATE KEY-----\n");
-    assert_eq!(found("id", &format!("\n{key}")), [(SecretKind::PrivateKey, 2)]);
+    assert_eq!(find_in("id", &format!("\n{key}")), [(SecretKind::PrivateKey, 2)]);
     let escaped = format!("{{\"key\": \"{}\"}}", key.replace('\n', "\\n"));
-    assert_eq!(found("a.json", &escaped), [(SecretKind::PrivateKey, 1)]);
+    assert_eq!(find_in("a.json", &escaped), [(SecretKind::PrivateKey, 1)]);
     assert!(!mask(&escaped).contains(RANDOM), "{}", mask(&escaped));
     let signed = format!("eyJhbGciOiJIUzI1NiJ9.eyJhZG1pbiI6dHJ1ZX0.{RANDOM}");
-    assert_eq!(found("a", &signed), [(SecretKind::Token("a signed token"), 1)]);
+    assert_eq!(find_in("a", &signed), [(SecretKind::Token("a signed token"), 1)]);
     let address = "db = \"postgres://app:q7Xv2Lm9Tz4R@db.internal/x\"";
-    assert_eq!(found("a", address), [(SecretKind::Login, 1)]);
+    assert_eq!(find_in("a", address), [(SecretKind::Login, 1)]);
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn encoded_and_escaped_tokens_are_found_and_masked_whole() {
     ]);
     for spelling in spellings {
         let text = format!("first\nvalue: \"{spelling}\";\n");
-        assert_eq!(found("src/x", &text), [(github, 2)], "{text}");
+        assert_eq!(find_in("src/x", &text), [(github, 2)], "{text}");
         let masked = mask(&text);
         let left = masked
             .strip_prefix("first\nvalue: \"")
@@ -250,7 +250,7 @@ fn what_is_hidden_within_a_token_hides_no_token() {
     for hidden in ["\u{200b}", "\u{1b}[31m", "\u{ad}\u{feff}", "&#8203;"] {
         let text = format!("see {}{hidden}{} there", &token[..9], &token[9..]);
         assert_eq!(mask(&text), "see [masked] there", "{text:?}");
-        assert_eq!(found("a.txt", &text).len(), 1, "{text:?}");
+        assert_eq!(find_in("a.txt", &text).len(), 1, "{text:?}");
     }
     let own = own("p@ss_W0rd*of-ours");
     assert_eq!(own.mask("say p@&#8203;ss\\_W0rd\\*of-ours"), "say [masked]");
@@ -266,7 +266,7 @@ fn wrapped_and_encoded_keys_are_found() {
             .map(|line| std::str::from_utf8(line).unwrap())
             .collect();
         for text in [encoded.clone(), lines.join("\n"), lines.join("\\n")] {
-            assert_eq!(found("secret.yaml", &text), [(SecretKind::PrivateKey, 1)], "{text}");
+            assert_eq!(find_in("secret.yaml", &text), [(SecretKind::PrivateKey, 1)], "{text}");
             assert!(!mask(&text).contains(&encoded[40..60]), "{}", mask(&text));
         }
     }
@@ -343,7 +343,7 @@ fn hostile_text_is_read_in_good_time() {
     ] {
         let text = piece.repeat(60_000 / piece.len());
         assert!(!mask(&text).is_empty());
-        let _ = found("x", &text);
+        let _ = find_in("x", &text);
     }
 }
 

@@ -125,7 +125,7 @@ pub(super) fn read(content: &[u8]) -> Option<String> {
 mod tests {
     use super::View;
 
-    fn seen(text: &str) -> Option<String> {
+    fn decode(text: &str) -> Option<String> {
         View::of(text).map(|view| String::from_utf8(view.text).unwrap())
     }
 
@@ -141,7 +141,7 @@ mod tests {
             ("\\", Some("\\")),
         ];
         for (text, expected) in table {
-            assert_eq!(seen(text).as_deref(), expected, "{text:?}");
+            assert_eq!(decode(text).as_deref(), expected, "{text:?}");
         }
     }
 

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    fn made(files: &[(&str, &str)]) -> Made {
+    fn look_at(files: &[(&str, &str)]) -> Made {
         let folder = tempfile::tempdir().unwrap();
         let tracked: BTreeSet<String> = ["src/app/core.py", "src/app/__init__.py", "package.json"]
             .map(str::to_owned)
@@ -192,7 +192,7 @@ mod tests {
             &[("home/.cache/pip/a", "x = 1\n"), ("home/.cargo/registry/a", "")],
         ];
         for files in packages {
-            assert_eq!(made(files), Made::Packages, "{files:?}");
+            assert_eq!(look_at(files), Made::Packages, "{files:?}");
         }
         let of_files: [&[(&str, &str)]; 7] = [
             &[
@@ -210,7 +210,7 @@ mod tests {
             &[("home/.local/bin/app", "")],
         ];
         for files in of_files {
-            assert_eq!(made(files), Made::OfFiles, "{files:?}");
+            assert_eq!(look_at(files), Made::OfFiles, "{files:?}");
         }
     }
 }

@@ -63,7 +63,7 @@ pub(crate) async fn warm(
     place: &SandboxedCheckout,
 ) -> Result<Warmed, GateError> {
     let commit = place.head();
-    let key = Key::of(&context.caches, (mirror, commit), chosen, &place.seen()).await?;
+    let key = Key::of(&context.caches, (mirror, commit), chosen, &place.visible_path()).await?;
     let Some(entry) = key.find(commit) else {
         return Ok(Warmed::No);
     };
@@ -101,7 +101,7 @@ pub(crate) async fn keep(
     (untracked_files, made): (Vec<PathBuf>, Made),
 ) -> Result<(), GateError> {
     let commit = place.head().clone();
-    let key = Key::of(&context.caches, (mirror, &commit), chosen, &place.seen()).await?;
+    let key = Key::of(&context.caches, (mirror, &commit), chosen, &place.visible_path()).await?;
     let caches = context.caches.clone();
     let (work, home, tracked) = (place.path().to_path_buf(), place.home(), place.tracked());
     let keeping = off_thread(move || {
@@ -126,7 +126,7 @@ pub(crate) async fn keep(
 }
 
 /// Returns the kind of files that set-up left in a checkout; `Made::OfFiles` if that cannot be examined.
-pub(crate) async fn made(place: &SandboxedCheckout, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> Made {
+pub(crate) async fn inspect_made(place: &SandboxedCheckout, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> Made {
     let (work, home) = (place.path().to_path_buf(), place.home());
     let (left, tracked) = (left.clone(), tracked.clone());
     let looking = off_thread(move || Made::look(&work, &home, &left, &tracked));

@@ -132,7 +132,7 @@ mod tests {
         (dir, entries)
     }
 
-    fn left(sizes: &[u64], most: usize, most_bytes: u64) -> Vec<bool> {
+    fn list_kept(sizes: &[u64], most: usize, most_bytes: u64) -> Vec<bool> {
         let (dir, entries) = caches(sizes);
         make_within(dir.path(), entries.last().unwrap(), most, most_bytes);
         entries.iter().map(|entry| entry.exists()).collect()
@@ -140,11 +140,11 @@ mod tests {
 
     #[test]
     fn the_longest_unused_go_until_number_and_bytes_fit() {
-        assert_eq!(left(&[1, 1, 1], 2, 100), [false, true, true]);
-        assert_eq!(left(&[40, 40, 40], 9, 100), [false, true, true]);
-        assert_eq!(left(&[1, 90, 40], 9, 100), [false, false, true]);
-        assert_eq!(left(&[40, 40, 400], 9, 100), [false, false, true]);
-        assert_eq!(left(&[40, 40], 9, 100), [true, true]);
+        assert_eq!(list_kept(&[1, 1, 1], 2, 100), [false, true, true]);
+        assert_eq!(list_kept(&[40, 40, 40], 9, 100), [false, true, true]);
+        assert_eq!(list_kept(&[1, 90, 40], 9, 100), [false, false, true]);
+        assert_eq!(list_kept(&[40, 40, 400], 9, 100), [false, false, true]);
+        assert_eq!(list_kept(&[40, 40], 9, 100), [true, true]);
     }
 
     #[test]

@@ -69,7 +69,7 @@ pub(super) fn renew(
     if !has_packages(tracked) {
         return Ok(());
     }
-    let now = made(work)?;
+    let now = checkout_time(work)?;
     if built >= now {
         return Err(io::Error::other("what was built is newer than the checkout"));
     }
@@ -81,7 +81,7 @@ pub(super) fn rewritten(work: &Path, tracked: &[PathBuf]) -> io::Result<BTreeSet
     if !has_packages(tracked) {
         return Ok(BTreeSet::new());
     }
-    let made = made(work)?;
+    let made = checkout_time(work)?;
     let is_rewritten = |path: &&PathBuf| {
         let time = fs::symlink_metadata(work.join(path)).map(|meta| modified(&meta)).ok();
         time != Some(OLD) && time != Some(made) && !path.ends_with(LOCK)
@@ -101,7 +101,7 @@ fn date<'a>(work: &Path, files: impl Iterator<Item = &'a Path>, time: Time) -> i
 }
 
 /// Returns the time when this checkout was made, by the file system's clock.
-fn made(work: &Path) -> io::Result<Time> {
+fn checkout_time(work: &Path) -> io::Result<Time> {
     fs::symlink_metadata(work.join(".git/HEAD")).map(|meta| modified(&meta))
 }
 
@@ -209,7 +209,7 @@ mod tests {
         }
         fs::remove_file(work.join("gone.rs")).unwrap();
         date(work, all.iter().map(PathBuf::as_path), OLD).unwrap();
-        let now = made(work).unwrap();
+        let now = checkout_time(work).unwrap();
         let differing = ["a/src/lib.rs".into()].into();
         assert!(renew(work, &all, Some(&differing), now).is_err());
         renew(work, &all, Some(&differing), OLD).unwrap();

@@ -107,7 +107,7 @@ impl FakeModel {
     }
 
     /// Returns all requests for a reply so far.
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn requests(&self) -> Vec<Seen> {
         self.shared.seen.lock().unwrap().clone()
     }
 }
@@ -116,7 +116,7 @@ impl Shared {
     /// Returns the reply to a request. A request that no rule matches is a mistake of the test, answered with a 500.
     fn reply(&self, seen: Seen) -> Reply {
         let text = seen.body.to_string();
-        let turns = spoken(&seen.body);
+        let turns = count_replies(&seen.body);
         self.seen.lock().unwrap().push(seen);
         let found = self.rules.iter().position(|rule| text.contains(rule.holds));
         let Some(at) = found else {
@@ -137,7 +137,7 @@ impl Shared {
 }
 
 /// Returns how often the model has spoken in this conversation.
-fn spoken(body: &Value) -> usize {
+fn count_replies(body: &Value) -> usize {
     let of = |key: &str| body[key].as_array().cloned().unwrap_or_default();
     let messages = of("messages")
         .iter()

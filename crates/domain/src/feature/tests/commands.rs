@@ -97,7 +97,7 @@ fn waiting() -> Story {
     story
 }
 
-fn shown(story: &mut Story, at: i64) {
+fn show_living(story: &mut Story, at: i64) {
     story.apply(Event::LivingShown {
         comment: CommentId(5),
         version: Some(1),
@@ -116,7 +116,7 @@ fn an_approval_counts_only_for_what_was_shown_when_it_was_written() {
             current: "01234567".to_owned()
         }
     );
-    shown(&mut story, 5_001);
+    show_living(&mut story, 5_001);
     let effects = story.says(approve(), Target::Feature);
     assert_eq!(
         *refusal(&effects),
@@ -125,7 +125,7 @@ fn an_approval_counts_only_for_what_was_shown_when_it_was_written() {
         }
     );
     let mut story = waiting();
-    shown(&mut story, 5_000);
+    show_living(&mut story, 5_000);
     story.says(approve(), Target::Feature);
     assert_eq!(story.feature.state.word(), "building");
 }
@@ -145,7 +145,7 @@ fn an_approval_with_the_hash_is_always_exact() {
 #[test]
 fn a_new_plan_is_shown_and_approved_anew() {
     let mut story = waiting();
-    shown(&mut story, 5_000);
+    show_living(&mut story, 5_000);
     story.says(
         Command::Plan {
             words: Some("smaller".to_owned()),
@@ -162,7 +162,7 @@ fn a_new_plan_is_shown_and_approved_anew() {
         emission,
         planned: planned(three_tasks(), ask),
     });
-    shown(&mut story, 4_000);
+    show_living(&mut story, 4_000);
     let effects = story.says(Command::Approve { hash: None }, Target::Feature);
     assert!(
         matches!(refusal(&effects), Refusal::PlanChanged { .. }),

@@ -34,7 +34,7 @@ fn asking() -> crate::feature::Rules {
 }
 
 /// Returns a Feature whose only task is merged, and whose CI is held.
-pub fn held() -> Story {
+pub fn story_with_held_ci() -> Story {
     let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), asking());
     story.complete(ONE, 20);
     story.wave_gate(30, green());
@@ -49,7 +49,7 @@ fn run_ci(story: &mut Story) -> Vec<String> {
 
 #[test]
 fn finished_work_waits_for_a_person_and_then_goes_on_to_the_pull_request() {
-    let mut story = held();
+    let mut story = story_with_held_ci();
     assert_eq!(story.feature.state, State::Building { phase: Phase::HeldCi });
     assert_eq!(story.feature.waits(), [Wait::Ci]);
     assert!(run_ci(&mut story).contains(&"merge_default".to_owned()));
@@ -74,7 +74,7 @@ fn finished_work_waits_for_a_person_and_then_goes_on_to_the_pull_request() {
 
 #[test]
 fn a_person_lets_ci_run_once_and_only_while_it_is_held() {
-    let mut story = held();
+    let mut story = story_with_held_ci();
     run_ci(&mut story);
     assert!(run_ci(&mut story).contains(&"reply".to_owned()));
     let mut other = Story::in_review();
@@ -83,7 +83,7 @@ fn a_person_lets_ci_run_once_and_only_while_it_is_held() {
 
 #[test]
 fn a_paused_feature_goes_on_when_it_is_resumed() {
-    let mut story = held();
+    let mut story = story_with_held_ci();
     story.apply(command(Command::Pause, Target::Feature));
     run_ci(&mut story);
     let resume = Command::Resume {
@@ -101,7 +101,7 @@ fn a_task_is_judged_without_held_ci_and_its_report_says_so() {
     let effects = story.gate(ONE, green());
     assert!(kinds(&effects).contains(&"coach"), "{effects:?}");
     let gates = story.task(ONE).turns[0].gates.clone().unwrap();
-    assert_eq!(gates.result(Gate::Ci), Some(&crate::ci::held()));
+    assert_eq!(gates.result(Gate::Ci), Some(&crate::ci::result_while_held()));
 }
 
 #[test]

@@ -528,7 +528,7 @@ pub fn features() -> Vec<(&'static str, Story)> {
                 story.merge_default(30);
             }),
         ),
-        ("building, CI is held", super::held_ci::held()),
+        ("building, CI is held", super::held_ci::story_with_held_ci()),
         (
             "paused, tasks",
             after(&|story| {

@@ -54,7 +54,7 @@ pub(super) fn results(function: At<'_>) -> Vec<String> {
 /// Returns two values of a type, as different as the type allows.
 fn answers(written: &str) -> [String; 2] {
     let nothing = format!("*new({written})");
-    let other = match (known(written), written.strip_prefix('*')) {
+    let other = match (basic_values(written), written.strip_prefix('*')) {
         (Some([other, _]), _) => other.to_owned(),
         (None, Some(inner)) => format!("new({})", inner.trim_start_matches('*')),
         (None, None) if written.starts_with("[]") => format!("make({written}, 1)"),
@@ -64,7 +64,7 @@ fn answers(written: &str) -> [String; 2] {
 }
 
 /// Returns a value of a basic type, and an expression whose value differs from `made`.
-pub(super) fn known(written: &str) -> Option<[&'static str; 2]> {
+pub(super) fn basic_values(written: &str) -> Option<[&'static str; 2]> {
     Some(match written {
         "bool" => ["true", "!made"],
         "string" => ["\"hollow\"", "\"hollow\" + made"],

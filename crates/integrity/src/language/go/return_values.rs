@@ -1,7 +1,7 @@
 //! Makes Go functions return another value of the same type, or the zero value, after they ran. Only types with a known
 //! other value are supported.
 
-use super::bodies::{FUNCTIONS, known, results};
+use super::bodies::{FUNCTIONS, basic_values, results};
 use crate::language::{outline::Source, return_values::ReturnValueChanges, syntax::At};
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>
             [first, error] if error == "error" => (first, "made, err", ", err"),
             _ => return None,
         };
-        let [_, other] = known(written)?;
+        let [_, other] = basic_values(written)?;
         let calls = format!("{gives} := func() {} {}()", function.field_text("result"), body.text());
         Some([
             format!("{{ {calls}; return {other}{rest} }}"),

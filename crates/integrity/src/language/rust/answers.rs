@@ -8,14 +8,14 @@ const NONE: &str = "panic!(\"hollow\")";
 
 /// Returns two values of a written type.
 pub(super) fn answers(written: &str) -> [String; 2] {
-    known(written, DEEPEST).unwrap_or_else(|| pair(NONE, NONE))
+    values_of_type(written, DEEPEST).unwrap_or_else(|| pair(NONE, NONE))
 }
 
 fn pair(first: &str, second: &str) -> [String; 2] {
     [first.to_owned(), second.to_owned()]
 }
 
-fn known(written: &str, depth: usize) -> Option<[String; 2]> {
+fn values_of_type(written: &str, depth: usize) -> Option<[String; 2]> {
     let depth = depth.checked_sub(1)?;
     let written = written.trim();
     let plain = match written {
@@ -28,15 +28,18 @@ fn known(written: &str, depth: usize) -> Option<[String; 2]> {
         "String" | "std::string::String" => pair("String::new()", "String::from(\"hollow\")"),
         "fmt::Result" | "std::fmt::Result" | "core::fmt::Result" => pair("Ok(())", "Err(std::fmt::Error)"),
         text if text.starts_with('&') && !text.contains("mut ") && text.ends_with("str") => pair("\"\"", "\"hollow\""),
-        _ => return made(written, depth),
+        _ => return values_of_composed(written, depth),
     };
     Some(plain)
 }
 
 /// Returns two values of a type that is composed of others.
-fn made(written: &str, depth: usize) -> Option<[String; 2]> {
+fn values_of_composed(written: &str, depth: usize) -> Option<[String; 2]> {
     if let Some(parts) = written.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
-        let parts: Option<Vec<[String; 2]>> = split(parts).into_iter().map(|part| known(part, depth)).collect();
+        let parts: Option<Vec<[String; 2]>> = split(parts)
+            .into_iter()
+            .map(|part| values_of_type(part, depth))
+            .collect();
         let parts = parts?;
         let tuple = |which: fn(&[String; 2]) -> &String| {
             let values: Vec<String> = parts.iter().map(|part| format!("{},", which(part))).collect();
@@ -46,7 +49,7 @@ fn made(written: &str, depth: usize) -> Option<[String; 2]> {
     }
     let (outer, inner) = written.strip_suffix('>')?.split_once('<')?;
     let parts = split(inner);
-    let first = parts.first().and_then(|part| known(part, depth));
+    let first = parts.first().and_then(|part| values_of_type(part, depth));
     let wrapped = |name: &str| first.clone().map(|both| both.map(|one| format!("{name}({one})")));
     match outer.trim() {
         "io::Result" | "std::io::Result" => {
@@ -80,7 +83,7 @@ fn error(written: &str, depth: usize) -> Option<String> {
     if written.starts_with("Box<dyn") {
         return Some("Err(\"hollow\".into())".to_owned());
     }
-    known(written, depth).map(|both| format!("Err({})", both[1]))
+    values_of_type(written, depth).map(|both| format!("Err({})", both[1]))
 }
 
 pub(super) fn split(list: &str) -> Vec<&str> {

@@ -41,12 +41,12 @@ fn values(written: &str, depth: usize) -> Option<[String; 2]> {
             "if value == \"hollow\" { \"empty\".into() } else { \"hollow\".into() }",
             "String::new()",
         ),
-        text => made(text, depth),
+        text => expressions_of_composed(text, depth),
     }
 }
 
 /// Returns the expressions for a type that is composed of others.
-fn made(written: &str, depth: usize) -> Option<[String; 2]> {
+fn expressions_of_composed(written: &str, depth: usize) -> Option<[String; 2]> {
     let (outer, inner) = written.strip_suffix('>')?.split_once('<')?;
     let [other, _] = values(split(inner).first()?, depth)?;
     let each = |nothing: &str| [format!("value.map(|value| {{ {other} }})"), nothing.to_owned()];

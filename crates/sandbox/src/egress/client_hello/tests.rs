@@ -59,7 +59,7 @@ fn whole(bytes: &[u8]) -> (bool, Result<(), HelloFault>) {
 }
 
 /// Returns a ClientHello with these extensions.
-fn made(extensions: &[(u16, Vec<u8>)]) -> Vec<u8> {
+fn hello_with(extensions: &[(u16, Vec<u8>)]) -> Vec<u8> {
     let part = |bytes: &[u8]| [&u16::try_from(bytes.len()).unwrap().to_be_bytes(), bytes].concat();
     let listed: Vec<u8> = extensions
         .iter()
@@ -122,7 +122,7 @@ fn a_hello_names_the_host_or_is_refused() {
         (vec![named, (0xffce, vec![])], Err(HelloFault::HiddenName)),
     ];
     for (extensions, expected) in table {
-        let (has_named, found) = whole(&record(22, &made(&extensions)));
+        let (has_named, found) = whole(&record(22, &hello_with(&extensions)));
         assert_eq!((has_named, found), (expected.is_ok(), expected), "{extensions:?}");
     }
 }
