@@ -34,10 +34,11 @@ pub struct CheckRun {
 
 /// Returns the check run `AutoBuild` on a turn's commit; `None` before there is a decision.
 pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> Option<CheckRun> {
-    let newest = task.standing_turn().is_some_and(|newest| newest.number == turn.number);
-    let (title, conclusion) = title_of(feature, task, turn, newest)?;
+    let newest = task.standing_turn().filter(|newest| newest.number == turn.number);
+    let of_state = newest.and_then(|_| title_of_state(feature, task, turn));
+    let (title, conclusion) = of_state.or_else(|| title_of_verdict(turn))?;
     let is_good = matches!(conclusion, CheckConclusion::Success | CheckConclusion::Neutral);
-    let waiver = task.waived.last().filter(|_| newest && is_good && !turn.is_approved());
+    let waiver = task.waived.last().filter(|_| is_good && !turn.is_approved());
     let summary = fitting(|measure| {
         sections(vec![
             review::facts(&Told {
@@ -46,8 +47,10 @@ pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> 
                 turn,
                 links,
             }),
-            blocked_line(task, newest, measure),
-            waiver.map_or_else(String::new, |waiver| waived::waived(waiver, measure)),
+            newest.map_or_else(String::new, |_| blocked_line(task, measure)),
+            newest
+                .and(waiver)
+                .map_or_else(String::new, |waiver| waived::waived(waiver, measure)),
             turn.verdict
                 .as_ref()
                 .map_or_else(String::new, |verdict| findings::coach_words(verdict, measure)),
@@ -95,44 +98,51 @@ pub fn blocked_check(feature: &Feature, task: &Task) -> Option<CheckRun> {
     })
 }
 
-/// Returns title and conclusion: a person's override counts, and a blocked task needs a person.
-fn title_of(feature: &Feature, task: &Task, turn: &Turn, newest: bool) -> Option<(String, CheckConclusion)> {
-    let verdict = turn.verdict.as_ref().map(|verdict| verdict.outcome);
-    let last = task.last_turn().unwrap_or(turn);
-    if let Some(title) = Waived::of_task(task, turn).title().filter(|_| newest) {
+/// Returns title and conclusion of the newest turn that a person decided or has to decide.
+fn title_of_state(feature: &Feature, task: &Task, turn: &Turn) -> Option<(String, CheckConclusion)> {
+    if let Some(title) = Waived::of_task(task, turn).title() {
         return Some((title, waived::conclusion(feature)));
     }
-    match (&task.state, verdict) {
-        (State::Approved { .. } | State::Completed { .. }, None | Some(Outcome::Feedback))
-            if newest && !task.waived.is_empty() =>
-        {
-            Some((
-                "Approved by a person over the Coach".to_owned(),
-                waived::conclusion(feature),
-            ))
-        }
-        (State::Blocked { .. }, _) if newest && task.inquiries().is_some() => Some((
-            format!("Asks after turn {}: a person has to answer", last.number),
+    let last = task.last_turn().unwrap_or(turn).number;
+    match &task.state {
+        State::Approved { .. } | State::Completed { .. } if !turn.is_approved() && !task.waived.is_empty() => Some((
+            "Approved by a person over the Coach".to_owned(),
+            waived::conclusion(feature),
+        )),
+        State::Blocked { reason } => Some((
+            match task.inquiries() {
+                Some(_) => format!("Asks after turn {last}: a person has to answer"),
+                None => format!("Blocked after turn {last}: {}", headline::cause(reason)),
+            },
             CheckConclusion::ActionRequired,
         )),
-        (State::Blocked { reason }, _) if newest => Some((
-            format!("Blocked after turn {}: {}", last.number, headline::cause(reason)),
-            CheckConclusion::ActionRequired,
-        )),
-        (_, Some(Outcome::Approve)) => Some((format!("✅ Approved at turn {}", turn.number), CheckConclusion::Success)),
-        (_, Some(Outcome::Feedback)) => Some((
-            format!("❌ Changes requested at turn {}", turn.number),
-            CheckConclusion::Failure,
-        )),
-        (_, None) => None,
+        State::Approved { .. }
+        | State::Completed { .. }
+        | State::Pending
+        | State::PreLoop { .. }
+        | State::PlayerTurn { .. }
+        | State::CoachTurn { .. }
+        | State::Skipped { .. }
+        | State::Cancelled => None,
     }
 }
 
-fn blocked_line(task: &Task, newest: bool, measure: &Measure) -> String {
-    if let (State::Blocked { reason }, true) = (&task.state, newest) {
-        return reasons::blocked(reason, measure);
-    }
-    String::new()
+fn title_of_verdict(turn: &Turn) -> Option<(String, CheckConclusion)> {
+    let number = turn.number;
+    Some(match turn.verdict.as_ref()?.outcome {
+        Outcome::Approve => (format!("✅ Approved at turn {number}"), CheckConclusion::Success),
+        Outcome::Feedback => (
+            format!("❌ Changes requested at turn {number}"),
+            CheckConclusion::Failure,
+        ),
+    })
+}
+
+fn blocked_line(task: &Task, measure: &Measure) -> String {
+    let State::Blocked { reason } = &task.state else {
+        return String::new();
+    };
+    reasons::blocked(reason, measure)
 }
 
 fn details(task: &Task, turn: &Turn, measure: &Measure) -> String {
