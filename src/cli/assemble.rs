@@ -267,6 +267,7 @@ pub fn agents_secrets(names: &[String]) -> Vec<SecretString> {
 /// Returns the best isolation that this machine offers within the bounds, and logs its level.
 async fn isolation(mut options: SandboxOptions, data_dir: &Path, bounds: Bounds) -> anyhow::Result<Sandbox> {
     options.hidden.push(data_dir.to_path_buf());
+    options.trial_folder = data_dir.to_path_buf();
     let sandbox = Sandbox::probe(options, bounds).await;
     let sandbox = sandbox.map_err(|error| anyhow::anyhow!(no_isolation(&error)))?;
     let (level, missing) = (sandbox.level(), missing_isolation(sandbox.missing()));

@@ -64,6 +64,7 @@ fn canary_act(act: CanaryAct) -> &'static str {
         CanaryAct::See => "a process outside was seen",
         CanaryAct::Signal => "a process outside was signalled",
         CanaryAct::SetLimit => "a limit of a process outside was set",
+        CanaryAct::Empty => "a file that was not given was emptied",
     }
 }
 

@@ -182,6 +182,8 @@ pub enum CanaryAct {
     Signal,
     /// Set a limit of a process outside.
     SetLimit,
+    /// Empty that file.
+    Empty,
 }
 
 /// A known obstacle to isolation.

@@ -56,6 +56,17 @@ impl TreeRecord {
         Self { files, folders, rules }
     }
 
+    /// Returns this record with the stamps that `now` has for the same files, except the `changed` ones.
+    fn with_stamps_of(mut self, now: Self, changed: &[RepoPath]) -> Self {
+        let changed: HashSet<&RepoPath> = changed.iter().collect();
+        for (path, stamp) in &mut self.files {
+            if let Some(now) = now.files.get(path).filter(|_| !changed.contains(path)) {
+                *stamp = *now;
+            }
+        }
+        self
+    }
+
     /// Returns the path of every file that was filled in.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.files.keys().map(RepoPath::as_path)
@@ -165,20 +176,28 @@ impl Checkout {
         std::mem::replace(&mut self.mark, mark)
     }
 
-    /// Opens a kept checkout again. The device may have another number since, the folder's inode may not.
+    /// Opens a kept checkout again. The device may have another number since, the folder's inode may not. A change of
+    /// the owner, after an upgrade or with another level of isolation, does not make its files look changed.
     pub(crate) fn reopened(shared: &Arc<Shared>, home: PathBuf, mark: Mark, file: PathBuf) -> io::Result<Self> {
         let work = home.join("work");
         let meta = fs::symlink_metadata(&work)?;
         if meta.ino() != mark.inode || !meta.is_dir() {
             return Err(io::Error::other("another folder has replaced the working copy"));
         }
+        let changed = differences(&open_root(&work)?, &mark.record).map_err(io::Error::other)?;
+        let record = if shared.hand_over(&home)? {
+            let now = record(&work, &home).map_err(io::Error::other)?;
+            mark.record.with_stamps_of(now, &changed)
+        } else {
+            mark.record
+        };
         Ok(Self {
             root: (meta.dev(), meta.ino()),
             home,
             work,
             head: mark.head,
             tree: mark.tree,
-            record: Arc::new(mark.record),
+            record: Arc::new(record),
             shared: Arc::clone(shared),
             mark: Some(file),
         })
@@ -311,18 +330,15 @@ impl Mirror {
         }
         let failed = || GitError::io("recording a checkout");
         let (work, home) = (checkout.work.clone(), checkout.home.clone());
-        let hand_over = self.shared.hand_over;
+        let shared = Arc::clone(&self.shared);
         let laying = blocking(move || {
             for (path, content) in &laid {
                 put(&work, path.as_path(), content.as_ref()).map_err(|error| WalkError::Io(path.clone(), error))?;
             }
-            hand_over
-                .map_or(Ok(()), |hand_over| hand_over(&home))
-                .map_err(failed_at_top)
+            shared.hand_over(&home).map_err(failed_at_top)
         });
         let handed = laying.await.map_err(|error| failed()(error.into()))?;
-        handed.map_err(|error| failed()(std::io::Error::other(error)))?;
-        if hand_over.is_some() {
+        if handed.map_err(|error| failed()(std::io::Error::other(error)))? {
             // A change of the owner makes every file look changed to git.
             let call = GitCall::converting(&git, &checkout.work, source.as_str(), "update-index");
             call.args(["-q", "--refresh"]).deadline(FILL_DEADLINE).run().await?;

@@ -42,11 +42,12 @@ pub(crate) struct Shared {
     pub(crate) memory: Memory,
     forge: ForgeAccess,
     known: Mutex<HashMap<RepoId, Mirror>>,
-    pub(crate) hand_over: Option<HandOver>,
+    hand_over: Option<HandOver>,
 }
 
-/// Gives a folder with everything in it to the user as whom programs will change it.
-pub type HandOver = fn(&Path) -> std::io::Result<()>;
+/// Gives a folder with everything in it to the user as whom programs will change it. Returns `true` if anything had
+/// another owner.
+pub type HandOver = fn(&Path) -> std::io::Result<bool>;
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -81,6 +82,11 @@ impl Shared {
         self.root.join("unsettled")
     }
 
+    /// Hands over the folder around a checkout. Returns `true` if anything had another owner.
+    pub(crate) fn hand_over(&self, home: &Path) -> std::io::Result<bool> {
+        self.hand_over.map_or(Ok(false), |hand_over| hand_over(home))
+    }
+
     pub(crate) fn quarantines(&self) -> PathBuf {
         self.root.join("quarantines")
     }
@@ -92,7 +98,7 @@ impl Mirrors {
         Self::handing_over(data_dir, forge, None)
     }
 
-    /// Does the same, and hands over each new checkout.
+    /// Does the same, and hands over each checkout that is new or opened again.
     pub fn handing_over(data_dir: &Path, forge: ForgeAccess, hand_over: Option<HandOver>) -> Result<Self, GitError> {
         let made = |folder: &Path| fs::create_dir_all(folder).and_then(|()| fs::canonicalize(folder));
         let root = data_dir.join("git");

@@ -25,6 +25,8 @@ pub struct SandboxOptions {
     pub launcher: PathBuf,
     /// The program that makes namespaces.
     pub bubblewrap: PathBuf,
+    /// The folder in which the canary gets a folder to write in. It is on the file system where programs write later.
+    pub trial_folder: PathBuf,
     /// Folders and files that no program sees unless they are given to it by name, such as the service's own.
     pub hidden: Vec<PathBuf>,
     /// A file of all certificates to trust, which every program gets; `None` for what the service's environment names.
@@ -50,6 +52,7 @@ impl SandboxOptions {
         Self {
             launcher: launcher.into(),
             bubblewrap: found.unwrap_or_else(|| Path::new("/usr/bin").join(BUBBLEWRAP)),
+            trial_folder: std::env::temp_dir(),
             hidden: Vec::new(),
             certificates: None,
             limits: Limits::default(),
@@ -102,15 +105,15 @@ impl Sandbox {
         self.users
     }
 
-    /// Returns the function that gives a folder with everything in it to a user of its own, as whom each program runs
-    /// that may change the folder; `None` if programs run as the service's user. [`Sandbox::run`] does the same for
-    /// folders that were not given away, but a change of the owner shows in the change time of every file.
+    /// Returns the function that gives a folder with everything in it to the user as whom each program runs that may
+    /// change the folder, and returns `true` if anything changed hands; `None` if this process cannot give files away.
+    /// [`Sandbox::run`] does the same, but a change of the owner shows in the change time of every file.
     #[must_use]
-    pub fn hand_over(&self) -> Option<fn(&Path) -> std::io::Result<()>> {
-        match self.users {
-            Users::OfTheService => None,
-            Users::OfEachRun => Some(run_user::give_to_new_user),
-        }
+    pub fn hand_over(&self) -> Option<fn(&Path) -> std::io::Result<bool>> {
+        run_user::can_have_users().then_some(match self.users {
+            Users::OfTheService => RunUser::take_back,
+            Users::OfEachRun => RunUser::give,
+        })
     }
 
     /// Adds what this machine lacks for more isolation.

@@ -8,7 +8,15 @@ use crate::{
     spec::{Exit, Spec, StartError},
 };
 use domain::isolation::{Bounds, CanaryAct, IsolationCause, Level, MissingIsolation, Obstacle};
-use std::{io, io::Write, net::TcpListener, path::Path, sync::mpsc, thread, time::Duration};
+use std::{
+    io,
+    io::Write,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
 use tempfile::{NamedTempFile, TempDir};
 
 /// The levels, best first.
@@ -54,7 +62,7 @@ impl Sandbox {
     ///
     /// If that level is below the lowest accepted one; nothing may be run then.
     pub async fn probe(options: SandboxOptions, bounds: Bounds) -> Result<Self, ProbeError> {
-        let trial = Trial::new().map_err(ProbeError::NoTrial)?;
+        let trial = Trial::new(&options.trial_folder).map_err(ProbeError::NoTrial)?;
         let min = bounds.least;
         let mut missing = Vec::new();
         let mut lack = |cause| {
@@ -118,6 +126,8 @@ enum NoReport {
     Unreadable(#[from] serde_json::Error),
     #[error("the canary ended as {0:?}: {1}")]
     Ended(Exit, String),
+    #[error("the canary could not write into {}, which was given to it", .0.display())]
+    Useless(PathBuf),
     #[error("{0}")]
     NotIsolated(String),
     #[error(transparent)]
@@ -133,13 +143,14 @@ struct Trial {
 }
 
 impl Trial {
-    fn new() -> io::Result<Self> {
+    /// Prepares it, with the folder that the canary may change inside this one.
+    fn new(around: &Path) -> io::Result<Self> {
         let mut secret = tempfile::Builder::new().prefix("autobuild-canary-").tempfile()?;
         secret.write_all(b"planted")?;
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let bystander = Bystander::beyond(HIGHEST_INSIDE)?;
         Ok(Self {
-            folder: tempfile::tempdir()?,
+            folder: tempfile::Builder::new().prefix("canary-").tempdir_in(around)?,
             secret,
             listener,
             bystander,
@@ -156,11 +167,16 @@ impl Trial {
             self.secret.path().as_os_str().to_owned(),
             port.to_string().into(),
             self.bystander.number.to_string().into(),
+            self.folder.path().as_os_str().to_owned(),
         ]);
         spec.deadline = PATIENCE;
         spec.confine.write = vec![self.folder.path().to_owned()];
-        let finished = Self::sung(sandbox, &spec).await?;
-        Ok(serde_json::from_slice(&finished)?)
+        let report: CanaryReport = serde_json::from_slice(&Self::sung(sandbox, &spec).await?)?;
+        if report.wrote {
+            Ok(report)
+        } else {
+            Err(NoReport::Useless(self.folder.path().to_owned()))
+        }
     }
 
     async fn sung(sandbox: &Sandbox, spec: &Spec) -> Result<Vec<u8>, NoReport> {
@@ -226,6 +242,7 @@ fn not_blocked(level: Level, users: Users, report: CanaryReport) -> Option<Canar
         (report.saw && level == Level::L3, CanaryAct::See),
         (report.signalled && level >= Level::L2, CanaryAct::Signal),
         (report.steered, CanaryAct::SetLimit),
+        (report.emptied, CanaryAct::Empty),
     ];
     done.into_iter().find(|(done, _)| *done).map(|(_, act)| act)
 }
@@ -323,6 +340,8 @@ mod tests {
             saw: true,
             signalled: false,
             steered: false,
+            emptied: false,
+            wrote: true,
         };
         let loud = CanaryReport {
             signalled: true,
@@ -349,6 +368,12 @@ mod tests {
                 service,
                 CanaryReport { steered: true, ..quiet },
                 Some(CanaryAct::SetLimit),
+            ),
+            (
+                Level::L1,
+                service,
+                CanaryReport { emptied: true, ..quiet },
+                Some(CanaryAct::Empty),
             ),
             (
                 Level::L2,

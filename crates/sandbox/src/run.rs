@@ -10,6 +10,7 @@ use crate::{
     pipes::{Pipes, pump, with_complaint},
     process_table::{Family, Process},
     protocol::{Confinement, Order, Report, STOP},
+    run_user::RunUser,
     spec::{Exit, Finished, Spec, StartError},
     strays::{Entry, sweep},
 };
@@ -17,7 +18,14 @@ use domain::{
     isolation::Limit,
     refused_host::{Pulse, Stall},
 };
-use std::{borrow::Cow, os::fd::OwnedFd, path::Path, process::Stdio, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::Arc,
+    time::Duration,
+};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader},
     net::UnixStream,
@@ -79,6 +87,10 @@ impl Sandbox {
         confinement: Confinement,
         cancel: &CancellationToken,
     ) -> Result<Finished, StartError> {
+        // This may take long in a large checkout, so the program's deadline begins after it.
+        hand_over(&confinement)
+            .await
+            .map_err(|error| StartError::Isolation(format!("folders of its user: {error}")))?;
         let started = Instant::now();
         let frame = Order::frame(spec, live.said.is_some(), confinement).ok_or(StartError::TooLong)?;
         let mut running = self
@@ -155,6 +167,19 @@ impl Sandbox {
             pumps,
         })
     }
+}
+
+/// Gives what the program may change to its user.
+async fn hand_over(confinement: &Confinement) -> std::io::Result<()> {
+    let user = confinement.user;
+    let paths: Vec<PathBuf> = confinement.changeable().map(PathBuf::from).collect();
+    let handing_over = move || {
+        paths.iter().try_for_each(|path| {
+            let taken = user.map_or_else(|| RunUser::take_back(path), |user| user.take(path));
+            taken.map(drop)
+        })
+    };
+    tokio::task::spawn_blocking(handing_over).await?
 }
 
 fn ungrouped(error: std::io::Error) -> std::io::Error {

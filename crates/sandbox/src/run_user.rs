@@ -66,12 +66,18 @@ impl RunUser {
     }
 
     /// Takes back for this process's user what was given to the user of a run at another level. Programs at L2 and L3
-    /// could not change it.
-    pub(crate) fn take_back(path: &Path) -> io::Result<()> {
+    /// could not change it. Returns `true` if anything changed hands.
+    pub(crate) fn take_back(path: &Path) -> io::Result<bool> {
         match Self::owner_of(path) {
             Some(_) => Self(rustix::process::geteuid().as_raw()).take(path),
-            None => Ok(()),
+            None => Ok(false),
         }
+    }
+
+    /// Gives a folder with everything in it to the user who has it, or to a new one. Returns `true` if anything changed
+    /// hands.
+    pub(crate) fn give(folder: &Path) -> io::Result<bool> {
+        Self::of([folder])?.take(folder)
     }
 
     fn uid(self) -> Uid {
@@ -88,36 +94,47 @@ impl RunUser {
     }
 
     /// Gives a file, or a folder with everything in it, to this user. A path that does not exist is left out. No link
-    /// is followed, so nothing outside the folder changes hands, whatever a program does there meanwhile.
-    pub(crate) fn take(self, path: &Path) -> io::Result<()> {
+    /// is followed, so nothing outside the folder changes hands, whatever a program does there meanwhile. The folder
+    /// itself comes last: its owner tells whether all of it changed hands, also after a crash. Returns `true` if anything
+    /// had another owner.
+    pub(crate) fn take(self, path: &Path) -> io::Result<bool> {
         let path = match fs::canonicalize(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             path => path?,
         };
-        if self.take_entry(CWD, path.as_os_str())? != Some(FileType::Directory) {
-            return Ok(());
-        }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let top = rustix::fs::open(&path, flags, Mode::empty())?;
+        let mut changes = match rustix::fs::open(&path, flags, Mode::empty()) {
+            Err(Errno::NOTDIR) => false,
+            top => self.take_contents(&top?, flags)?,
+        };
+        self.take_entry(CWD, path.as_os_str(), &mut changes)?;
+        Ok(changes)
+    }
+
+    fn take_contents(self, top: &OwnedFd, flags: OFlags) -> io::Result<bool> {
+        let mut changes = false;
         let mut open = vec![PathBuf::from(".")];
         while let Some(folder) = open.pop() {
-            let Some(handle) = enter(&top, &folder, flags)? else {
+            let Some(handle) = enter(top, &folder, flags)? else {
                 continue;
             };
             for entry in Dir::read_from(&handle)? {
                 let entry = entry?;
                 let name = OsStr::from_bytes(entry.file_name().to_bytes());
-                if name != "." && name != ".." && self.take_entry(&handle, name)? == Some(FileType::Directory) {
+                if name != "."
+                    && name != ".."
+                    && self.take_entry(&handle, name, &mut changes)? == Some(FileType::Directory)
+                {
                     open.push(folder.join(name));
                 }
             }
         }
-        Ok(())
+        Ok(changes)
     }
 
     /// Gives one entry of a folder to this user and returns its type; `None` if it is gone. An entry that the user has
-    /// already keeps its change time.
-    fn take_entry(self, folder: impl AsFd, name: &OsStr) -> io::Result<Option<FileType>> {
+    /// already keeps its change time; any other one sets `changes`.
+    fn take_entry(self, folder: impl AsFd, name: &OsStr, changes: &mut bool) -> io::Result<Option<FileType>> {
         let stat = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(None),
             stat => stat?,
@@ -128,6 +145,7 @@ impl RunUser {
                 Err(Errno::NOENT) => return Ok(None),
                 changed => changed?,
             }
+            *changes = true;
         }
         Ok(Some(FileType::from_raw_mode(stat.st_mode)))
     }
@@ -174,11 +192,6 @@ fn enter(top: &OwnedFd, folder: &Path, flags: OFlags) -> io::Result<Option<Owned
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG) => Ok(None),
         Err(error) => Err(error.into()),
     }
-}
-
-/// Gives a folder with everything in it to a new user of a run.
-pub(crate) fn give_to_new_user(folder: &Path) -> io::Result<()> {
-    RunUser::draw()?.take(folder)
 }
 
 /// `true` if this process is root and may give each run a user of its own.
@@ -238,8 +251,8 @@ mod tests {
         }
         symlink(&outside, given.join("a/link")).unwrap();
         let user = RunUser::draw().unwrap();
-        user.take(&given).unwrap();
-        user.take(&folder.path().join("nowhere")).unwrap();
+        assert!(user.take(&given).unwrap());
+        assert!(!user.take(&folder.path().join("nowhere")).unwrap());
         let owner = |path: &Path| fs::symlink_metadata(path).unwrap().uid();
         for path in ["", "a", "a/b", "a/b/file", "a/link"] {
             assert_eq!(owner(&given.join(path)), user.0, "{path}");
@@ -249,16 +262,19 @@ mod tests {
         assert_eq!(fs::metadata(given.join("a/b/file")).unwrap().mode() & 0o7777, 0o755);
         assert_eq!(RunUser::of([&outside, &given]).unwrap(), user);
         assert_ne!(RunUser::of([&outside]).unwrap(), user);
-        RunUser::take_back(&outside).unwrap();
+        assert!(!RunUser::take_back(&outside).unwrap());
         let changed = |path: &Path| {
             fs::metadata(path)
                 .map(|meta| (meta.ctime(), meta.ctime_nsec()))
                 .unwrap()
         };
         let before = changed(&given.join("a/b/file"));
-        user.take(&given).unwrap();
+        assert!(!RunUser::give(&given).unwrap());
         assert_eq!(changed(&given.join("a/b/file")), before);
-        RunUser::take_back(&given).unwrap();
+        fs::write(given.join("a/new"), "").unwrap();
+        assert!(RunUser::give(&given).unwrap());
+        assert_eq!(owner(&given.join("a/new")), user.0);
+        assert!(RunUser::take_back(&given).unwrap());
         assert_eq!(owner(&given.join("a/link")), 0);
     }
 }

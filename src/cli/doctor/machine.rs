@@ -157,7 +157,11 @@ pub(super) async fn foreign_programs(look: &Look<'_>) -> Vec<Row> {
         Some(engine) => &engine.sandbox,
         None => {
             let mut options = service::sandbox(look.settings);
-            options.hidden.push(look.settings.data_dir.clone());
+            let data_dir = &look.settings.data_dir;
+            options.hidden.push(data_dir.clone());
+            if data_dir.is_dir() {
+                options.trial_folder.clone_from(data_dir);
+            }
             probed_now = match probed(options, look.settings.sandbox.bounds).await {
                 Ok(sandbox) => sandbox,
                 Err(row) => return vec![row],

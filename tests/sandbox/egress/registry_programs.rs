@@ -55,6 +55,12 @@ public class Get {
 }
 "#;
 
+/// A project of Maven, and the one on which it is based. Anything more needs dozens of plug-ins.
+const CHILD: &str = "<project><modelVersion>4.0.0</modelVersion><artifactId>tree</artifactId><packaging>pom</packaging>\
+    <parent><groupId>org.leafy</groupId><artifactId>leafy</artifactId><version>1.2.3</version></parent></project>";
+const PARENT: &str = "<project><modelVersion>4.0.0</modelVersion><groupId>org.leafy</groupId>\
+    <artifactId>leafy</artifactId><version>1.2.3</version><packaging>pom</packaging></project>";
+
 /// The files of the registry, by path.
 fn shelf(folder: &Path) -> Shelf {
     let made = Command::new("python3")
@@ -88,6 +94,7 @@ fn shelf(folder: &Path) -> Shelf {
         ("/rsc.io/%21leafy/@v/v1.2.3.mod", text("module rsc.io/Leafy\n")),
         ("/rsc.io/%21leafy/@v/v1.2.3.zip", file("leafy.zip")),
         ("/maven2/leafy.pom", text("<project>leafy</project>")),
+        ("/maven2/org/leafy/leafy/1.2.3/leafy-1.2.3.pom", text(PARENT)),
     ]
     .into();
     Arc::new(move |path| has.get(path).cloned())
@@ -118,6 +125,7 @@ impl Stage {
             ),
             ("go.mod", "module tree\n\ngo 1.18\n\nrequire rsc.io/Leafy v1.2.3\n"),
             ("Get.java", JAVA),
+            ("pom.xml", CHILD),
         ] {
             fs::write(project.join(path), text).unwrap();
         }
@@ -140,6 +148,7 @@ impl Stage {
         // The machine's own Cargo settings may name a mirror.
         let _ = fs::remove_dir_all(private.join("home/.cargo"));
         spec.env.extend(world.door.environment(level, &private.join("home")));
+        world.door.leave_settings(level, &private.join("home"));
         spec.env.push((OsString::from("GONOSUMDB"), "*".into()));
         spec.confine.write = vec![self.folder.path().to_path_buf()];
         spec.confine.door = Some(Arc::new(world.door));
@@ -232,7 +241,8 @@ fn is_here(program: &str) -> bool {
     is_here
 }
 
-/// Runs an install at every level of the machine; then the registry has got these requests alone.
+/// Runs an install at every level of the machine; then the registry has got these requests alone, some of them also
+/// without the answer's body (`HEAD`).
 async fn installs(program: &str, line: &str, expected: &[&str]) {
     if !is_here(program) {
         return;
@@ -253,11 +263,8 @@ async fn installs(program: &str, line: &str, expected: &[&str]) {
 }
 
 fn first_line(head: &str) -> String {
-    head.lines()
-        .next()
-        .unwrap_or_default()
-        .trim_end_matches(" HTTP/1.1")
-        .to_owned()
+    let line = head.lines().next().unwrap_or_default();
+    line.trim_end_matches(" HTTP/1.1").replacen("HEAD ", "GET ", 1)
 }
 
 #[tokio::test]
@@ -316,4 +323,11 @@ async fn java_reads_a_file() {
     let line =
         "java $MAVEN_OPTS Get.java https://repo.maven.apache.org/maven2/leafy.pom | grep '<project>leafy</project>'";
     installs("java", line, &["GET /maven2/leafy.pom"]).await;
+}
+
+#[tokio::test]
+async fn maven_reads_what_a_project_is_based_on() {
+    let parent = "GET /maven2/org/leafy/leafy/1.2.3/leafy-1.2.3.pom";
+    let [md5, sha1] = ["md5", "sha1"].map(|sum| format!("{parent}.{sum}"));
+    installs("mvn", "mvn --batch-mode validate", &[parent, &md5, &sha1]).await;
 }

@@ -503,9 +503,9 @@ async fn only_the_last_checkout_of_a_name_is_kept() {
 }
 
 /// Changes a file's time, as a change of its owner does.
-fn hand_over(home: &Path) -> std::io::Result<()> {
+fn hand_over(home: &Path) -> std::io::Result<bool> {
     let file = fs::File::options().write(true).open(home.join("work/a"))?;
-    file.set_modified(std::time::SystemTime::UNIX_EPOCH)
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).map(|()| true)
 }
 
 #[tokio::test]
@@ -521,4 +521,25 @@ async fn a_checkout_that_was_handed_over_looks_unchanged_to_git() {
         git(&checkout.home().join("work"), &["diff-index", "--name-only", "HEAD"]),
         ""
     );
+}
+
+#[tokio::test]
+async fn a_kept_checkout_that_is_handed_over_has_only_the_changes_that_it_had() {
+    let world = World::with(&[("a", "1"), ("b", "1"), ("gone", "1")]).await;
+    let mut checkout = world.mirror.checkout(&world.main().await).await.unwrap();
+    checkout.keep_as("x").await.unwrap();
+    write(checkout.path(), "b", b"2");
+    write(checkout.path(), "new", b"");
+    fs::remove_file(checkout.path().join("gone")).unwrap();
+    drop(checkout);
+    let address = world.remote.url().strip_suffix("/o/r.git").unwrap();
+    let forge = ForgeAccess::new(address).unwrap();
+    let mirrors = Mirrors::handing_over(&world.folder().join("data"), forge, Some(hand_over)).unwrap();
+    let mut kept = mirrors.mirror(RepoId(7)).unsettled("x").await.unwrap();
+    let expected = ["b", "gone", "new"].map(RepoPath::from);
+    assert_eq!(kept.changed_paths().await.unwrap(), expected);
+    kept.keep_as("x").await.unwrap();
+    drop(kept);
+    let kept = world.mirror.unsettled("x").await.unwrap();
+    assert_eq!(kept.changed_paths().await.unwrap(), expected);
 }

@@ -3,7 +3,9 @@
 use rustix::process::{Pid, Resource};
 use serde::{Deserialize, Serialize};
 use std::{
+    fs::File,
     net::{SocketAddr, TcpStream},
+    os::unix::fs::OpenOptionsExt,
     path::Path,
     process::ExitCode,
     time::Duration,
@@ -23,12 +25,16 @@ pub(crate) struct CanaryReport {
     pub(crate) signalled: bool,
     /// It could set a resource limit of that process.
     pub(crate) steered: bool,
+    /// It could empty the file.
+    pub(crate) emptied: bool,
+    /// It wrote a file in the folder that it was given.
+    pub(crate) wrote: bool,
 }
 
 impl CanaryReport {
     /// Returns `true` if nothing held it.
     pub(crate) fn can_do_everything(&self) -> bool {
-        self.read && self.opened && self.connected && self.saw && self.signalled
+        self.read && self.opened && self.emptied && self.connected && self.saw && self.signalled && self.wrote
     }
 }
 
@@ -45,6 +51,17 @@ fn is_signalled(number: &str) -> bool {
     process.is_some_and(|process| rustix::process::test_kill_process(process).is_ok())
 }
 
+/// `true` if the file can be emptied, in one of the two ways that take no handle for writing.
+fn is_emptied(file: &str) -> bool {
+    let while_reading = || File::options().read(true).custom_flags(libc::O_TRUNC).open(file);
+    nix::unistd::truncate(file, 0).is_ok() || while_reading().is_ok()
+}
+
+/// `true` if a file can be written in the folder.
+fn is_written(folder: &str) -> bool {
+    std::fs::write(Path::new(folder).join("written"), b"sung").is_ok()
+}
+
 /// `true` if a resource limit of the process with this id can be set. The new value is our own, which is the same,
 /// since nothing of ours changes that limit.
 fn is_steered(number: &str) -> bool {
@@ -53,9 +70,9 @@ fn is_steered(number: &str) -> bool {
     process.is_some_and(|process| rustix::process::prlimit(Some(process), Resource::Msgqueue, same).is_ok())
 }
 
-/// Runs the canary. Its arguments are a file, a port of this machine, and a process id.
+/// Runs the canary. Its arguments are a file, a port of this machine, a process id, and a folder that it may change.
 pub(super) fn main(arguments: &[String]) -> ExitCode {
-    let [file, port, process] = arguments else {
+    let [file, port, process, folder] = arguments else {
         return ExitCode::FAILURE;
     };
     let Ok(port) = port.parse::<u16>() else {
@@ -68,6 +85,8 @@ pub(super) fn main(arguments: &[String]) -> ExitCode {
         saw: Path::new("/proc").join(process).exists(),
         signalled: is_signalled(process),
         steered: is_steered(process),
+        emptied: is_emptied(file),
+        wrote: is_written(folder),
     };
     match serde_json::to_writer(std::io::stdout(), &report) {
         Ok(()) => ExitCode::SUCCESS,

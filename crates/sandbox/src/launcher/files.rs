@@ -2,7 +2,7 @@
 //! processes it may signal.
 
 use crate::{
-    launcher::syscalls::Sockets,
+    launcher::syscalls::{Sockets, Truncation},
     protocol::{Confinement, NetworkRoute},
 };
 use domain::isolation::Level;
@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 const NEWEST: ABI = ABI::V9;
 /// The first version's rights on files. Without them there is no isolation.
 const LEAST: ABI = ABI::V1;
+/// The first version that can restrict who shortens files.
+const LENGTHS: ABI = ABI::V3;
 /// The first version that can restrict ports.
 const PORTS: ABI = ABI::V4;
 
@@ -36,8 +38,8 @@ pub(super) enum Failure {
 }
 
 /// Takes all other files, ports and processes away from this thread and everything it starts. Returns the kinds of
-/// sockets that are safe under this restriction.
-pub(super) fn restrict(confinement: &Confinement) -> Result<Sockets, Failure> {
+/// sockets, and of shortening files, that are safe under this restriction.
+pub(super) fn restrict(confinement: &Confinement) -> Result<(Sockets, Truncation), Failure> {
     let status = rules(confinement)?.restrict_self()?;
     let LandlockStatus::Available { effective_abi, .. } = status.landlock else {
         return Err(Failure::Absent);
@@ -45,11 +47,27 @@ pub(super) fn restrict(confinement: &Confinement) -> Result<Sockets, Failure> {
     if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
         return Err(Failure::Absent);
     }
+    Ok((
+        sockets(confinement, effective_abi)?,
+        truncation(confinement.level, effective_abi),
+    ))
+}
+
+fn sockets(confinement: &Confinement, abi: ABI) -> Result<Sockets, Failure> {
     match (confinement.level, &confinement.way) {
         (Level::L0 | Level::L2 | Level::L3, _) => Ok(Sockets::OfItsOwn),
-        (Level::L1, _) if effective_abi >= PORTS => Ok(Sockets::TcpAlone),
+        (Level::L1, _) if abi >= PORTS => Ok(Sockets::TcpAlone),
         (Level::L1, NetworkRoute::Nowhere) => Ok(Sockets::None),
         (Level::L1, NetworkRoute::Port(_) | NetworkRoute::Bridge { .. }) => Err(Failure::NoPorts),
+    }
+}
+
+/// At L2 and L3, what a program may not change is mounted for reading.
+fn truncation(level: Level, abi: ABI) -> Truncation {
+    if level == Level::L1 && abi < LENGTHS {
+        Truncation::None
+    } else {
+        Truncation::OfItsOwn
     }
 }
 

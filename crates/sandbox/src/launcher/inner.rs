@@ -212,8 +212,8 @@ fn confine(confinement: &Confinement) -> Result<(), String> {
         .map_err(|error| format!("its user: {error}"))?
         .unwrap_or(CapabilitySet::empty());
     drop_capabilities(kept).map_err(|error| format!("capabilities: {error}"))?;
-    let sockets = files::restrict(confinement).map_err(|error| error.to_string())?;
-    syscalls::restrict(confinement.level, sockets).map_err(|error| format!("seccomp: {error}"))
+    let (sockets, truncation) = files::restrict(confinement).map_err(|error| error.to_string())?;
+    syscalls::restrict(confinement.level, sockets, truncation).map_err(|error| format!("seccomp: {error}"))
 }
 
 /// Gives up every capability but `kept`, which programs inherit.

@@ -97,6 +97,10 @@ fn serve() -> std::io::Result<()> {
     listen(lifeline.try_clone()?, feed, events.clone())?;
     reap(started.main, events.clone())?;
     limit(&order.confinement, events)?;
+    if let Some(user) = order.confinement.user {
+        // Otherwise a machine that hides the processes of other users would hide those that are to be killed.
+        user.watch()?;
+    }
     watch(&mut lifeline, &heard, &order, &started);
     send_report(&mut lifeline, &Report::Swept);
     Ok(())

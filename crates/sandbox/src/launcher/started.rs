@@ -4,7 +4,6 @@ use crate::{
     launcher::{find, wall},
     process_table::Process,
     protocol::{NotConfined, Order, Report},
-    run_user::RunUser,
 };
 use domain::isolation::Level;
 use rustix::process::Signal;
@@ -24,7 +23,6 @@ pub(super) struct Started {
 
 /// Starts the program, through the inner launcher unless the level is L0.
 pub(super) fn start(order: &Order, input: File) -> Result<Started, Report> {
-    take_folders(order).map_err(|error| Report::NotConfined(format!("folders of its user: {error}")))?;
     if order.confinement.level != Level::L0 {
         let not_confined = |error: std::io::Error| match order.confinement.level {
             Level::L2 | Level::L3 => {
@@ -48,15 +46,6 @@ pub(super) fn start(order: &Order, input: File) -> Result<Started, Report> {
     let child = command.spawn().map_err(|error| find::refused(&program, &error))?;
     let main = i32::try_from(child.id()).map_err(|error| Report::Refused(error.to_string()))?;
     Ok(Started { main, control: None })
-}
-
-/// Gives what the program may change to its user.
-fn take_folders(order: &Order) -> std::io::Result<()> {
-    let mut paths = order.confinement.changeable().map(Path::new);
-    match order.confinement.user {
-        Some(user) => paths.try_for_each(|path| user.take(path)),
-        None => paths.try_for_each(RunUser::take_back),
-    }
 }
 
 impl Started {

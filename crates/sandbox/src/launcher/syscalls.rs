@@ -146,16 +146,40 @@ pub(super) enum Sockets {
     None,
 }
 
+/// The files that a program may shorten without a handle for writing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Truncation {
+    /// Those that Landlock lets it shorten.
+    OfItsOwn,
+    /// None, because nothing could restrict them: Landlock has restricted it only since Linux 6.2.
+    None,
+}
+
+/// The system calls that take a path and shorten the file.
+const TRUNCATING: &[i64] = &[libc::SYS_truncate];
+
+/// Calls that open a file, each with the position of its flags. They also empty it if the flags say so, and those
+/// without access for writing, of which there are two, evade Landlock before Linux 6.2.
+#[cfg(target_arch = "x86_64")]
+const OPENING: &[(i64, u8)] = &[(libc::SYS_open, 1), (libc::SYS_openat, 2)];
+#[cfg(not(target_arch = "x86_64"))]
+const OPENING: &[(i64, u8)] = &[(libc::SYS_openat, 2)];
+
 type Failure = seccompiler::Error;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Takes the calls away from this thread and everything it starts, permanently.
-pub(super) fn restrict(level: Level, sockets: Sockets) -> Result<(), Failure> {
+pub(super) fn restrict(level: Level, sockets: Sockets, truncation: Truncation) -> Result<(), Failure> {
     if level == Level::L0 {
         return Ok(());
     }
     // A program that is told that clone3 does not exist uses clone, whose flags the filter can read.
-    let absent = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    let mut absent = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    if truncation == Truncation::None {
+        // The same holds for openat2 and openat.
+        absent.insert(libc::SYS_openat2, Vec::new());
+        apply(with_second_way(truncation_rules()?), libc::EPERM)?;
+    }
     apply(with_second_way(absent), libc::ENOSYS)?;
     // Some programs end if they cannot hide from their own user (`PR_SET_DUMPABLE`). They are told that it worked, but
     // stay visible, so that they can still be counted.
@@ -217,6 +241,20 @@ fn steering_rules() -> Result<Rules, Failure> {
     // This refuses setting a new limit, not reading the present one.
     let is_new = SeccompCondition::new(2, Qword, SeccompCmpOp::Ne, 0);
     rules.insert(libc::SYS_prlimit64, vec![rule(vec![another(0), is_new])?]);
+    Ok(rules)
+}
+
+/// Refuses to shorten a file without a handle for writing.
+fn truncation_rules() -> Result<Rules, Failure> {
+    let mut rules: Rules = TRUNCATING.iter().map(|call| (*call, Vec::new())).collect();
+    let [empties, mask] = [libc::O_TRUNC, libc::O_TRUNC | libc::O_ACCMODE].map(|flags| u64::from(flags.unsigned_abs()));
+    // An access mode of 3 is for `ioctl` alone.
+    let without_writing = [libc::O_RDONLY, libc::O_ACCMODE].map(|mode| empties | u64::from(mode.unsigned_abs()));
+    for (call, place) in OPENING {
+        let opens = |flags| SeccompCondition::new(*place, Dword, SeccompCmpOp::MaskedEq(mask), flags);
+        let refused = without_writing.map(|flags| rule(vec![opens(flags)]));
+        rules.insert(*call, refused.into_iter().collect::<Result<_, _>>()?);
+    }
     Ok(rules)
 }
 
@@ -292,4 +330,56 @@ fn with_second_way(mut rules: Rules) -> Rules {
 #[cfg(not(target_arch = "x86_64"))]
 fn with_second_way(rules: Rules) -> Rules {
     rules
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::{
+        fs::{CWD, Mode, OFlags, ResolveFlags},
+        io::Errno,
+    };
+    use std::{fs, fs::File, os::unix::fs::OpenOptionsExt};
+
+    /// Runs a function in a thread that may make no handle-less change of a file's length.
+    fn on_an_old_kernel<T: Send>(attempt: impl FnOnce() -> T + Send) -> T {
+        let filtered = || {
+            rustix::thread::set_no_new_privs(true).unwrap();
+            restrict(Level::L1, Sockets::None, Truncation::None).unwrap();
+            attempt()
+        };
+        std::thread::scope(|scope| scope.spawn(filtered).join()).unwrap()
+    }
+
+    #[test]
+    fn a_file_is_emptied_only_with_a_handle_for_writing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, b"kept").unwrap();
+        on_an_old_kernel(|| {
+            assert_eq!(nix::unistd::truncate(&file, 0), Err(nix::errno::Errno::EPERM));
+            for flags in [
+                libc::O_TRUNC,
+                libc::O_TRUNC | libc::O_ACCMODE,
+                libc::O_TRUNC | libc::O_CREAT,
+            ] {
+                let flags = OFlags::from_bits_retain(flags.unsigned_abs());
+                let opened = rustix::fs::open(&file, flags, Mode::RUSR | Mode::WUSR);
+                assert_eq!(opened.unwrap_err(), Errno::PERM, "{flags:?}");
+            }
+            let flags = OFlags::RDONLY | OFlags::TRUNC;
+            let opened = rustix::fs::openat2(CWD, &file, flags, Mode::empty(), ResolveFlags::empty());
+            assert_eq!(opened.unwrap_err(), Errno::NOSYS);
+            assert_eq!(fs::read(&file).unwrap(), b"kept");
+            File::options().write(true).open(&file).unwrap().set_len(2).unwrap();
+            assert_eq!(fs::read(&file).unwrap(), b"ke");
+            File::options()
+                .write(true)
+                .truncate(true)
+                .mode(0o600)
+                .open(&file)
+                .unwrap();
+            assert_eq!(fs::read(&file).unwrap(), b"");
+        });
+    }
 }
