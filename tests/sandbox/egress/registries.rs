@@ -24,10 +24,11 @@ use tokio_rustls::{
 use uplink::{Authorities, Uplink};
 
 /// The hosts for which the registry on loopback speaks. The last one is a mirror that the settings name.
-pub const HOSTS: [&str; 9] = [
+pub const HOSTS: [&str; 10] = [
     "index.crates.io",
     "static.crates.io",
     "registry.npmjs.org",
+    "registry.yarnpkg.com",
     "pypi.org",
     "files.pythonhosted.org",
     "proxy.golang.org",

@@ -15,12 +15,13 @@ const PROXIES: [&str; 7] = [
     "all_proxy",
     "YARN_HTTPS_PROXY",
 ];
-const FIXED: [(&str, &str); 10] = [
+const FIXED: [(&str, &str); 11] = [
     ("NO_PROXY", DIRECT),
     ("no_proxy", DIRECT),
     ("NODE_USE_ENV_PROXY", "1"),
     // Turns off questions to registries whose answers nobody in the sandbox needs.
     ("npm_config_update_notifier", "false"),
+    ("pnpm_config_update_notifier", "false"),
     ("npm_config_audit", "false"),
     ("npm_config_fund", "false"),
     ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
