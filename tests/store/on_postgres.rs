@@ -44,12 +44,13 @@ async fn a_reader_that_gives_up_leaves_no_transaction_behind() {
     }
 }
 
-/// Polls claims until one holds the lock for claiming and no further, and gives that one: its process has frozen.
+/// Polls claims until one holds the lock for claiming and no further, and gives that one: its process has frozen. If the lock
+/// were not its last statement, the end of its transaction might be on its way to the server.
 async fn frozen_claim<'a>(store: &'a Store, lanes: &'a [LaneLimits], url: &str) -> Frozen<'a> {
     let mut looking = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
     let holds = "SELECT COUNT(*) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid \
                  WHERE a.datname = current_database() AND l.locktype = 'advisory' AND l.granted \
-                 AND a.state = 'idle in transaction'";
+                 AND a.state = 'idle in transaction' AND a.query LIKE '%pg_advisory_xact_lock%'";
     loop {
         let request = ClaimRequest {
             worker: "frozen",
@@ -77,8 +78,8 @@ async fn a_frozen_process_that_holds_the_lock_for_claiming_stops_nobody_for_long
         stall: Duration::from_millis(300),
         ..OpenOptions::default()
     };
-    let [frozen, other] = [options.clone(), options].map(|options| Store::open(&db.url, options));
-    let (frozen, other) = (frozen.await.unwrap(), other.await.unwrap());
+    let frozen = Store::open(&db.url, options).await.unwrap();
+    let other = db.open().await;
     let lanes = [LaneLimits::none(Lane::Agent)];
     let claiming = frozen_claim(&frozen, &lanes, &db.url).await;
     other.add_effects(&[effect("e", Lane::Agent, "x")]).await.unwrap();
