@@ -23,6 +23,7 @@ use std::{
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
+    process::Child,
 };
 
 const DELIVERIES: usize = 1_000_000;
@@ -67,18 +68,7 @@ async fn at_size(features: usize) {
     let claim = fill(&beside, features).await;
     println!("{features} ended Features, {DELIVERIES} old deliveries");
     println!("  a claim: median {claim:.2?} of {CLAIMS}");
-    let script = beside.folder.path().join("agents.yml");
-    std::fs::write(&script, agents()).expect("a script");
-    let log = File::create(beside.folder.path().join("log")).expect("a log");
-    let mut service = beside.service("0", log);
-    service
-        .env("AUTOBUILD_AGENT", format!("scripted:{}", script.display()))
-        .env("AUTOBUILD_ADMIN_TOKEN", "a token for benches, long enough")
-        .env("AUTOBUILD_SWEEP_SECONDS", "4");
-    let _service = service.spawn().expect("the service starts");
-    while metrics(&beside).await.is_none() {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let mut service = start(&beside, "0").await;
     let mut readings = Vec::new();
     for _ in 0..READINGS {
         readings.push(metrics(&beside).await.expect("figures").took);
@@ -88,7 +78,26 @@ async fn at_size(features: usize) {
         support::percentile(&mut readings, 50)
     );
     story(&beside).await;
+    service.kill().await.expect("killed");
+    let _service = start(&beside, "4").await;
     sweeps(&beside).await;
+}
+
+/// Starts the service with this pause between sweeps, in seconds; 0 for none.
+async fn start(beside: &Beside, sweep: &str) -> Child {
+    let script = beside.folder.path().join("agents.yml");
+    std::fs::write(&script, agents()).expect("a script");
+    let log = File::create(beside.folder.path().join("log")).expect("a log");
+    let mut service = beside.service("0", log);
+    service
+        .env("AUTOBUILD_AGENT", format!("scripted:{}", script.display()))
+        .env("AUTOBUILD_ADMIN_TOKEN", "a token for benches, long enough")
+        .env("AUTOBUILD_SWEEP_SECONDS", sweep);
+    let service = service.spawn().expect("the service starts");
+    while metrics(beside).await.is_none() {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    service
 }
 
 /// Labels an issue and waits for the feature pull request.
@@ -106,15 +115,14 @@ async fn story(beside: &Beside) {
     let took = begun.elapsed();
     beside.forge.deliveries_idle().await;
     let calls = beside.forge.calls().split_off(before);
-    let is_sweep = |path: &str| path == "/graphql" || path == "/app/installations";
-    let rest: Vec<_> = calls.iter().filter(|call| !is_sweep(&call.path)).collect();
-    let asks = |path: &str| path.ends_with("git-upload-pack") || path.ends_with("access_tokens");
-    let writes = rest.iter().filter(|call| call.method != "GET" && !asks(&call.path));
-    let writes = writes.count();
+    let writes = calls.iter().filter(|call| call.writes()).count();
     println!(
         "  label to in review, {TASKS} tasks: {took:.2?}; {} calls, {writes} of them writes",
-        rest.len()
+        calls.len()
     );
+    for (kind, count) in support::count_by_kind(&calls) {
+        println!("    {count:>3} {kind}");
+    }
 }
 
 async fn is_in_review(beside: &Beside) -> bool {
@@ -128,33 +136,34 @@ async fn sweeps(beside: &Beside) {
     tokio::time::sleep(Duration::from_secs(10)).await;
     let before = beside.forge.calls().len();
     let begun = Instant::now();
-    let mut last = metrics(beside).await.expect("figures").sweeps;
+    let mut last = swept(beside).await;
     let mut seen = 0;
     while seen < SWEEPS {
         tokio::time::sleep(Duration::from_millis(200)).await;
-        let now = metrics(beside).await.expect("figures").sweeps;
+        let now = swept(beside).await;
         seen += usize::from(now != last);
         last = now;
     }
     let calls = beside.forge.calls().split_off(before);
-    let mut by_path = std::collections::BTreeMap::new();
-    for call in &calls {
-        *by_path
-            .entry(format!("{} {}", call.method, call.path))
-            .or_insert(0_usize) += 1;
-    }
     println!(
-        "  {SWEEPS} sweeps of one unfinished Feature in {:.0?}: {} calls: {by_path:?}",
+        "  {SWEEPS} sweeps of one unfinished Feature in {:.0?}: {} calls: {:?}",
         begun.elapsed(),
-        calls.len()
+        calls.len(),
+        support::count_by_kind(&calls)
     );
+}
+
+/// Returns when the last sweep ended, as printed; `None` before the first.
+async fn swept(beside: &Beside) -> Option<String> {
+    let figures = metrics(beside).await.expect("figures").text;
+    let is_end = |line: &&str| line.starts_with("autobuild_sweep_ended_timestamp_seconds{");
+    figures.lines().find(is_end).map(str::to_owned)
 }
 
 /// An answer of `/metrics`.
 struct Reading {
     took: Duration,
-    /// When the last sweep ended, as printed.
-    sweeps: String,
+    text: String,
 }
 
 /// Reads `/metrics`; `None` while the service does not answer there.
@@ -164,12 +173,10 @@ async fn metrics(beside: &Beside) -> Option<Reading> {
     let request = "GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer a token for benches, long \
                    enough\r\n\r\n";
     stream.write_all(request.as_bytes()).await.ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.ok()?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.ok()?;
     let took = begun.elapsed();
-    let swept = |line: &&str| line.starts_with("autobuild_sweep_ended_timestamp_seconds{");
-    let sweeps = answer.lines().find(swept)?.to_owned();
-    Some(Reading { took, sweeps })
+    text.starts_with("HTTP/1.1 200").then_some(Reading { took, text })
 }
 
 /// Fills the database, and returns the median time of a claim.

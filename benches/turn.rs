@@ -12,6 +12,8 @@
 )]
 #![allow(missing_docs, reason = "a program of its own")]
 
+mod support;
+
 use autobuild::{
     agents::Access,
     cli::{
@@ -29,7 +31,7 @@ use domain::{
     ids::AppId,
     isolation::{Bounds, Level},
 };
-use forge::{AppCredentials, CallKind, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
+use forge::{AppCredentials, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
 use sandbox::SandboxOptions;
 use secrecy::SecretString;
 use std::{
@@ -186,7 +188,7 @@ async fn run(turns: u32, tasks: u32, spacing_ms: i64) -> Run {
     let text = std::fs::read_to_string(&stamps).unwrap();
     Run {
         stamps: text.lines().map(stamp).collect(),
-        calls: calls(&forge),
+        calls: support::count_by_kind(&forge.calls()),
     }
 }
 
@@ -270,31 +272,4 @@ fn blueprint(
             most: Level::L0,
         },
     }
-}
-
-/// Counts the requests by kind: parts of the path with digits, or longer than 30 bytes, are left out.
-fn calls(forge: &Forge) -> BTreeMap<String, usize> {
-    let mut calls = BTreeMap::new();
-    for call in forge.calls() {
-        let path: Vec<&str> = call
-            .path
-            .split('/')
-            .map(|part| {
-                if part.len() > 30 || part.chars().any(|c| c.is_ascii_digit()) && part != "v3" {
-                    "…"
-                } else {
-                    part
-                }
-            })
-            .collect();
-        let kind = match call.kind {
-            CallKind::Mint => "mint ",
-            CallKind::Git => "git ",
-            CallKind::Rest | CallKind::GraphQl | CallKind::Page => "",
-        };
-        *calls
-            .entry(format!("{kind}{} {}", call.method, path.join("/")))
-            .or_insert(0) += 1;
-    }
-    calls
 }

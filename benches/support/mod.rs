@@ -8,10 +8,12 @@ use aws_lc_rs::{
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use domain::ids::AppId;
+use forge::{CallKind, LoggedCall};
 use hmac::{Hmac, Mac};
 use serde_json::json;
 use sha2::Sha256;
 use std::{
+    collections::BTreeMap,
     io::{Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
     path::Path,
@@ -162,4 +164,27 @@ pub fn percentile(times: &mut [Duration], percent: usize) -> Duration {
     times.sort_unstable();
     let place = (times.len() * percent / 100).min(times.len().saturating_sub(1));
     times.get(place).copied().unwrap_or_default()
+}
+
+/// Counts calls by kind: parts of the path with digits, or longer than 30 bytes, are left out.
+pub fn count_by_kind(calls: &[LoggedCall]) -> BTreeMap<String, usize> {
+    let mut kinds = BTreeMap::new();
+    for call in calls {
+        let differs = |part: &str| part.len() > 30 || part.chars().any(|c| c.is_ascii_digit()) && part != "v3";
+        let path: Vec<&str> = call
+            .path
+            .split('/')
+            .map(|part| if differs(part) { "…" } else { part })
+            .collect();
+        let kind = match call.kind {
+            CallKind::Mint => "mint ",
+            CallKind::Git => "git ",
+            CallKind::GraphQlMutation => "mutation ",
+            CallKind::Rest | CallKind::GraphQlQuery | CallKind::Page => "",
+        };
+        *kinds
+            .entry(format!("{kind}{} {}", call.method, path.join("/")))
+            .or_insert(0) += 1;
+    }
+    kinds
 }

@@ -10,27 +10,26 @@ pub struct Kind {
     pub method: String,
     /// As orders for faults take it.
     pub path: String,
+    writes: bool,
 }
 
 impl Kind {
-    /// Whether such a call changes anything that others see.
+    /// Whether any such call changes something that others see. Orders cannot tell GraphQL documents apart.
     pub fn writes(&self) -> bool {
-        let asks = self.path.ends_with("git-upload-pack") || self.path.ends_with("access_tokens");
-        self.method != "GET" && !asks
+        self.writes
     }
 }
 
 /// How often each kind of call is among these.
 pub fn kinds(calls: &[LoggedCall]) -> BTreeMap<Kind, usize> {
-    let mut kinds = BTreeMap::new();
+    let mut kinds: BTreeMap<_, (usize, bool)> = BTreeMap::new();
     for call in calls {
-        let kind = Kind {
-            method: call.method.clone(),
-            path: pattern(&call.path),
-        };
-        *kinds.entry(kind).or_insert(0) += 1;
+        let (count, writes) = kinds.entry((call.method.clone(), pattern(&call.path))).or_default();
+        *count += 1;
+        *writes |= call.writes();
     }
-    kinds
+    let kind = |((method, path), (count, writes))| (Kind { method, path, writes }, count);
+    kinds.into_iter().map(kind).collect()
 }
 
 /// Numbers, commits and branches become `*`.

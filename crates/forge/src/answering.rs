@@ -46,8 +46,8 @@ pub(super) async fn route(
         Ok(response) => return response,
         Err(body) => body,
     };
-    let kind = kind_of(&slices);
     let call = caller_and_body(caller, body).await;
+    let kind = kind_of(&slices, call.as_ref().map_or(&Value::Null, |(_, body)| body));
     let (answered, known) = match call {
         Err(refusal) => (Err(refusal), true),
         Ok((caller, body)) => {
@@ -96,9 +96,10 @@ async fn of_pages(
     Ok(response)
 }
 
-fn kind_of(parts: &[&str]) -> CallKind {
+fn kind_of(parts: &[&str], body: &Value) -> CallKind {
     match parts {
-        ["graphql"] | ["api", "graphql"] => CallKind::GraphQl,
+        ["graphql"] | ["api", "graphql"] if graphql::is_mutation(body) => CallKind::GraphQlMutation,
+        ["graphql"] | ["api", "graphql"] => CallKind::GraphQlQuery,
         ["app", "installations", _, "access_tokens"] => CallKind::Mint,
         _ => CallKind::Rest,
     }
@@ -119,7 +120,7 @@ async fn caller_and_body(caller: Result<Caller>, body: Body) -> Result<(Caller, 
 /// Answers an API call, and says whether the forge knows such a call.
 async fn answer(call: Call, kind: CallKind) -> (Answered, bool) {
     let answered = match kind {
-        CallKind::GraphQl => graphql::answer(&call),
+        CallKind::GraphQlQuery | CallKind::GraphQlMutation => graphql::answer(&call),
         CallKind::Rest | CallKind::Mint | CallKind::Git | CallKind::Page => {
             rest::answer(call).await.transpose().map(|answer| (answer, true))
         }

@@ -25,6 +25,19 @@ pub struct LoggedCall {
     pub known: bool,
 }
 
+impl LoggedCall {
+    /// Returns whether the call asks for a change that others see.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        match self.kind {
+            CallKind::Rest | CallKind::Page => self.method != "GET",
+            CallKind::Git => self.path.ends_with("/git-receive-pack"),
+            CallKind::GraphQlMutation => true,
+            CallKind::GraphQlQuery | CallKind::Mint => false,
+        }
+    }
+}
+
 /// The kind of a call to the forge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
@@ -32,8 +45,10 @@ pub enum CallKind {
     Rest,
     /// A REST call that asks for an installation token.
     Mint,
-    /// GraphQL.
-    GraphQl,
+    /// A GraphQL document that only reads.
+    GraphQlQuery,
+    /// A GraphQL document that changes something.
+    GraphQlMutation,
     /// git over HTTP.
     Git,
     /// A page for people.
