@@ -151,36 +151,48 @@ impl Store {
 
     /// Claims the effect whose turn it is for the worker. Returns `None` if there is none.
     pub async fn claim(&self, request: &ClaimRequest<'_>) -> Result<Option<Claimed>, StoreError> {
-        let mut tx = self.db.write().await?;
-        tx.alone(LOCK).await?;
-        let others: String = request.others.iter().map(|repo| format!(",{repo},")).collect();
         for limits in request.lanes {
-            let arguments = args![
-                limits.lane.word(),
-                request.worker,
-                request.lease_until.0,
-                request.now.0,
-                most(limits.per_installation),
-                most(limits.per_repository),
-                most(limits.in_all),
-                others.as_str(),
-                most(limits.per_feature),
-                effect::FORMAT,
-                feature::FORMAT,
-            ];
-            if let Some(row) = tx.row(CLAIM, arguments).await? {
-                let effect = effect::read(&row)?;
-                tx.commit().await?;
-                let hold = Hold {
-                    effect: effect.id.clone(),
-                    worker: request.worker.to_owned(),
-                    fence: effect.fence,
-                };
-                return Ok(Some(Claimed { hold, effect }));
+            if let Some(claimed) = self.claim_in(limits, request).await? {
+                return Ok(Some(claimed));
             }
         }
-        tx.rollback().await?;
         Ok(None)
+    }
+
+    async fn claim_in(&self, limits: &LaneLimits, request: &ClaimRequest<'_>) -> Result<Option<Claimed>, StoreError> {
+        let mut tx = match limits.lane {
+            // A repetition has to know that it is one: an earlier try may have written to GitHub.
+            Lane::Forge | Lane::Agent => self.db.write().await?,
+            // What follows from a delivery is stored here alone. A flush would keep the next delivery waiting.
+            Lane::Control => self.db.write_unflushed().await?,
+        };
+        tx.alone(LOCK).await?;
+        let others: String = request.others.iter().map(|repo| format!(",{repo},")).collect();
+        let arguments = args![
+            limits.lane.word(),
+            request.worker,
+            request.lease_until.0,
+            request.now.0,
+            most(limits.per_installation),
+            most(limits.per_repository),
+            most(limits.in_all),
+            others.as_str(),
+            most(limits.per_feature),
+            effect::FORMAT,
+            feature::FORMAT,
+        ];
+        let Some(row) = tx.row(CLAIM, arguments).await? else {
+            tx.rollback().await?;
+            return Ok(None);
+        };
+        let effect = effect::read(&row)?;
+        tx.commit().await?;
+        let hold = Hold {
+            effect: effect.id.clone(),
+            worker: request.worker.to_owned(),
+            fence: effect.fence,
+        };
+        Ok(Some(Claimed { hold, effect }))
     }
 
     /// Takes back the effects whose lease has ended at `now` of the database's clock, and returns their ids. They become
