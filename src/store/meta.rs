@@ -85,7 +85,7 @@ impl Store {
     /// Checks with a real write and commit that the database can be written and can grow, and that effects can be claimed.
     pub async fn check_writable(&self) -> Result<(), StoreError> {
         if let Pools::Sqlite { write, .. } = &self.db.pools {
-            growth::check(write.connect_options().get_filename().to_owned()).await?;
+            growth::check(write.file().to_owned()).await?;
         }
         let mut tx = self.db.write().await?;
         tx.alone(claim::LOCK).await?;

@@ -39,6 +39,7 @@ mod row;
 mod run;
 mod run_read;
 mod sql;
+mod sqlite;
 mod store;
 mod tally;
 mod task;

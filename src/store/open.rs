@@ -5,14 +5,15 @@ use crate::store::{
     inbox::Inbox,
     lockfile, migrate,
     sql::{Db, Pools},
+    sqlite::Connections,
     store::Store,
     url::Address,
     wake,
 };
 use sqlx::{
-    AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection, PgPool, SqlitePool,
+    AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
-    sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+    sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
 };
 use std::{path::Path, sync::Arc, time::Duration};
 use tokio::time::timeout;
@@ -144,16 +145,12 @@ async fn to_read(url: &str, options: &OpenOptions) -> Result<Db, OpenError> {
     let pools = match url.parse()? {
         Address::File(path) => {
             is_there(&path)?;
-            let read = SqlitePoolOptions::new()
-                .max_connections(1)
-                .acquire_timeout(options.patience)
-                .connect_lazy_with(
-                    SqliteConnectOptions::new()
-                        .filename(&path)
-                        .busy_timeout(options.busy_timeout)
-                        .pragma("query_only", "ON")
-                        .disable_statement_logging(),
-                );
+            let reading = SqliteConnectOptions::new()
+                .filename(&path)
+                .busy_timeout(options.busy_timeout)
+                .pragma("query_only", "ON")
+                .disable_statement_logging();
+            let read = Connections::new(reading, 1, options.patience);
             Pools::Sqlite {
                 write: read.clone(),
                 read,
@@ -194,33 +191,22 @@ async fn open_sqlite(path: &Path, options: &OpenOptions) -> Result<Pools, OpenEr
         .synchronous(SqliteSynchronous::Full)
         .pragma("wal_autocheckpoint", WAL_PAGES)
         .pragma("journal_size_limit", WAL_KEPT);
-    // After a full disk or a failed write, SQLite ends the transaction by itself. The ROLLBACK that follows fails, and
-    // sqlx believes for ever that the connection is in that transaction. Such a connection is closed and another one
-    // opened.
-    let write = SqlitePoolOptions::new()
-        .max_connections(1)
-        .min_connections(1)
-        .idle_timeout(None)
-        .max_lifetime(None)
-        .test_before_acquire(false)
-        .before_acquire(|connection, _| Box::pin(async { Ok(!connection.is_in_transaction()) }))
-        .acquire_timeout(options.patience)
-        .connect_with(writing)
-        .await?;
+    let write = Connections::new(writing, 1, options.patience);
     keeps_promises(&write).await?;
-    let read = SqlitePoolOptions::new()
-        .max_connections(options.connections)
-        .test_before_acquire(false)
-        .acquire_timeout(options.patience)
-        .connect_lazy_with(common.pragma("query_only", "ON"));
+    let read = Connections::new(common.pragma("query_only", "ON"), options.connections, options.patience);
     Ok(Pools::Sqlite { write, read })
 }
 
 /// Checks that SQLite flushes commits, since an acknowledged delivery must not be lost. The settings may have been
 /// ignored silently, so they are read back.
-async fn keeps_promises(write: &SqlitePool) -> Result<(), OpenError> {
-    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(write).await?;
-    let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(write).await?;
+async fn keeps_promises(write: &Connections) -> Result<(), OpenError> {
+    let mut session = write.session().await?;
+    let connection = session.connection()?;
+    let journal: String = sqlx::query_scalar("PRAGMA journal_mode")
+        .fetch_one(&mut *connection)
+        .await?;
+    let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(connection).await?;
+    session.settle();
     match (journal.as_str(), synchronous) {
         ("wal", 2) => Ok(()),
         _ => Err(OpenError::NotDurable(LostPromise::Sqlite { journal, synchronous })),

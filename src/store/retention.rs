@@ -156,13 +156,16 @@ impl Store {
         };
         let mut before = i64::MAX;
         loop {
-            let free: i64 = sqlx::query_scalar(FREE_PAGES).fetch_one(write).await?;
+            let mut session = write.session().await?;
+            let free: i64 = sqlx::query_scalar(FREE_PAGES).fetch_one(session.connection()?).await?;
             // A database that was made without automatic vacuum gives nothing back.
             if free <= SPARE_PAGES || free >= before {
+                session.settle();
                 return Ok(());
             }
             before = free;
-            sqlx::query(GIVE_BACK).execute(write).await?;
+            sqlx::query(GIVE_BACK).execute(session.connection()?).await?;
+            session.settle();
         }
     }
 }

@@ -1,8 +1,13 @@
 //! The only code that calls the two database drivers: transactions, arguments and rows. Each call is written out for
 //! both, since their types differ.
 
-use crate::store::{error::StoreError, row::Row, wake};
-use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
+use crate::store::{
+    error::StoreError,
+    row::Row,
+    sqlite::{Connections, Session},
+    wake,
+};
+use sqlx::{PgPool, Postgres, Transaction};
 use std::{fs::File, sync::Arc};
 use tokio::sync::watch;
 
@@ -118,8 +123,8 @@ impl Bulk {
 pub(super) enum Pools {
     /// One connection for writing, several for reading.
     Sqlite {
-        write: SqlitePool,
-        read: SqlitePool,
+        write: Connections,
+        read: Connections,
     },
     Postgres(PgPool),
 }
@@ -157,8 +162,8 @@ const BEGIN_UNFLUSHED: &str = "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE";
 
 /// Begins a transaction in a task of its own, so that it is never given up halfway. sqlx forgets a transaction whose caller
 /// stops waiting for the answer to BEGIN, and whoever gets the connection next goes on in it.
-async fn begun(begin: impl Future<Output = Result<Tx, sqlx::Error>> + Send + 'static) -> Result<Tx, sqlx::Error> {
-    match tokio::spawn(begin).await {
+async fn begun(pool: PgPool, begin: &'static str) -> Result<Tx, sqlx::Error> {
+    match tokio::spawn(async move { pool.begin_with(begin).await.map(Tx::Postgres) }).await {
         Ok(begun) => begun,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
@@ -179,9 +184,8 @@ impl Db {
         self.begin(BEGIN_FLUSHED).await
     }
 
-    /// Begins a transaction that a power cut may undo as long as no later one is flushed: for leases, and for ends that
-    /// nothing follows from, which are then done again. A claim is flushed: without its fence, a repetition would believe
-    /// that it is the first try. Only SQLite skips the flush: a server could lose an end while its worker lives.
+    /// Begins a transaction that a power cut may undo as long as no later one is flushed: for leases, for claims of
+    /// deliveries, and for ends that nothing follows from, which are then done again. Only SQLite skips the flush: a server could lose an end while its worker lives.
     pub(super) async fn write_unflushed(&self) -> Result<Tx, StoreError> {
         self.begin(BEGIN_UNFLUSHED).await
     }
@@ -189,11 +193,9 @@ impl Db {
     async fn begin(&self, sqlite: &'static str) -> Result<Tx, StoreError> {
         let mut tries = 1;
         loop {
-            let begun = match self.pools.clone() {
-                Pools::Sqlite { write, .. } => {
-                    begun(async move { write.begin_with(sqlite).await.map(Tx::Sqlite) }).await
-                }
-                Pools::Postgres(pool) => begun(async move { pool.begin().await.map(Tx::Postgres) }).await,
+            let begun = match &self.pools {
+                Pools::Sqlite { write, .. } => write.begin(sqlite).await.map(Tx::Sqlite),
+                Pools::Postgres(pool) => begun(pool.clone(), "BEGIN").await,
             };
             match begun.map_err(StoreError::from) {
                 Err(StoreError::Busy(_)) if tries < BUSY_TRIES => tries += 1,
@@ -204,19 +206,20 @@ impl Db {
 
     /// Begins a read transaction that sees one state of the database, whatever is written meanwhile.
     pub(super) async fn snapshot(&self) -> Result<Tx, StoreError> {
-        let begun = match self.pools.clone() {
-            Pools::Sqlite { read, .. } => begun(async move { read.begin().await.map(Tx::Sqlite) }).await,
-            Pools::Postgres(pool) => {
-                let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-                begun(async move { pool.begin_with(begin).await.map(Tx::Postgres) }).await
-            }
-        };
-        Ok(begun?)
+        Ok(match &self.pools {
+            Pools::Sqlite { read, .. } => read.begin("BEGIN").await.map(Tx::Sqlite)?,
+            Pools::Postgres(pool) => begun(pool.clone(), "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
+        })
     }
 
     pub(super) async fn rows(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError> {
         Ok(match &self.pools {
-            Pools::Sqlite { read, .. } => wrapped(bound!(sql, args).fetch_all(read).await?, Row::Sqlite),
+            Pools::Sqlite { read, .. } => {
+                let mut session = read.session().await?;
+                let rows = bound!(sql, args).fetch_all(session.connection()?).await?;
+                session.settle();
+                wrapped(rows, Row::Sqlite)
+            }
             Pools::Postgres(pool) => wrapped(bound!(sql, args).fetch_all(pool).await?, Row::Postgres),
         })
     }
@@ -224,7 +227,12 @@ impl Db {
     /// Reads the first row of one statement.
     pub(super) async fn row(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<Row>, StoreError> {
         Ok(match &self.pools {
-            Pools::Sqlite { read, .. } => bound!(sql, args).fetch_optional(read).await?.map(Row::Sqlite),
+            Pools::Sqlite { read, .. } => {
+                let mut session = read.session().await?;
+                let row = bound!(sql, args).fetch_optional(session.connection()?).await?;
+                session.settle();
+                row.map(Row::Sqlite)
+            }
             Pools::Postgres(pool) => bound!(sql, args).fetch_optional(pool).await?.map(Row::Postgres),
         })
     }
@@ -248,7 +256,7 @@ impl Db {
 
 /// A transaction. If it is dropped, it is rolled back.
 pub(super) enum Tx {
-    Sqlite(Transaction<'static, Sqlite>),
+    Sqlite(Session),
     Postgres(Transaction<'static, Postgres>),
 }
 
@@ -256,14 +264,14 @@ impl Tx {
     /// Runs a statement. Returns the number of changed rows.
     pub(super) async fn run(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<u64, StoreError> {
         Ok(match self {
-            Self::Sqlite(tx) => bound!(sql, args).execute(&mut **tx).await?.rows_affected(),
+            Self::Sqlite(tx) => bound!(sql, args).execute(tx.connection()?).await?.rows_affected(),
             Self::Postgres(tx) => bound!(sql, args).execute(&mut **tx).await?.rows_affected(),
         })
     }
 
     pub(super) async fn rows(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError> {
         Ok(match self {
-            Self::Sqlite(tx) => wrapped(bound!(sql, args).fetch_all(&mut **tx).await?, Row::Sqlite),
+            Self::Sqlite(tx) => wrapped(bound!(sql, args).fetch_all(tx.connection()?).await?, Row::Sqlite),
             Self::Postgres(tx) => wrapped(bound!(sql, args).fetch_all(&mut **tx).await?, Row::Postgres),
         })
     }
@@ -271,7 +279,10 @@ impl Tx {
     /// Runs a statement and returns its first row.
     pub(super) async fn row(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<Row>, StoreError> {
         Ok(match self {
-            Self::Sqlite(tx) => bound!(sql, args).fetch_optional(&mut **tx).await?.map(Row::Sqlite),
+            Self::Sqlite(tx) => bound!(sql, args)
+                .fetch_optional(tx.connection()?)
+                .await?
+                .map(Row::Sqlite),
             Self::Postgres(tx) => bound!(sql, args).fetch_optional(&mut **tx).await?.map(Row::Postgres),
         })
     }
@@ -279,7 +290,7 @@ impl Tx {
     /// Runs a script of several statements without arguments.
     pub(super) async fn script(&mut self, sql: &'static str) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(tx) => sqlx::raw_sql(sql).execute(&mut **tx).await.map(drop)?,
+            Self::Sqlite(tx) => sqlx::raw_sql(sql).execute(tx.connection()?).await.map(drop)?,
             Self::Postgres(tx) => sqlx::raw_sql(sql).execute(&mut **tx).await.map(drop)?,
         }
         Ok(())

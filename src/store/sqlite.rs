@@ -1,0 +1,145 @@
+//! Connections to an SQLite database. sqlx's pool would ask a connection's thread for an answer at each return, and its
+//! transactions at each beginning and end: a write would wait for that thread twice as often.
+
+use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::{
+    runtime::Handle,
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
+
+/// A limited number of connections, each opened when it is first needed.
+#[derive(Clone, Debug)]
+pub(super) struct Connections {
+    options: Arc<SqliteConnectOptions>,
+    /// How long to wait for a connection that others use.
+    patience: Duration,
+    most: u32,
+    free: Arc<Semaphore>,
+    idle: Idle,
+}
+
+impl Connections {
+    pub(super) fn new(options: SqliteConnectOptions, most: u32, patience: Duration) -> Self {
+        Self {
+            options: Arc::new(options),
+            patience,
+            most,
+            free: Arc::new(Semaphore::new(usize::try_from(most).unwrap_or(1))),
+            idle: Idle::default(),
+        }
+    }
+
+    pub(super) fn file(&self) -> &Path {
+        self.options.get_filename()
+    }
+
+    /// Takes a connection. It is used again after [`Session::settle`], [`Session::commit`] or [`Session::rollback`].
+    pub(super) async fn session(&self) -> Result<Session, sqlx::Error> {
+        let free = Arc::clone(&self.free).acquire_owned();
+        let permit = match timeout(self.patience, free).await {
+            Ok(Ok(permit)) => permit,
+            Ok(Err(_)) => return Err(sqlx::Error::PoolClosed),
+            Err(_) => return Err(sqlx::Error::PoolTimedOut),
+        };
+        let connection = match self.idle.take() {
+            Some(connection) => connection,
+            None => self.options.connect().await?,
+        };
+        Ok(Session {
+            connection: Some(connection),
+            idle: self.idle.clone(),
+            permit: Some(permit),
+        })
+    }
+
+    /// Begins a transaction with this statement.
+    pub(super) async fn begin(&self, begin: &'static str) -> Result<Session, sqlx::Error> {
+        let mut session = self.session().await?;
+        sqlx::raw_sql(begin).execute(session.connection()?).await?;
+        Ok(session)
+    }
+
+    /// Waits until nobody uses a connection, and closes all. Every later call fails.
+    pub(super) async fn close(&self) {
+        let _all = self.free.acquire_many(self.most).await;
+        self.free.close();
+        while let Some(connection) = self.idle.take() {
+            if let Err(error) = connection.close().await {
+                tracing::warn!(%error, "a connection to the database did not close: {error}");
+            }
+        }
+    }
+}
+
+/// The connections that nobody uses and that are in no transaction.
+#[derive(Clone, Debug, Default)]
+struct Idle(Arc<Mutex<Vec<SqliteConnection>>>);
+
+impl Idle {
+    fn take(&self) -> Option<SqliteConnection> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn put(&self, connection: SqliteConnection) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+    }
+}
+
+/// A connection that nobody else uses meanwhile. If it is dropped before it is settled, its transaction is rolled back.
+pub(super) struct Session {
+    connection: Option<SqliteConnection>,
+    idle: Idle,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Session {
+    pub(super) fn connection(&mut self) -> Result<&mut SqliteConnection, sqlx::Error> {
+        self.connection.as_mut().ok_or(sqlx::Error::PoolClosed)
+    }
+
+    /// Gives the connection back: it did what it was asked, and is in no transaction.
+    pub(super) fn settle(mut self) {
+        if let Some(connection) = self.connection.take() {
+            self.idle.put(connection);
+        }
+    }
+
+    pub(super) async fn commit(self) -> Result<(), sqlx::Error> {
+        self.end("COMMIT").await
+    }
+
+    pub(super) async fn rollback(self) -> Result<(), sqlx::Error> {
+        self.end("ROLLBACK").await
+    }
+
+    async fn end(mut self, sql: &'static str) -> Result<(), sqlx::Error> {
+        sqlx::raw_sql(sql).execute(self.connection()?).await?;
+        self.settle();
+        Ok(())
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let Some(mut connection) = self.connection.take() else {
+            return;
+        };
+        let (idle, permit) = (self.idle.clone(), self.permit.take());
+        // Without a runtime the connection closes, which rolls back.
+        let Ok(runtime) = Handle::try_current() else { return };
+        runtime.spawn(async move {
+            // This fails outside of a transaction: after a full disk or a failed write, SQLite has ended it by itself. Such a
+            // connection is closed, and the next caller opens another one.
+            if sqlx::raw_sql("ROLLBACK").execute(&mut connection).await.is_ok() {
+                idle.put(connection);
+            }
+            drop(permit);
+        });
+    }
+}
