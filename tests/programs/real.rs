@@ -234,9 +234,7 @@ async fn words_stay_words(stage: &Stage, model: &FakeModel) {
 async fn tells_who_is_silent(stage: &Stage) {
     let mut spec = stage.spec(Role::Coach, "stall");
     spec.idle = Some(Duration::from_secs(5));
-    let ended = stage.ask(&spec, &CancellationToken::new()).await;
-    let why = format!("{ended:?}");
-    assert!(why.contains("Unavailable") && why.contains("said nothing for"), "{why}");
+    assert_eq!(stage.end_of(&spec).await, "unavailable");
 }
 
 /// What a command writes into its program's own words: others do not wait for it, and no purse is emptied by it.

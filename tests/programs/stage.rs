@@ -98,7 +98,11 @@ impl Stage {
 
     /// How a run ends, in a word.
     pub async fn ends(&self, role: Role, case: &str) -> String {
-        word(self.ask(&self.spec(role, case), &CancellationToken::new()).await)
+        self.end_of(&self.spec(role, case)).await
+    }
+
+    pub async fn end_of(&self, spec: &RunSpec) -> String {
+        word(self.ask(spec, &CancellationToken::new()).await)
     }
 
     pub async fn check(&self) -> Result<(), String> {
