@@ -1,7 +1,7 @@
 //! A clone that git reads and nobody writes.
 
 use crate::Outcome;
-use integrity::{FileChange, Version};
+use integrity::{FileChange, FileContent};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -94,12 +94,12 @@ impl Clone {
     /// Returns both versions of a file.
     pub fn versions(&self, file: &Differing) -> Outcome<FileChange> {
         let version = |id: &Option<String>| match id {
-            None => Ok(Version::Absent),
+            None => Ok(FileContent::Absent),
             Some(id) => self.git(&["cat-file", "blob", id]).map(|bytes| {
                 if bytes.len() > MAX_FILE {
-                    Version::Unread(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
+                    FileContent::Unread(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
                 } else {
-                    Version::Bytes(bytes)
+                    FileContent::Bytes(bytes)
                 }
             }),
         };

@@ -5,7 +5,7 @@ use domain::{
     plan::Intent,
     question::{AnswerVerdict, Question, QuestionAnswer},
 };
-use integrity::{Version, language};
+use integrity::{FileContent, language};
 use std::collections::BTreeSet;
 
 /// Beginnings of words by which a message speaks of something that goes.
@@ -21,7 +21,7 @@ pub fn removals(clone: &Clone, commit: &str, (subject, body): (&str, &str)) -> O
     let mut removed = Vec::new();
     for file in clone.differing(commit)? {
         let versions = clone.versions(&file)?;
-        let names = |version: &Version| -> BTreeSet<String> {
+        let names = |version: &FileContent| -> BTreeSet<String> {
             let text = String::from_utf8_lossy(version.bytes().unwrap_or_default());
             let outline = language::read(&file.path, &text).unwrap_or_default();
             outline.tests.into_iter().map(|test| test.name).collect()

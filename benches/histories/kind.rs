@@ -6,7 +6,7 @@ use crate::{
 };
 use domain::plan::TaskType;
 use integrity::{
-    FileChange, Version, language,
+    FileChange, FileContent, language,
     side::{Repository, Side},
 };
 use std::collections::BTreeSet;
@@ -44,14 +44,14 @@ fn side(repository: &Repository<'_>, file: &FileChange) -> Option<Side> {
     (!is_prose).then(changed).flatten()
 }
 
-fn text(version: &Version) -> Option<String> {
+fn text(version: &FileContent) -> Option<String> {
     version.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// Returns `true` if there is a test that did not exist before. In a language that is not read, a new line in a file of
 /// the tests' side counts as one.
 fn brings_tests(repository: &Repository<'_>, files: &[FileChange]) -> bool {
-    let tests = |file: &FileChange, version: &Version| -> BTreeSet<String> {
+    let tests = |file: &FileChange, version: &FileContent| -> BTreeSet<String> {
         let text = text(version).unwrap_or_default();
         match language::of(&file.path) {
             Some(_) => {
@@ -62,7 +62,7 @@ fn brings_tests(repository: &Repository<'_>, files: &[FileChange]) -> bool {
             None => BTreeSet::new(),
         }
     };
-    let of = |version: fn(&FileChange) -> &Version| -> BTreeSet<String> {
+    let of = |version: fn(&FileChange) -> &FileContent| -> BTreeSet<String> {
         files.iter().flat_map(|file| tests(file, version(file))).collect()
     };
     !of(|file| &file.after).is_subset(&of(|file| &file.before))

@@ -6,7 +6,7 @@ use crate::{
     clone::{Clone, Differing},
 };
 use integrity::{
-    Version,
+    FileContent,
     language::{
         Role, role, {self},
     },
@@ -57,7 +57,7 @@ fn is_picked(clone: &Clone, files: &[Differing]) -> Outcome<bool> {
 /// Returns `true` if the tests inside a source file differ.
 fn changes_inline_tests(clone: &Clone, file: &Differing) -> Outcome<bool> {
     let versions = clone.versions(file)?;
-    let tests = |version: &Version| -> BTreeSet<(String, Vec<String>)> {
+    let tests = |version: &FileContent| -> BTreeSet<(String, Vec<String>)> {
         let text = String::from_utf8_lossy(version.bytes().unwrap_or_default());
         let outline = language::read(&file.path, &text).unwrap_or_default();
         outline.tests.into_iter().map(|test| (test.name, test.words)).collect()

@@ -2,7 +2,7 @@
 
 use crate::{
     agents::{
-        login::{Account, PersonLogin},
+        login::{ModelAccount, PersonLogin},
         private::{Private, host},
         run::{RunError, RunSpec},
     },
@@ -88,10 +88,10 @@ impl Provider {
         }
     }
 
-    fn account(self, key: &str) -> Account {
+    fn account(self, key: &str) -> ModelAccount {
         match self {
-            Self::Anthropic => Account::key(key),
-            Self::OpenAi => Account::bearer(key, "OPENAI_API_KEY"),
+            Self::Anthropic => ModelAccount::key(key),
+            Self::OpenAi => ModelAccount::bearer(key, "OPENAI_API_KEY"),
         }
     }
 
@@ -162,10 +162,10 @@ impl Access {
     }
 
     /// Returns the account with which a run calls the provider; `None` if the service has none.
-    fn account(&self, provider: Provider) -> Result<Option<Account>, LoginLack> {
+    fn account(&self, provider: Provider) -> Result<Option<ModelAccount>, LoginLack> {
         let api = self.api(provider);
         match &self.login {
-            _ if self.is_set(provider) => Ok(Some(Account {
+            _ if self.is_set(provider) => Ok(Some(ModelAccount {
                 upstream: api.url.clone(),
                 ..provider.account(api.key.as_ref().map_or(NO_KEY, |key| key.expose_secret()))
             })),
@@ -234,7 +234,7 @@ impl Access {
     }
 }
 
-fn route(provider: Provider, account: Account, spec: &RunSpec) -> Result<ModelRoute, RunError> {
+fn route(provider: Provider, account: ModelAccount, spec: &RunSpec) -> Result<ModelRoute, RunError> {
     let Facts {
         name, address, paths, ..
     } = provider.facts();

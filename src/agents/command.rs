@@ -4,7 +4,7 @@
 use crate::agents::{
     answer, outcome,
     outcome::started,
-    private::{Account, Private},
+    private::{AccountVariables, Private},
     record::Record,
     run::{Printed, RunContext, RunError, RunSpec},
 };
@@ -74,7 +74,7 @@ impl CommandAgent {
 
     fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {
         let mut order = Spec::new(&self.program, &spec.checkout).args(self.command.args());
-        order.env = private.environment(spec, &self.context.environment, Account::AsNamed)?;
+        order.env = private.environment(spec, &self.context.environment, AccountVariables::AsNamed)?;
         order.confine = self.confine(spec, private);
         order.stdin = spec.prompt.whole(&spec.schema).into_bytes();
         order.deadline = spec.deadline;

@@ -48,7 +48,7 @@ pub struct PersonLogin {
 
 /// The account that a run uses, as the door to the model needs it.
 #[derive(Clone, Debug)]
-pub(crate) struct Account {
+pub(crate) struct ModelAccount {
     /// The header that carries the key or token, and its whole value.
     pub(crate) header: (HeaderName, SecretString),
     /// The headers that go with it.
@@ -81,7 +81,7 @@ impl PersonLogin {
     }
 
     /// Returns the account with which the person's own program would call the provider.
-    pub(crate) fn account(&self, provider: Provider) -> Result<Account, LoginLack> {
+    pub(crate) fn account(&self, provider: Provider) -> Result<ModelAccount, LoginLack> {
         match provider {
             Provider::Anthropic => self.of_claude(),
             Provider::OpenAi => self.of_codex(),
@@ -104,7 +104,7 @@ impl PersonLogin {
     }
 
     /// Follows the order in which Claude Code looks for an account.
-    fn of_claude(&self) -> Result<Account, LoginLack> {
+    fn of_claude(&self) -> Result<ModelAccount, LoginLack> {
         let folder = self.folder("CLAUDE_CONFIG_DIR", ".claude")?;
         let settings = json_of(&folder.join("settings.json"));
         let value = |name: &str| text(&settings, &["env", name]).or_else(|| self.variable(name));
@@ -118,20 +118,20 @@ impl PersonLogin {
         let upstream = upstream.transpose().map_err(|_| LoginLack::NotLendable)?;
         let subscription = || self.claude_subscription(&folder, value("CLAUDE_CODE_OAUTH_TOKEN"));
         let account = if let Some(token) = value("ANTHROPIC_AUTH_TOKEN") {
-            Account::bearer(&token, "ANTHROPIC_AUTH_TOKEN")
+            ModelAccount::bearer(&token, "ANTHROPIC_AUTH_TOKEN")
         } else if let Some(key) = value("ANTHROPIC_API_KEY") {
-            Account::key(&key)
+            ModelAccount::key(&key)
         } else if let Some(token) = subscription()? {
-            Account::bearer(&token, "CLAUDE_CODE_OAUTH_TOKEN")
+            ModelAccount::bearer(&token, "CLAUDE_CODE_OAUTH_TOKEN")
         } else {
             // This one file is beside the usual folder, not in it.
             let beside = self
                 .variable("CLAUDE_CONFIG_DIR")
                 .map_or_else(|| folder.with_file_name(""), |_| folder.clone());
             let key = text(&json_of(&beside.join(".claude.json")), &["primaryApiKey"]);
-            Account::key(&key.ok_or(LoginLack::Missing)?)
+            ModelAccount::key(&key.ok_or(LoginLack::Missing)?)
         };
-        Ok(Account { upstream, ..account })
+        Ok(ModelAccount { upstream, ..account })
     }
 
     /// Returns the token of a Claude subscription: one that was made to last, else that of the log-in.
@@ -145,7 +145,7 @@ impl PersonLogin {
         token.map(|token| self.unless_over(token, ends)).transpose()
     }
 
-    fn of_codex(&self) -> Result<Account, LoginLack> {
+    fn of_codex(&self) -> Result<ModelAccount, LoginLack> {
         let folder = self.folder("CODEX_HOME", ".codex")?;
         let config = read(&folder.join("config.toml")).unwrap_or_default();
         let config: toml::Table = config.parse().map_err(|_| LoginLack::NotLendable)?;
@@ -160,16 +160,16 @@ impl PersonLogin {
         let is_by_key = text(&login, &["auth_mode"]).is_some_and(|mode| mode == "apikey");
         let token = text(&login, &["tokens", "access_token"]).filter(|_| !is_by_key);
         let Some(token) = token else {
-            return Ok(Account::bearer(&key.ok_or(LoginLack::Missing)?, "OPENAI_API_KEY"));
+            return Ok(ModelAccount::bearer(&key.ok_or(LoginLack::Missing)?, "OPENAI_API_KEY"));
         };
         let ends = end_of(&token);
         // Without it, the program could name another account of this person.
         let id = text(&login, &["tokens", "account_id"]).and_then(|id| HeaderValue::try_from(id).ok());
         let id = id.ok_or(LoginLack::NotLendable)?;
-        Ok(Account {
+        Ok(ModelAccount {
             beside: HeaderMap::from_iter([(HeaderName::from_static("chatgpt-account-id"), id)]),
             upstream: Url::parse(CHATGPT).ok(),
-            ..Account::bearer(&self.unless_over(token, ends)?, "OPENAI_API_KEY")
+            ..ModelAccount::bearer(&self.unless_over(token, ends)?, "OPENAI_API_KEY")
         })
     }
 
@@ -179,7 +179,7 @@ impl PersonLogin {
     }
 }
 
-impl Account {
+impl ModelAccount {
     /// Returns the key or token itself.
     pub(crate) fn token(&self) -> SecretString {
         let value = self.header.1.expose_secret();

@@ -67,7 +67,7 @@ impl Private {
         &self,
         spec: &RunSpec,
         named: &[String],
-        kept: Account,
+        kept: AccountVariables,
     ) -> Result<Vec<(OsString, OsString)>, RunError> {
         let schema =
             serde_json::to_vec_pretty(&spec.schema).map_err(|error| host("writing its schema")(error.into()))?;
@@ -87,14 +87,14 @@ impl Private {
 
 /// Whether variables that lead to an account may be passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Account {
+pub(crate) enum AccountVariables {
     /// Yes: the operator decides which variables a program gets.
     AsNamed,
     /// No: the program reaches its model only through us.
     Ours,
 }
 
-impl Account {
+impl AccountVariables {
     fn passes(self, name: &str) -> bool {
         self == Self::AsNamed || !NEVER_PASSED.iter().any(|prefix| name.starts_with(prefix))
     }

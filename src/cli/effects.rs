@@ -29,7 +29,7 @@ and it says why\n  2  there is no database, or it cannot be read"
 )]
 pub(super) struct Effects {
     #[command(subcommand)]
-    order: Option<Order>,
+    order: Option<EffectsCommand>,
     /// Prints JSON.
     #[arg(long, global = true)]
     json: bool,
@@ -38,7 +38,7 @@ pub(super) struct Effects {
 }
 
 #[derive(Debug, Subcommand)]
-enum Order {
+enum EffectsCommand {
     /// Tries a failed step again.
     #[command(after_help = "Examples:\n  autobuild effects retry ID\n  autobuild effects retry ID --json")]
     Retry {
@@ -55,7 +55,7 @@ pub(super) async fn effects(effects: Effects) -> ExitCode {
     };
     let done = match &effects.order {
         None => list(&effects, &chosen).await,
-        Some(Order::Retry { id }) => retry(&effects, &chosen, id).await,
+        Some(EffectsCommand::Retry { id }) => retry(&effects, &chosen, id).await,
     };
     let code = done.unwrap_or_else(|error| {
         let said = chosen.secrets.mask(&format!("{error:#}"));

@@ -5,7 +5,7 @@ use crate::{
     store::{CancelRule, Lane, NewEffect, Ordered},
 };
 use domain::{
-    effect::{Effect, Order, Subject, WaitsFor},
+    effect::{Effect, Precedence, Subject, WaitsFor},
     feature::{Feature, StopScope},
     ids::{Emission, FeatureKey, InstallationId, Millis, RepoId, TaskId},
 };
@@ -59,8 +59,8 @@ pub fn row(
 ) -> NewEffect {
     let spec = effect.spec();
     let (ordered, subject) = match spec.order {
-        Order::Kept(subject) => (Ordered::InOrder, subject),
-        Order::Free(subject) => (Ordered::Free, subject),
+        Precedence::Kept(subject) => (Ordered::InOrder, subject),
+        Precedence::Free(subject) => (Ordered::Free, subject),
     };
     NewEffect {
         id,

@@ -1,7 +1,7 @@
 //! Compares the code around a file's tests: imports, helpers, and the values that tests compare with.
 
 use crate::gates::change::{Change, text};
-use integrity::{Version, language};
+use integrity::{FileContent, language};
 use std::collections::BTreeSet;
 
 /// Returns the names of helpers and shared values (those that tests start from or compare with) that the change altered
@@ -48,7 +48,7 @@ pub(crate) fn named_words(words: &[String]) -> impl Iterator<Item = &String> {
 }
 
 /// Returns the functions and named values of a file, each with its words.
-fn named(path: &str, version: &Version) -> BTreeSet<(String, Vec<String>)> {
+fn named(path: &str, version: &FileContent) -> BTreeSet<(String, Vec<String>)> {
     let code = text(version).and_then(|text| language::executable_code(path, text));
     let code = code.unwrap_or_default();
     let functions = code.bodies.into_iter().map(|body| (body.name, body.words));
@@ -61,14 +61,14 @@ fn named(path: &str, version: &Version) -> BTreeSet<(String, Vec<String>)> {
 mod tests {
     use super::names_around;
     use crate::gates::change::Change;
-    use integrity::{FileChange, Version};
+    use integrity::{FileChange, FileContent};
     use runners::test_index::TestIndex;
     use std::collections::BTreeSet;
 
     fn change(path: &str, before: &str, after: &str) -> Change {
-        let version = |text: &str| Version::Bytes(text.as_bytes().to_vec());
+        let version = |text: &str| FileContent::Bytes(text.as_bytes().to_vec());
         let (was, is) = (version(before), version(after));
-        let index = |version: &Version| TestIndex::of([(path, version)].into_iter());
+        let index = |version: &FileContent| TestIndex::of([(path, version)].into_iter());
         Change {
             before: index(&was),
             after: index(&is),

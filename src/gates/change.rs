@@ -7,7 +7,7 @@ use crate::gates::{
 use domain::ids::Sha;
 use git::{Blob, Mirror, RawChange, blocking};
 use integrity::{
-    FileChange, Version, language,
+    FileChange, FileContent, language,
     language::{Role, file_name, role},
 };
 use runners::test_index::TestIndex;
@@ -97,7 +97,7 @@ impl Change {
 
     /// `true` if the change alters more of source code or tests than comments and docstrings.
     pub(crate) fn alters_code_or_tests(&self) -> bool {
-        let words = |file: &FileChange, version: &Version| language::words_of_code(&file.path, text(version)?);
+        let words = |file: &FileChange, version: &FileContent| language::words_of_code(&file.path, text(version)?);
         let is_same = |file: &&FileChange| {
             let both = words(file, &file.before).zip(words(file, &file.after));
             both.is_some_and(|(before, after)| before == after)
@@ -112,24 +112,24 @@ impl Change {
 
     /// `true` if a changed file of tests could not be parsed, so that the names of its tests are unknown.
     pub(crate) fn has_unreadable_tests(&self) -> bool {
-        let is_new = |file: &FileChange| file.after != Version::Absent && !self.after.has_read(&file.path);
+        let is_new = |file: &FileChange| file.after != FileContent::Absent && !self.after.has_read(&file.path);
         self.has_unreadable_old_tests() || self.of_role(Role::Test).any(is_new)
     }
 
     /// The same for files that were there before: a new file changes no test of the base.
     pub(crate) fn has_unreadable_old_tests(&self) -> bool {
-        let is_old = |file: &FileChange| file.before != Version::Absent && !self.before.has_read(&file.path);
+        let is_old = |file: &FileChange| file.before != FileContent::Absent && !self.before.has_read(&file.path);
         self.of_role(Role::Test).any(is_old)
     }
 }
 
 /// Returns a version's text; `None` if there is none, or it is not UTF-8.
-pub(crate) fn text(version: &Version) -> Option<&str> {
+pub(crate) fn text(version: &FileContent) -> Option<&str> {
     std::str::from_utf8(version.bytes()?).ok()
 }
 
 /// Returns a version's text with other bytes replaced; empty if there is none.
-pub(crate) fn lossy(version: &Version) -> Cow<'_, str> {
+pub(crate) fn lossy(version: &FileContent) -> Cow<'_, str> {
     version.bytes().map(String::from_utf8_lossy).unwrap_or_default()
 }
 
@@ -158,12 +158,12 @@ async fn versions(mirror: &Mirror, raw: &[RawChange]) -> Result<Vec<FileChange>,
     let oids: Vec<&str> = there.map(|(_, oid)| oid.as_str()).collect();
     let mut blobs = mirror.blobs(&oids, MAX_FILE).await?.into_iter();
     let mut version = |mode: u32, is_read: bool| match mode {
-        0 => Version::Absent,
-        mode if !is_file(mode) || !is_read => Version::Unread(0),
+        0 => FileContent::Absent,
+        mode if !is_file(mode) || !is_read => FileContent::Unread(0),
         _ => match blobs.next() {
-            Some(Blob::Bytes(bytes)) => Version::Bytes(bytes),
-            Some(Blob::Large(size)) => Version::Unread(size),
-            Some(Blob::None) | None => Version::Unread(0),
+            Some(Blob::Bytes(bytes)) => FileContent::Bytes(bytes),
+            Some(Blob::Large(size)) => FileContent::Unread(size),
+            Some(Blob::None) | None => FileContent::Unread(0),
         },
     };
     let file = |(at, change): (usize, &RawChange)| FileChange {

@@ -3,7 +3,7 @@
 use crate::config::RepositorySettings;
 use domain::{
     chosen_commands::{ChosenCommand, ChosenCommands, CommandSource, UnmetNeeds},
-    feature::UnrunTests,
+    feature::TestsWithoutCommand,
     ids::Sha,
     network::HostRule,
     registries,
@@ -34,9 +34,7 @@ pub struct Chosen {
     pub report: Option<String>,
     /// The folders in which the test command may store results without being asked.
     pub report_folders: Vec<String>,
-    /// The reach of set-up, as far as it is known: the hosts that the settings allow, and for a run the registries too.
-    pub setup_reaches: Reach,
-    /// The reach of every other command: the hosts that the settings allow.
+    /// The reach of every command but set-up: the hosts that the settings allow.
     pub reaches: Reach,
     /// The reasons for these commands.
     pub why: ChosenCommands,
@@ -69,7 +67,7 @@ const MOST_SUMS: usize = 100;
 /// # Errors
 ///
 /// The mirror could not be read.
-pub(crate) async fn setup_reaches(
+pub(crate) async fn reach_of_setup(
     mirror: &Mirror,
     default_branch: Option<&Sha>,
     settings: &RepositorySettings,
@@ -148,21 +146,24 @@ const MOST_SHOWN: usize = 3;
 /// # Errors
 ///
 /// The mirror could not be read.
-pub async fn unrun_tests(mirror: &Mirror, commit: &Sha) -> Result<Option<UnrunTests>, GitError> {
+pub async fn find_tests_without_command(
+    mirror: &Mirror,
+    commit: &Sha,
+) -> Result<Option<TestsWithoutCommand>, GitError> {
     let paths = paths(mirror, commit).await?;
     let texts = texts(mirror, commit, &paths).await?;
     let read = |path: &str| texts.get(path).cloned();
-    Ok(unrun(&Repository::new(&paths, &read)))
+    Ok(tests_without_command(&Repository::new(&paths, &read)))
 }
 
-fn unrun(repository: &Repository<'_>) -> Option<UnrunTests> {
+fn tests_without_command(repository: &Repository<'_>) -> Option<TestsWithoutCommand> {
     let tests = repository.paths.iter().filter(|path| role(path) == Role::Test);
     let files: Vec<String> = tests.take(MOST_SHOWN).cloned().collect();
     let nested = detect::in_folders(repository).take(MOST_SHOWN);
     let commands: Vec<String> = nested.map(|found| found.test.text().to_owned()).collect();
     let mentioned: Vec<String> = detect::mentioned(repository).take(MOST_SHOWN).collect();
     let has_some = !files.is_empty() || !commands.is_empty() || !mentioned.is_empty();
-    has_some.then(|| UnrunTests {
+    has_some.then(|| TestsWithoutCommand {
         files,
         commands,
         mentioned,
@@ -206,7 +207,6 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
         test_line,
         report: settings.test_report.clone(),
         report_folders: report_folders(repository.paths),
-        setup_reaches: Reach::of_settings(settings),
         reaches: Reach::of_settings(settings),
         why,
     }
@@ -237,14 +237,14 @@ pub fn is_installed(program: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ChosenCommand, ChosenCommands, CommandSource, UnmetNeeds, choose, unrun};
+    use super::{ChosenCommand, ChosenCommands, CommandSource, UnmetNeeds, choose, tests_without_command};
     use crate::config::{Offer, RepositorySettings};
     use runners::detect::Repository;
 
     fn unrun_in(files: &[&str]) -> Option<(Vec<String>, Vec<String>)> {
         let paths: Vec<String> = files.iter().map(|path| (*path).to_owned()).collect();
         let read = |_: &str| Some("{\"scripts\": {\"test\": \"jest\"}}".to_owned());
-        let found = unrun(&Repository::new(&paths, &read))?;
+        let found = tests_without_command(&Repository::new(&paths, &read))?;
         Some((found.files, found.commands))
     }
 
@@ -270,7 +270,7 @@ mod tests {
         let mentioned = |path: &str, text: &str| {
             let paths = [path.to_owned(), "src/calc.nim".to_owned()];
             let read = |asked: &str| (asked == path).then(|| text.to_owned());
-            let found = unrun(&Repository::new(&paths, &read));
+            let found = tests_without_command(&Repository::new(&paths, &read));
             found.map(|found| found.mentioned).unwrap_or_default()
         };
         let ci = ".github/workflows/ci.yml";

@@ -7,7 +7,7 @@ use crate::{
         commands, compare,
         run::{
             cache,
-            cache::{Made, UntrackedFiles},
+            cache::{SetUpFiles, UntrackedFiles},
             checkout::SandboxedCheckout,
             context::{GateContext, GateError},
             prepared::{Coverage, Prepared},
@@ -58,7 +58,8 @@ pub async fn preflight(
     // If set-up left only packages, they are kept as they are; otherwise they are kept with what the tests built and
     // wrote.
     let chosen = &prepared.chosen;
-    let is_kept_as_it_is = made == Made::Packages && chosen.setup.is_some() && chosen.test_line.building().is_none();
+    let is_kept_as_it_is =
+        made == SetUpFiles::Packages && chosen.setup.is_some() && chosen.test_line.building().is_none();
     if is_kept_as_it_is && ready.is_ready() {
         keep(&ready, (&after_setup, &after_setup), made).await?;
     }
@@ -66,7 +67,7 @@ pub async fn preflight(
     let (tests, additions) = tried(&prepared, &ready, plain, known).await?;
     let after_tests = ready.untracked_files(&tracked).await?;
     if !is_kept_as_it_is && ready.is_ready() {
-        keep(&ready, (&after_setup, &after_tests), Made::OfFiles).await?;
+        keep(&ready, (&after_setup, &after_tests), SetUpFiles::OfFiles).await?;
     }
     Ok(Baseline {
         commit: commit.clone(),

@@ -12,7 +12,7 @@ use domain::{
     feature::{
         Feature,
         sweep::{
-            Access, Account, AccountType, RemoteIssue, RemotePull, RemoteState, RemoteWork, TimelineChange,
+            Access, AccountType, RemoteAccount, RemoteIssue, RemotePull, RemoteState, RemoteWork, TimelineChange,
             TimelineEntry,
         },
     },
@@ -174,7 +174,7 @@ fn big_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>,
     Ok(Option::<String>::deserialize(deserializer)?.and_then(|text| text.parse().ok()))
 }
 
-impl From<ActorWire> for Account {
+impl From<ActorWire> for RemoteAccount {
     fn from(wire: ActorWire) -> Self {
         let kind = match wire.kind.as_str() {
             "User" => AccountType::Person,
@@ -212,7 +212,7 @@ impl EntryWire {
         };
         Some(TimelineEntry {
             at: self.created_at?,
-            by: self.actor.map(Account::from),
+            by: self.actor.map(RemoteAccount::from),
             change,
         })
     }
@@ -231,7 +231,7 @@ impl From<RepositoryWire> for RemoteWork {
         let pull = |one: PullWire| {
             let pull = RemotePull {
                 state: one.state,
-                merged_by: one.merged_by.map(Account::from),
+                merged_by: one.merged_by.map(RemoteAccount::from),
                 timeline: entries(one.timeline_items),
             };
             (one.number, pull)

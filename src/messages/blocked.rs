@@ -3,7 +3,7 @@
 use crate::messages::{
     findings, gates, headline, inquiry, items,
     links::Links,
-    measure::{Form, Measure, bullets, fitting, folded, printed, rendered, sections, titled},
+    measure::{Folding, Measure, bullets, fitting, folded, printed, rendered, sections, titled},
     problems, reasons, remedy, untrusted,
     untrusted::{Medium, Room},
     waits::called,
@@ -39,8 +39,8 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
                 words::task_name(task)
             ),
             why(feature, &report, measure),
-            reasons::printed_last(&report.reason, Form::Folded, measure),
-            red_before(feature, &report, measure, Form::Folded),
+            reasons::printed_last(&report.reason, Folding::Folded, measure),
+            red_before(feature, &report, measure, Folding::Folded),
             what_to_do(&report, task, measure),
             recurring(&report.recurring, measure),
             folded("The last feedback", &items::by_severity(&report.last_feedback, measure)),
@@ -124,8 +124,8 @@ fn in_short(
         measure.strong(&format!("{title}:")),
         reasons::blocked(&report.reason, measure),
         titled("The last feedback:", &sent_back),
-        reasons::printed_last(&report.reason, Form::Open, measure),
-        red_before(feature, report, measure, Form::Open),
+        reasons::printed_last(&report.reason, Folding::Open, measure),
+        red_before(feature, report, measure, Folding::Open),
         titled("What you can do:", &actions(report, criteria, measure)),
     ])
 }
@@ -133,8 +133,8 @@ fn in_short(
 fn stopped(feature: &Feature, report: &BlockedReport, criteria: &[Criterion], measure: &Measure) -> String {
     sections(vec![
         reasons::blocked(&report.reason, measure),
-        reasons::printed_last(&report.reason, Form::Open, measure),
-        red_before(feature, report, measure, Form::Open),
+        reasons::printed_last(&report.reason, Folding::Open, measure),
+        red_before(feature, report, measure, Folding::Open),
         titled("What you can do:", &actions(report, criteria, measure)),
     ])
 }
@@ -155,7 +155,7 @@ fn report_of_feature(feature: &Feature, cost: Cost) -> Option<BlockedReport> {
 
 /// Returns the output of tests that failed before the change without naming any test, if new failures can therefore not
 /// be told apart.
-pub(super) fn red_before(feature: &Feature, report: &BlockedReport, measure: &Measure, form: Form) -> String {
+pub(super) fn red_before(feature: &Feature, report: &BlockedReport, measure: &Measure, form: Folding) -> String {
     let tests = report.gates.as_ref().map(|gates| &gates.tests);
     let before = feature.preflight.as_ref().map(|found| &found.before);
     let (Some(Evidence::Absent(Absence::Unnamed)), Some(Before::Red { output, .. })) = (tests, before) else {
@@ -298,7 +298,7 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
                 called(feature),
                 reasons::blocked(reason, measure)
             ),
-            reasons::printed_last(reason, Form::Folded, measure),
+            reasons::printed_last(reason, Folding::Folded, measure),
             blocked_tasks(feature, links, measure),
             titled("#### What you can do", &actions(&report, &[], measure)),
             feature_ways_on(feature, &report),

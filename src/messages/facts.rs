@@ -48,9 +48,9 @@ pub(super) fn fact(fact: &Fact) -> String {
             let percent = f64::from(*covered) * 100.0 / f64::from((*all).max(1));
             format!("{percent:.1} % of the changed lines are covered ({covered} of {all}), {asked} % are asked for")
         }
-        Fact::RulesBroken { held: 0, shown: 0, .. } => "nothing found".to_owned(),
-        Fact::RulesBroken { held: 0, shown, .. } => format!("{shown} found, which are only shown"),
-        Fact::RulesBroken { required, held, .. } => {
+        Fact::RuleFindings { held: 0, shown: 0, .. } => "nothing found".to_owned(),
+        Fact::RuleFindings { held: 0, shown, .. } => format!("{shown} found, which are only shown"),
+        Fact::RuleFindings { required, held, .. } => {
             let names: Vec<&str> = required.iter().copied().map(Rule::name).collect();
             format!("{held} found: {}", names.join(", "))
         }

@@ -193,19 +193,19 @@ pub(super) fn folded(summary: &str, body: &str) -> String {
 
 /// Whether a part is folded or open.
 #[derive(Clone, Copy)]
-pub(super) enum Form {
+pub(super) enum Folding {
     Folded,
     Open,
 }
 
 /// Returns what a program printed, with a title, or nothing if it printed nothing.
-pub(super) fn printed(form: Form, title: &str, output: &str, measure: &Measure) -> String {
+pub(super) fn printed(form: Folding, title: &str, output: &str, measure: &Measure) -> String {
     if output.trim().is_empty() {
         return String::new();
     }
     let output = fence(output, "text", measure.output());
     match form {
-        Form::Folded => folded(title, &output),
-        Form::Open => titled(&format!("{title}:"), &output),
+        Folding::Folded => folded(title, &output),
+        Folding::Open => titled(&format!("{title}:"), &output),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::messages::{
     evidence, inquiry,
-    measure::{Form, Measure, bullets, codes, listed, printed, sections},
+    measure::{Folding, Measure, bullets, codes, listed, printed, sections},
     untrusted::{Room, code, fence, inline},
     words::{count, person, size, tasks},
 };
@@ -191,7 +191,7 @@ pub(super) fn who(doing: &WorkStep) -> &'static str {
 }
 
 /// Returns a failed agent's last output; empty if it is unknown.
-pub(super) fn printed_last(reason: &BlockReason, form: Form, measure: &Measure) -> String {
+pub(super) fn printed_last(reason: &BlockReason, form: Folding, measure: &Measure) -> String {
     let BlockReason::Failed { printed: output, .. } = reason else {
         return String::new();
     };

@@ -4,7 +4,7 @@
 use crate::messages::{
     blocked, evidence, findings, gates, headline, ignored, items,
     links::Links,
-    measure::{Form, MAX_CHARS, Measure, after, bullets, codes, first, fitting, folded, sections, table, titled},
+    measure::{Folding, MAX_CHARS, Measure, after, bullets, codes, first, fitting, folded, sections, table, titled},
     problems,
     suggestion::replacement,
     untrusted, words,
@@ -96,7 +96,7 @@ impl Told<'_> {
                 words::task_name(task)
             ),
             part(&|report| blocked::why(self.feature, report, measure)),
-            part(&|report| blocked::red_before(self.feature, report, measure, Form::Folded)),
+            part(&|report| blocked::red_before(self.feature, report, measure, Folding::Folded)),
             facts(self),
             without_coach(turn, blocked),
             without_report(turn).to_owned(),

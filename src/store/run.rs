@@ -16,7 +16,7 @@ use crate::store::{
 };
 use domain::{
     budget,
-    budget::{Account, Allowed, Amount, Budget, Call, Month, Purse, Share, Spent, Verdict},
+    budget::{Allowed, Amount, Budget, Call, Month, Purse, PurseStatus, Share, Spent, Verdict},
     ids::{FeatureKey, InstallationId, Millis, TaskId, TurnNumber},
     isolation::Level,
 };
@@ -253,7 +253,7 @@ pub(super) async fn lose_unheld(tx: &mut Tx, now: Millis) -> Result<(), StoreErr
     Ok(())
 }
 
-async fn accounts(tx: &mut Tx, new: &NewRun, budget: &Budget, month: Month) -> Result<Vec<Account>, StoreError> {
+async fn accounts(tx: &mut Tx, new: &NewRun, budget: &Budget, month: Month) -> Result<Vec<PurseStatus>, StoreError> {
     let feature = new.feature.to_string();
     let task = new.task.map(|task| task.to_string());
     let (from, to) = (month.start().0, month.next().start().0);
@@ -282,8 +282,8 @@ async fn accounts(tx: &mut Tx, new: &NewRun, budget: &Budget, month: Month) -> R
     Ok(accounts)
 }
 
-fn account(purse: Purse, allowed: Allowed, row: &Row) -> Result<Account, StoreError> {
-    Ok(Account {
+fn account(purse: Purse, allowed: Allowed, row: &Row) -> Result<PurseStatus, StoreError> {
+    Ok(PurseStatus {
         purse,
         allowed,
         used: Amount {

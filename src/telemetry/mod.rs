@@ -15,7 +15,7 @@ mod settings;
 
 pub use settings::{TelemetryMistake, TelemetrySettings};
 
-use crate::telemetry::sender::Order;
+use crate::telemetry::sender::SenderRequest;
 use domain::ids::Millis;
 use sha2::{Digest, Sha256};
 use std::{
@@ -44,7 +44,7 @@ pub struct Telemetry(Option<Arc<Open>>);
 
 #[derive(Debug)]
 struct Open {
-    orders: mpsc::Sender<Order>,
+    orders: mpsc::Sender<SenderRequest>,
     lost: AtomicU64,
     secrets: Secrets,
 }
@@ -144,7 +144,8 @@ impl Telemetry {
                 *text = open.secrets.mask(text);
             }
         }
-        if open.orders.try_send(Order::Span(Box::new(span))).is_err() && open.lost.fetch_add(1, Ordering::Relaxed) == 0
+        if open.orders.try_send(SenderRequest::Span(Box::new(span))).is_err()
+            && open.lost.fetch_add(1, Ordering::Relaxed) == 0
         {
             tracing::warn!("the OpenTelemetry collector is too slow: spans are lost");
         }
@@ -155,7 +156,7 @@ impl Telemetry {
         let Some(open) = &self.0 else { return };
         let (done, sent) = oneshot::channel();
         let flushed = async {
-            if open.orders.send(Order::Flush(done)).await.is_ok() {
+            if open.orders.send(SenderRequest::Flush(done)).await.is_ok() {
                 // An error means that the task has ended, so nothing waits.
                 let _ = sent.await;
             }

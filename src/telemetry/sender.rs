@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const TRIES: u32 = 2;
 
 #[derive(Debug)]
-pub(super) enum Order {
+pub(super) enum SenderRequest {
     Span(Box<Span>),
     /// Send everything, then answer.
     Flush(oneshot::Sender<()>),
@@ -67,7 +67,7 @@ impl Sender {
     }
 
     /// Runs until all senders of messages are dropped.
-    pub(super) async fn work(mut self, mut orders: mpsc::Receiver<Order>) {
+    pub(super) async fn work(mut self, mut orders: mpsc::Receiver<SenderRequest>) {
         let mut batch: Vec<Span> = Vec::new();
         let mut due = Instant::now();
         loop {
@@ -79,7 +79,7 @@ impl Sender {
                 }
             };
             match order {
-                Some(Order::Span(span)) => {
+                Some(SenderRequest::Span(span)) => {
                     if batch.is_empty() {
                         due = Instant::now() + PATIENCE;
                     }
@@ -88,7 +88,7 @@ impl Sender {
                         self.send(&mut batch).await;
                     }
                 }
-                Some(Order::Flush(done)) => {
+                Some(SenderRequest::Flush(done)) => {
                     self.send(&mut batch).await;
                     // The caller of `flush` may have stopped waiting.
                     let _ = done.send(());

@@ -5,7 +5,7 @@ use autobuild::config::RepositorySettings;
 use domain::{integrity::IntegrityFinding, plan::PlannedTask, protected_paths::ProtectedPaths};
 use text::secret::Secrets;
 
-use integrity::{Change, FileChange, Version};
+use integrity::{Change, FileChange, FileContent};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
@@ -81,8 +81,11 @@ fn replace(tree: &mut Tree, path: &str, old: &str, new: &str) {
 
 /// Every file that differs, as integrity reads it.
 fn difference(before: &Tree, after: &Tree) -> Vec<FileChange> {
-    let version =
-        |text: Option<&String>| text.map_or(Version::Absent, |text| Version::Bytes(text.clone().into_bytes()));
+    let version = |text: Option<&String>| {
+        text.map_or(FileContent::Absent, |text| {
+            FileContent::Bytes(text.clone().into_bytes())
+        })
+    };
     let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     paths
         .into_iter()

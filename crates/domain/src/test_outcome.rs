@@ -1,7 +1,7 @@
-//! The table of the four runs: what became of one test, from its results on old and new code in its old and new form.
+//! The table of the four runs: what became of one test, from its results in each.
 //!
-//! A test's _before_ is its result on the base. Its _old form_ is the base's test on the head's code, its _after_ is the
-//! head's test on the head's code, and its _new form_ is the head's test on the base's code.
+//! The run _before_ has the tests and the code of the base, the run _after_ those of the head. The run of the _old tests_ has
+//! the base's tests on the head's code, and that of the _new tests_ the head's tests on the base's code.
 
 use crate::{integrity::Weight, plan::TaskType};
 use serde::{Deserialize, Serialize};
@@ -38,11 +38,11 @@ pub struct FourResults {
     /// The base's test on the base's code.
     pub before: TestResult,
     /// The base's test on the head's code.
-    pub old: MixedResult,
+    pub old_tests: MixedResult,
     /// The head's test on the head's code.
     pub after: TestResult,
     /// The head's test on the base's code.
-    pub new: MixedResult,
+    pub new_tests: MixedResult,
 }
 
 words! {
@@ -125,18 +125,18 @@ impl FourResults {
         use TestResult::{DidNotRun, Failed, Missing, Passed};
         let Self {
             before,
-            old,
+            old_tests,
             after,
-            new,
+            new_tests,
         } = self;
         match (before, after) {
             (Failed, Failed) => TestOutcome::RedBefore,
             (_, Failed) => TestOutcome::Broken,
-            (Passed, Passed) => outcome_of_passing(old, new),
-            (Passed, DidNotRun | Missing) => outcome_of_missing(old),
-            (Failed, Passed) => repaired(old, new),
+            (Passed, Passed) => outcome_of_passing(old_tests, new_tests),
+            (Passed, DidNotRun | Missing) => outcome_of_missing(old_tests),
+            (Failed, Passed) => outcome_of_repaired(old_tests, new_tests),
             (Failed, DidNotRun | Missing) => TestOutcome::RemovedWhileRed,
-            (Missing | DidNotRun, Passed) => brought(new),
+            (Missing | DidNotRun, Passed) => outcome_of_new(new_tests),
             (Missing, DidNotRun) => TestOutcome::NeverRan,
             (DidNotRun, DidNotRun | Missing) => TestOutcome::AsBefore,
             _ => TestOutcome::Unnamed,
@@ -169,7 +169,7 @@ fn outcome_of_missing(old: MixedResult) -> TestOutcome {
     }
 }
 
-fn brought(new: MixedResult) -> TestOutcome {
+fn outcome_of_new(new: MixedResult) -> TestOutcome {
     use MixedResult::{NotNeeded, Ran};
     use TestResult::{DidNotRun, Failed, Missing, NotComparable, Passed};
     match new {
@@ -180,7 +180,7 @@ fn brought(new: MixedResult) -> TestOutcome {
     }
 }
 
-fn repaired(old: MixedResult, new: MixedResult) -> TestOutcome {
+fn outcome_of_repaired(old: MixedResult, new: MixedResult) -> TestOutcome {
     use MixedResult::{NotNeeded, Ran};
     use TestResult::{Failed, Passed};
     match (old, new) {
@@ -324,9 +324,9 @@ mod tests {
     fn outcome(before: TestResult, old: MixedResult, after: TestResult, new: MixedResult) -> TestOutcome {
         FourResults {
             before,
-            old,
+            old_tests: old,
             after,
-            new,
+            new_tests: new,
         }
         .outcome()
     }

@@ -1,6 +1,6 @@
 //! The lines of a diff, which inline comments refer to.
 
-use super::state::Side;
+use super::state::DiffSide;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DiffLine {
@@ -13,10 +13,10 @@ pub(super) struct DiffLine {
 
 impl DiffLine {
     /// Returns `true` if this is line `number` of that side.
-    pub(super) fn is(&self, side: Side, number: u64) -> bool {
+    pub(super) fn is(&self, side: DiffSide, number: u64) -> bool {
         match side {
-            Side::Left => self.left == Some(number),
-            Side::Right => self.right == Some(number),
+            DiffSide::Left => self.left == Some(number),
+            DiffSide::Right => self.right == Some(number),
         }
     }
 }

@@ -32,14 +32,14 @@ pub struct FileChange {
     /// Its path, relative to the root.
     pub path: String,
     /// The version before the change.
-    pub before: Version,
+    pub before: FileContent,
     /// The version after the change.
-    pub after: Version,
+    pub after: FileContent,
 }
 
 /// The content of a file at one of the two commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Version {
+pub enum FileContent {
     /// The file does not exist.
     Absent,
     /// The file's bytes.
@@ -48,7 +48,7 @@ pub enum Version {
     Unread(u64),
 }
 
-impl Version {
+impl FileContent {
     /// Returns the bytes if the file exists and was read.
     #[must_use]
     pub fn bytes(&self) -> Option<&[u8]> {

@@ -1,7 +1,7 @@
 //! Parses both versions of every changed file once, for all rules.
 
 use crate::{
-    change::{Change, FileChange, Version},
+    change::{Change, FileChange, FileContent},
     language,
     language::{
         Role,
@@ -40,7 +40,7 @@ impl<'a> ChangedFile<'a> {
         let path = file.path.as_str();
         let before = outline(path, &file.before, left);
         let after = outline(path, &file.after, left);
-        let is_unreadable = language::of(path).is_some() && file.after != Version::Absent && after.is_none();
+        let is_unreadable = language::of(path).is_some() && file.after != FileContent::Absent && after.is_none();
         Self {
             path,
             role: language::role(path),
@@ -53,7 +53,7 @@ impl<'a> ChangedFile<'a> {
 
     /// Returns both versions of the text; empty if the file does not exist.
     pub(crate) fn texts(&self) -> (String, String) {
-        let text = |version: &Version| String::from_utf8_lossy(version.bytes().unwrap_or_default()).into_owned();
+        let text = |version: &FileContent| String::from_utf8_lossy(version.bytes().unwrap_or_default()).into_owned();
         (text(&self.file.before), text(&self.file.after))
     }
 
@@ -86,7 +86,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-fn outline(path: &str, version: &Version, left: &mut usize) -> Option<Outline> {
+fn outline(path: &str, version: &FileContent, left: &mut usize) -> Option<Outline> {
     let bytes = version.bytes()?;
     *left = left.checked_sub(bytes.len())?;
     language::read(path, &String::from_utf8_lossy(bytes))

@@ -17,7 +17,7 @@ pub mod side;
 mod snapshots;
 mod words;
 
-pub use change::{Change, FileChange, Version};
+pub use change::{Change, FileChange, FileContent};
 pub use snapshots::{first_changed_line, is_snapshot};
 
 use changed_file::{ChangedFile, Reading};

@@ -2,7 +2,7 @@
 
 use crate::{results::is_documented, test_line::own_name};
 use integrity::{
-    Version, language,
+    FileContent, language,
     language::outline::{Condition, Maker},
 };
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ pub enum Origin {
 
 impl TestIndex {
     /// Reads the files that exist and whose language is known.
-    pub fn of<'a>(files: impl Iterator<Item = (&'a str, &'a Version)>) -> Self {
+    pub fn of<'a>(files: impl Iterator<Item = (&'a str, &'a FileContent)>) -> Self {
         let mut sites = Self::default();
         for (path, version) in files {
             let text = version.bytes().and_then(|bytes| std::str::from_utf8(bytes).ok());
@@ -291,12 +291,12 @@ pub fn bare(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{TestIndex, bare, modules};
-    use integrity::Version;
+    use integrity::FileContent;
 
     fn index(files: &[(&str, &str)]) -> TestIndex {
-        let versions: Vec<(&str, Version)> = files
+        let versions: Vec<(&str, FileContent)> = files
             .iter()
-            .map(|(path, text)| (*path, Version::Bytes(text.as_bytes().to_vec())))
+            .map(|(path, text)| (*path, FileContent::Bytes(text.as_bytes().to_vec())))
             .collect();
         TestIndex::of(versions.iter().map(|(path, version)| (*path, version)))
     }

@@ -22,7 +22,7 @@ pub(crate) const INPUT_END: u8 = b'E';
 
 /// The program to start, with its settings. The program's input follows the order.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct LaunchRequest {
     pub(crate) program: OsString,
     pub(crate) args: Vec<OsString>,
     pub(crate) cwd: OsString,
@@ -85,7 +85,7 @@ impl NetworkRoute {
     }
 }
 
-impl Order {
+impl LaunchRequest {
     /// Returns the order and the input, ready to be sent.
     pub(crate) fn frame(spec: &Spec, talking: bool, confinement: Confinement) -> Option<Vec<u8>> {
         let order = Self {
@@ -101,7 +101,7 @@ impl Order {
         Some([&order.bytes().ok()?[..], &spec.stdin].concat())
     }
 
-    /// Returns the order in the form that [`Order::read`] reads.
+    /// Returns the order in the form that [`LaunchRequest::read`] reads.
     pub(crate) fn bytes(&self) -> std::io::Result<Vec<u8>> {
         let json = serde_json::to_vec(self)?;
         let length = u32::try_from(json.len()).ok().filter(|length| *length <= ORDER_CAP);

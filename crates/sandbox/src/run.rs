@@ -9,7 +9,7 @@ use crate::{
     live::Live,
     pipes::{Pipes, pump, with_complaint},
     process_table::{Family, Process},
-    protocol::{Confinement, Order, Report, STOP},
+    protocol::{Confinement, LaunchRequest, Report, STOP},
     run_user::RunUser,
     spec::{Exit, Finished, Spec, StartError},
     strays::{Entry, sweep},
@@ -92,7 +92,7 @@ impl Sandbox {
             .await
             .map_err(|error| StartError::Isolation(format!("folders of its user: {error}")))?;
         let started = Instant::now();
-        let frame = Order::frame(spec, live.said.is_some(), confinement).ok_or(StartError::TooLong)?;
+        let frame = LaunchRequest::frame(spec, live.said.is_some(), confinement).ok_or(StartError::TooLong)?;
         let mut running = self
             .launch(spec, live)
             .map_err(|error| StartError::Refused(error.to_string()))?;

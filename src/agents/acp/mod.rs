@@ -20,7 +20,7 @@ use crate::{
         journal::{Journal, plain},
         outcome,
         outcome::{Told, Unfinished},
-        private::{Account, Private},
+        private::{AccountVariables, Private},
         run::{Printed, RunContext, RunError, RunSpec, limit},
         schema,
         session::{Ended, InputMode},
@@ -113,7 +113,7 @@ impl AcpAgent {
 
     async fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {
         let mut order = Spec::new(&self.program, &spec.checkout).args(self.command.args());
-        order.env = private.environment(spec, &self.context.environment, Account::AsNamed)?;
+        order.env = private.environment(spec, &self.context.environment, AccountVariables::AsNamed)?;
         order.stdin = Stream::opening();
         limit(&mut order, spec);
         let providers = [Provider::Anthropic, Provider::OpenAi];

@@ -4,7 +4,7 @@ use crate::{
     agents::{
         access::Provider,
         claude::{ClaudeAgent, init::StartRequest},
-        private::{Account, Private},
+        private::{AccountVariables, Private},
         run::{COMMAND, RunError, RunSpec, limit},
         schema,
     },
@@ -34,7 +34,7 @@ impl ClaudeAgent {
         let system = private.write("system.md", spec.prompt.system().as_bytes())?;
         let mut order = Spec::new(self.program.name, &spec.checkout);
         order.args = args(spec, system.into());
-        order.env = private.environment(spec, &self.context.environment, Account::Ours)?;
+        order.env = private.environment(spec, &self.context.environment, AccountVariables::Ours)?;
         let command_ms = COMMAND.as_millis().to_string();
         for name in ["BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS"] {
             order.env.push((name.into(), command_ms.clone().into()));

@@ -10,7 +10,7 @@ use crate::{
         codex::stream::Stream,
         journal::Journal,
         outcome::never_ran,
-        private::{Account, Private},
+        private::{AccountVariables, Private},
         program::{Program, Version},
         run::{Printed, RunContext, RunError, RunSpec, limit},
         schema,
@@ -75,7 +75,7 @@ impl CodexAgent {
         let schema = private.write("strict-schema.json", schema.as_bytes())?;
         let mut order = Spec::new(self.program.name, &spec.checkout);
         order.args = self.args(spec, schema.into());
-        order.env = private.environment(spec, &self.context.environment, Account::Ours)?;
+        order.env = private.environment(spec, &self.context.environment, AccountVariables::Ours)?;
         order.stdin = told.into_bytes();
         limit(&mut order, spec);
         let (context, providers) = (&self.context, [Provider::OpenAi]);

@@ -55,7 +55,7 @@ pub struct InstructionFile {
 
 /// What an earlier run left for the one that continues it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum Leftovers {
     /// Changes in the working copy.
     Changes,
     Nothing,
@@ -205,11 +205,11 @@ impl Prompt {
     }
 
     /// Returns the prompt of a run that continues an earlier one that was stopped.
-    pub fn continued(&self, cut: StopCause, left: Left) -> Self {
+    pub fn continued(&self, cut: StopCause, left: Leftovers) -> Self {
         let why = how_it_ended(cut);
         let left = match left {
-            Left::Changes => "The working copy holds what it left. Look at that first and go on from there",
-            Left::Nothing => "It left no changes",
+            Leftovers::Changes => "The working copy holds what it left. Look at that first and go on from there",
+            Leftovers::Nothing => "It left no changes",
         };
         let limit = if cut.is_limit() {
             " There is no third run: do the most important part first, and report before you meet the limit too."

@@ -1,6 +1,6 @@
 use super::{
-    CoachInput, Delivered, Demands, DesignerInput, InstructionFile, Left, PlannerInput, PlayerInput, Prompt, Snapshot,
-    Tests, ToDesign,
+    CoachInput, Delivered, Demands, DesignerInput, InstructionFile, Leftovers, PlannerInput, PlayerInput, Prompt,
+    Snapshot, Tests, ToDesign,
 };
 use crate::{
     agents::definition::{Definition, Definitions},
@@ -417,17 +417,17 @@ fn a_run_that_goes_on_is_told_so() {
             .to_owned()
     };
     assert_eq!(
-        told(StopCause::Time, Left::Changes),
+        told(StopCause::Time, Leftovers::Changes),
         "An earlier run of this turn was stopped because its time was up. The working copy holds what it left. Look at that \
          first and go on from there. There is no third run: do the most important part first, and report before you meet \
          the limit too. Report on all of the turn's work, not on this run alone."
     );
     assert_eq!(
-        told(StopCause::Share, Left::Changes),
+        told(StopCause::Share, Leftovers::Changes),
         "An earlier run of this turn was stopped because it had used up its share of the budget. The working copy holds \
          what it left. Look at that first and go on from there. Report on all of the turn's work, not on this run alone."
     );
-    assert!(told(StopCause::Calls, Left::Nothing).contains("It left no changes. There is no third run"));
+    assert!(told(StopCause::Calls, Leftovers::Nothing).contains("It left no changes. There is no third run"));
 }
 
 #[test]

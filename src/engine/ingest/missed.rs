@@ -13,7 +13,7 @@ use domain::{
     feature::{
         CancelledWhy, Feature,
         event::Event,
-        sweep::{Account, Difference, RemoteFact},
+        sweep::{Difference, RemoteAccount, RemoteFact},
     },
     ids::{IssueNumber, PullNumber, ReviewId, Sha, User, UserId},
 };
@@ -69,7 +69,7 @@ fn delivery(inbound: Inbound) -> Missed {
 }
 
 /// Returns the account as deliveries name it; GitHub's account for deleted ones if there is none.
-fn sender(by: Option<&Account>) -> Actor {
+fn sender(by: Option<&RemoteAccount>) -> Actor {
     let Some(by) = by else {
         let login = "ghost".to_owned();
         return Actor {

@@ -3,7 +3,7 @@
 use crate::{
     agents::{
         Activity, Answered, Backend, RunError, RunSpec,
-        prompt::{InstructionFile, Left, Prompt, Snapshot},
+        prompt::{InstructionFile, Leftovers, Prompt, Snapshot},
     },
     config::{Allowance, INSTRUCTION_PATHS, RepositorySettings, Role},
     engine::{
@@ -53,7 +53,7 @@ impl Question<'_> {
     /// as they are. The other roles, which only read, start again.
     fn with_the_next_share(&self) -> Prompt {
         match self.role {
-            Role::Player => self.prompt.continued(StopCause::Share, Left::Changes),
+            Role::Player => self.prompt.continued(StopCause::Share, Leftovers::Changes),
             Role::Planner | Role::Designer | Role::Coach => self.prompt.begun_anew(StopCause::Share),
         }
     }

@@ -13,7 +13,7 @@ use crate::{
 };
 use domain::{
     blocked::{BlockReason, Defect, Failure, WorkStep},
-    effect::{CRASHES, Effect, GivenUp, Order, Subject},
+    effect::{CRASHES, Effect, GivenUp, Precedence, Subject},
     feature::{
         event::Event,
         unsaid::{Replacement, Saying, Unsaid},
@@ -73,9 +73,9 @@ fn unreadable(key: &FeatureKey, job: &Job, error: &EffectError) -> Option<Event>
 fn event((job, key): (&Job, &FeatureKey), effect: &Effect, error: &EffectError) -> Option<Event> {
     let spec = effect.spec();
     let task = match spec.order {
-        Order::Kept(Subject::Task(task)) | Order::Free(Subject::Task(task)) => Some(task),
-        Order::Kept(Subject::Reactions | Subject::Refusals | Subject::Feature)
-        | Order::Free(Subject::Reactions | Subject::Refusals | Subject::Feature) => None,
+        Precedence::Kept(Subject::Task(task)) | Precedence::Free(Subject::Task(task)) => Some(task),
+        Precedence::Kept(Subject::Reactions | Subject::Refusals | Subject::Feature)
+        | Precedence::Free(Subject::Reactions | Subject::Refusals | Subject::Feature) => None,
     };
     if let GivenUp::Unsaid(what) = spec.given_up {
         return Some(unsaid(what, task, error));

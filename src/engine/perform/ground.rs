@@ -1,7 +1,7 @@
 //! The starting point of a Player: the task's branch, the integration branch, or a merge with conflicts to resolve.
 
 use crate::{
-    agents::prompt::{Delivered, Demands, InstructionFile, Left, PlayerInput, Prompt, Tests},
+    agents::prompt::{Delivered, Demands, InstructionFile, Leftovers, PlayerInput, Prompt, Tests},
     config::{Mode, RepositorySettings, Role},
     engine::{
         job::EffectError,
@@ -33,7 +33,7 @@ pub(super) struct Ground {
     pub other: Option<Sha>,
     pub conflicts: Vec<String>,
     /// What an earlier run of the turn left, from which this one continues.
-    pub left: Left,
+    pub left: Leftovers,
     /// The commands that the Gates will run.
     commands: Chosen,
     /// The repository's own instructions.
@@ -64,7 +64,11 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
     };
     let info = mirror.commit_info(&start).await?;
     let is_partial = info.as_ref().is_some_and(run_result::is_partial);
-    let left = if is_partial { Left::Changes } else { Left::Nothing };
+    let left = if is_partial {
+        Leftovers::Changes
+    } else {
+        Leftovers::Nothing
+    };
     let commands = gates::commands::at(&mirror, &start, &context.settings()).await?;
     let instructions = context.instructions(&mirror).await?;
     let baseline = context.known_baseline(&mirror).await?;

@@ -65,7 +65,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     let made = match feature.given_plan() {
         // The person's text is public already, but secrets in it must not get into commits and branch names.
         Some(yaml) => Plan::parse_yaml(&context.engine.secrets.mask(&yaml), &plan_context)
-            .map(|checked| Made::plan(checked, pre_loop(wanted, &read.settings)))
+            .map(|checked| PlannerOutcome::plan(checked, pre_loop(wanted, &read.settings)))
             .map_err(|mistakes| by_person(mistakes.to_string())),
         None if wanted == Wanted::OneTask => one_task(context, &read, &branch, &paths, test, &plan_context).await?,
         None => planner(context, &read, &branch, &paths, test, &plan_context).await?,
@@ -73,11 +73,11 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     let level = context.engine.sandbox.level();
     Ok(context.event(match made {
         Err(refused) => refused.event(emission),
-        Ok(Made::Inquiries { by, inquiries }) => {
+        Ok(PlannerOutcome::Inquiries { by, inquiries }) => {
             let inquired = Box::new(inquired(by, inquiries, &read, level));
             Event::Inquired { emission, inquired }
         }
-        Ok(Made::Plan {
+        Ok(PlannerOutcome::Plan {
             checked,
             pre_loop,
             inquiries,
@@ -115,7 +115,7 @@ fn inquired(by: Inquirer, inquiries: Inquiries, read: &Settings, level: Level) -
 }
 
 /// What a planner, or the designer of an only task, made.
-pub(super) enum Made {
+pub(super) enum PlannerOutcome {
     /// A valid plan.
     Plan {
         checked: Box<Checked>,
@@ -127,7 +127,7 @@ pub(super) enum Made {
     Inquiries { by: Inquirer, inquiries: Inquiries },
 }
 
-impl Made {
+impl PlannerOutcome {
     fn plan(checked: Checked, pre_loop: PreLoop) -> Self {
         Self::Plan {
             checked: Box::new(checked),
@@ -184,7 +184,7 @@ async fn planner(
     paths: &BTreeSet<String>,
     test_command: Option<String>,
     plan_context: &PlanContext<'_>,
-) -> Result<Result<Made, RefusedPlan>, EffectError> {
+) -> Result<Result<PlannerOutcome, RefusedPlan>, EffectError> {
     let checkout = branch.mirror.checkout(&branch.head).await?;
     let files: Vec<String> = paths.iter().cloned().collect();
     let words: Vec<String> = context.feature.request.words.iter().cloned().collect();
@@ -216,14 +216,14 @@ async fn planner(
         let tasks = answer.get("tasks").and_then(Value::as_array);
         if hearing.takes(&inquiries, || tasks.is_some_and(|tasks| !tasks.is_empty())) {
             let by = Inquirer::Planner;
-            return Ok(Made::Inquiries { by, inquiries });
+            return Ok(PlannerOutcome::Inquiries { by, inquiries });
         }
         let mut plan = answer.clone();
         if let Some(keys) = plan.as_object_mut() {
             keys.remove("inquiries");
         }
         let checked = Plan::from_json(&plan, plan_context).map_err(|mistakes| mistakes.to_string())?;
-        Ok(Made::Plan {
+        Ok(PlannerOutcome::Plan {
             checked: Box::new(checked),
             pre_loop: pre_loop.clone(),
             inquiries,
@@ -280,13 +280,13 @@ pub(super) async fn one_task(
     paths: &BTreeSet<String>,
     test_command: Option<String>,
     plan_context: &PlanContext<'_>,
-) -> Result<Result<Made, RefusedPlan>, EffectError> {
+) -> Result<Result<PlannerOutcome, RefusedPlan>, EffectError> {
     let boxes = check_boxes(&context.feature.snapshot.body);
     let enough = are_enough(&boxes);
     let has_words = context.feature.request.words.is_some();
     let as_they_are = |pre_loop| {
         of_boxes(context, &boxes, None, plan_context)
-            .map(|checked| Made::plan(checked, pre_loop))
+            .map(|checked| PlannerOutcome::plan(checked, pre_loop))
             .map_err(by_person)
     };
     match read.settings.pre_loop {
@@ -313,9 +313,9 @@ pub(super) async fn one_task(
         let design = design::read(answer, hearing)?;
         if hearing.takes(&design.inquiries, || design::has_plan(&design)) {
             let (by, inquiries) = (Inquirer::Designer, design.inquiries);
-            return Ok(Made::Inquiries { by, inquiries });
+            return Ok(PlannerOutcome::Inquiries { by, inquiries });
         }
-        Ok(Made::Plan {
+        Ok(PlannerOutcome::Plan {
             checked: Box::new(of_boxes(context, &boxes, Some(answer), plan_context)?),
             inquiries: design.inquiries.clone(),
             pre_loop: PreLoop::Done(Box::new(design)),

@@ -3,7 +3,7 @@
 //! The commit is stored with the end of the run, before it is pushed, so that no run must be paid for again.
 
 use crate::{
-    agents::prompt::Left,
+    agents::prompt::Leftovers,
     config::{RepositorySettings, Role},
     engine::{
         job::{Done, EffectError},
@@ -85,7 +85,7 @@ async fn ended(
             .patiently(|| take_result(context, task, turn, ground, answer))
             .await
     };
-    let Some(Made { result, pack }) = made.as_ref().ok().and_then(Option::as_ref) else {
+    let Some(PlayOutcome { result, pack }) = made.as_ref().ok().and_then(Option::as_ref) else {
         if let Some(end) = last.unrecorded() {
             context.close_run(end).await?;
         }
@@ -114,7 +114,7 @@ async fn ended(
 }
 
 /// The result of a run, and its commit for the database.
-struct Made {
+struct PlayOutcome {
     result: RunResult,
     pack: Option<NewPack>,
 }
@@ -126,7 +126,7 @@ async fn take_result(
     turn: &Turn,
     ground: &Ground,
     answer: &Result<PlayerReport, EffectError>,
-) -> Result<Option<Made>, EffectError> {
+) -> Result<Option<PlayOutcome>, EffectError> {
     match answer {
         Ok(report) if is_inquiry(context, task, report) => {
             let (commit, pack) = unfinished(context, task, turn, ground, CommitKind::Inquiry)
@@ -135,7 +135,7 @@ async fn take_result(
             let inquiries = report.inquiries.clone();
             let result = RunResult::Inquired { inquiries, commit };
             let pack = pack.flatten();
-            Ok(Some(Made { result, pack }))
+            Ok(Some(PlayOutcome { result, pack }))
         }
         Ok(report) => keep(context, task, turn, ground, report).await.map(Some),
         Err(EffectError::Stopped) if !context.is_wanted().await? => Ok(None),
@@ -164,10 +164,10 @@ async fn left_by_failed(
     turn: &Turn,
     ground: &Ground,
     error: &EffectError,
-) -> Result<Option<Made>, EffectError> {
+) -> Result<Option<PlayOutcome>, EffectError> {
     let changed = unfinished(context, task, turn, ground, CommitKind::Partial).await?;
     if !ends_turn(error) {
-        return Ok(changed.map(|(commit, pack)| Made {
+        return Ok(changed.map(|(commit, pack)| PlayOutcome {
             result: RunResult::Interrupted { commit },
             pack,
         }));
@@ -179,7 +179,7 @@ async fn left_by_failed(
     Ok(changed.or_else(there).map(|(commit, pack)| {
         let reason = Box::new(give_up::reason(WorkStep::Play, context.job, error));
         let result = RunResult::Failed { commit, reason };
-        Made { result, pack }
+        PlayOutcome { result, pack }
     }))
 }
 
@@ -239,7 +239,7 @@ async fn recovered(context: &EffectContext<'_>, task: &Task, turn: &Turn) -> Res
         return Ok(found);
     }
     if kept.changed_paths().await.is_ok_and(|changed| !changed.is_empty()) {
-        ground.left = Left::Changes;
+        ground.left = Leftovers::Changes;
         ground.checkout = kept;
     }
     Ok(found)
@@ -275,16 +275,16 @@ async fn before(
     context: &EffectContext<'_>,
     task: &Task,
     ground: &Ground,
-) -> Result<Option<(StopCause, Left)>, EffectError> {
+) -> Result<Option<(StopCause, Leftovers)>, EffectError> {
     let cut = match task.cut_runs {
         0 => context.cuts(Some(task.id)).await?.pop(),
         // The run belongs to the effect before, after which the Gates failed.
         _ => context.last_cut(task.id).await?,
     };
     Ok(match ground.left {
-        Left::Changes => Some((cut.unwrap_or(StopCause::Other), Left::Changes)),
+        Leftovers::Changes => Some((cut.unwrap_or(StopCause::Other), Leftovers::Changes)),
         // A run that waited for its model or failed before it changed anything starts again.
-        Left::Nothing => cut.filter(|cut| cut.is_limit()).map(|cut| (cut, Left::Nothing)),
+        Leftovers::Nothing => cut.filter(|cut| cut.is_limit()).map(|cut| (cut, Leftovers::Nothing)),
     })
 }
 
@@ -301,9 +301,9 @@ async fn keep(
     turn: &Turn,
     ground: &Ground,
     report: &PlayerReport,
-) -> Result<Made, EffectError> {
+) -> Result<PlayOutcome, EffectError> {
     let (base, report) = (since(context, task, ground).await?, report.clone());
-    let ended = |outcome: Played| Made {
+    let ended = |outcome: Played| PlayOutcome {
         result: RunResult::Ended(Box::new(outcome)),
         pack: None,
     };
@@ -348,16 +348,16 @@ async fn keep(
         report,
         left_out,
     }));
-    Ok(Made { result, pack })
+    Ok(PlayOutcome { result, pack })
 }
 
 /// Returns the commit that the turn's work is compared with. If an earlier run left unfinished work, this is the last
 /// commit that was judged, or the commit where the branch starts.
 async fn since(context: &EffectContext<'_>, task: &Task, ground: &Ground) -> Result<Sha, EffectError> {
     match (ground.left, task.judged_head()) {
-        (Left::Nothing, _) => Ok(ground.start.clone()),
-        (Left::Changes, Some(judged)) => Ok(judged.clone()),
-        (Left::Changes, None) => fork_of(context, &ground.mirror, task, &ground.start).await,
+        (Leftovers::Nothing, _) => Ok(ground.start.clone()),
+        (Leftovers::Changes, Some(judged)) => Ok(judged.clone()),
+        (Leftovers::Changes, None) => fork_of(context, &ground.mirror, task, &ground.start).await,
     }
 }
 

@@ -9,15 +9,15 @@ use crate::gates::{
     mutation::{
         HeadResults,
         budget::Budget,
-        functions::{Form, Function, Functions},
-        trial::{Outcome, outcome},
+        functions::{Function, Functions, Mutant},
+        trial::{TrialOutcome, outcome},
     },
     run::{
         context::{GateError, host},
         overlay::Overlay,
         result_cache::Expected,
     },
-    table::{Table, mixed::Form as Tests, report::both_forms, rows::Row},
+    table::{Table, mixed::Mix, report::both_forms, rows::Row},
     turn::Run,
 };
 use domain::{
@@ -41,13 +41,13 @@ type Place = (String, String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Break {
     OtherValues,
-    Empty(Form),
+    Empty(Mutant),
 }
 
 const BREAKS: [Break; 3] = [
     Break::OtherValues,
-    Break::Empty(Form::First),
-    Break::Empty(Form::Second),
+    Break::Empty(Mutant::First),
+    Break::Empty(Mutant::Second),
 ];
 
 /// A test that the change altered and that holds in both forms, with the functions that its old form calls.
@@ -110,7 +110,7 @@ pub(super) async fn questions(
     let Some(old) = table.old.as_ref().filter(|_| !rows.is_empty()) else {
         return Ok(Vec::new());
     };
-    let overlay = table.side.overlay(run, Tests::Old, old.fits()).await?;
+    let overlay = table.side.overlay(run, Mix::OldTests, old.fits()).await?;
     let head = code(run).await?;
     let with_old: Vec<Code> = head.iter().map(|file| laid_over(file, &overlay)).collect();
     let reading = blocking(move || [head, with_old].map(Functions::all_of)).await;
@@ -139,7 +139,7 @@ pub(super) async fn questions(
 
 fn holds(row: &Row) -> bool {
     matches!(row.outcome(), TestOutcome::Kept | TestOutcome::Sharpened)
-        && row.results.old == MixedResult::Ran(TestResult::Passed)
+        && row.results.old_tests == MixedResult::Ran(TestResult::Passed)
 }
 
 /// Returns a file of the head with the tests of the overlay, if it holds any.
@@ -249,43 +249,43 @@ impl Experimenting<'_> {
     async fn react(&mut self, step: &Step, limit: Duration) -> Result<[BTreeSet<usize>; 2], GateError> {
         let mut open = step.tests.clone();
         open.retain(|test| !self.found.contains_key(test));
-        let red = match self.outcome(Tests::Old, step, &open, limit).await? {
-            (Outcome::Noticed(red), _) => red,
-            (Outcome::NotTried, _) => return Ok([BTreeSet::new(), open]),
-            (Outcome::Unnoticed, _) => return Ok([BTreeSet::new(), BTreeSet::new()]),
+        let red = match self.outcome(Mix::OldTests, step, &open, limit).await? {
+            (TrialOutcome::Noticed(red), _) => red,
+            (TrialOutcome::NotTried, _) => return Ok([BTreeSet::new(), open]),
+            (TrialOutcome::Unnoticed, _) => return Ok([BTreeSet::new(), BTreeSet::new()]),
         };
-        open.retain(|at| self.name(Tests::Old, *at).is_some_and(|name| red.contains(name)));
-        let (_, passed) = self.outcome(Tests::New, step, &open, limit).await?;
-        let is_deaf = |at: &usize| self.name(Tests::New, *at).is_some_and(|name| passed.contains(name));
+        open.retain(|at| self.name(Mix::OldTests, *at).is_some_and(|name| red.contains(name)));
+        let (_, passed) = self.outcome(Mix::NewTests, step, &open, limit).await?;
+        let is_deaf = |at: &usize| self.name(Mix::NewTests, *at).is_some_and(|name| passed.contains(name));
         let (deaf, noticed) = open.into_iter().partition(is_deaf);
         Ok([deaf, noticed])
     }
 
-    fn name(&self, form: Tests, at: usize) -> Option<&String> {
+    fn name(&self, form: Mix, at: usize) -> Option<&String> {
         let pair = &self.tests.get(at)?.row.pair;
         match form {
-            Tests::Old => pair.base.as_ref(),
-            Tests::New => pair.head.as_ref(),
+            Mix::OldTests => pair.base.as_ref(),
+            Mix::NewTests => pair.head.as_ref(),
         }
     }
 
     /// Runs these tests in one form on the broken code. Returns which turn red, and which pass.
     async fn outcome(
         &mut self,
-        form: Tests,
+        form: Mix,
         step: &Step,
         tests: &BTreeSet<usize>,
         limit: Duration,
-    ) -> Result<(Outcome, BTreeSet<String>), GateError> {
+    ) -> Result<(TrialOutcome, BTreeSet<String>), GateError> {
         let run = self.run;
         let (version, index) = match form {
-            Tests::Old => (&self.old, &run.change.before),
-            Tests::New => (&self.new, &run.change.after),
+            Mix::OldTests => (&self.old, &run.change.before),
+            Mix::NewTests => (&self.new, &run.change.after),
         };
         let files = version.broken(step);
         let names: BTreeSet<String> = tests.iter().filter_map(|at| self.name(form, *at)).cloned().collect();
         if files.is_empty() || names.is_empty() {
-            return Ok((Outcome::Unnoticed, BTreeSet::new()));
+            return Ok((TrialOutcome::Unnoticed, BTreeSet::new()));
         }
         let overlay = version.overlay.clone().and(Overlay::of_bytes(files));
         let selection = Selection::of(names.iter().cloned().collect(), index);

@@ -3,8 +3,8 @@
 use crate::gates::{
     mutation::{
         Tried,
-        functions::{Form, Function, Functions},
-        trial::{Outcome, Tests, Trial},
+        functions::{Function, Functions, Mutant},
+        trial::{Tests, Trial, TrialOutcome},
     },
     run::context::GateError,
 };
@@ -59,12 +59,12 @@ impl Emptied {
 
     /// Records what the tests did while these functions were emptied. Halves of what was noticed, or did not build, are
     /// tried again.
-    fn record(&mut self, functions: Vec<Function>, tests: Tests, outcome: Outcome) {
+    fn record(&mut self, functions: Vec<Function>, tests: Tests, outcome: TrialOutcome) {
         let next = match outcome {
-            Outcome::Unnoticed => return self.unnoticed.extend(functions),
-            Outcome::NotTried if functions.len() < 2 => return self.untried.extend(functions),
-            Outcome::NotTried => tests,
-            Outcome::Noticed(red) => {
+            TrialOutcome::Unnoticed => return self.unnoticed.extend(functions),
+            TrialOutcome::NotTried if functions.len() < 2 => return self.untried.extend(functions),
+            TrialOutcome::NotTried => tests,
+            TrialOutcome::Noticed(red) => {
                 self.notice = Notice::Some;
                 self.tests.extend(red.iter().cloned());
                 if functions.len() < 2 {
@@ -87,13 +87,13 @@ impl Emptied {
             let Some((some, tests)) = self.open.pop_front().filter(|_| !self.is_noticed()) else {
                 break;
             };
-            let [files, second] = [Form::First, Form::Second].map(|form| functions.emptied(&some, form));
+            let [files, second] = [Mutant::First, Mutant::Second].map(|form| functions.emptied(&some, form));
             let has_second = second != files;
             let first = trial.outcome(files, &tests).await?;
             let outcome = match first {
                 // The tests may expect the very value that an emptied function returns.
-                Outcome::Unnoticed if has_second => trial.outcome(second, &tests).await?,
-                Outcome::Unnoticed | Outcome::Noticed(_) | Outcome::NotTried => first,
+                TrialOutcome::Unnoticed if has_second => trial.outcome(second, &tests).await?,
+                TrialOutcome::Unnoticed | TrialOutcome::Noticed(_) | TrialOutcome::NotTried => first,
             };
             self.record(some, tests, outcome);
         }
@@ -102,10 +102,10 @@ impl Emptied {
 
     async fn try_the_rest(&mut self, trial: &mut Trial<'_>, functions: &Functions) -> Result<(), GateError> {
         while let Some((some, tests)) = self.open.pop_front() {
-            let [files, second] = [Form::First, Form::Second].map(|form| functions.emptied(&some, form));
+            let [files, second] = [Mutant::First, Mutant::Second].map(|form| functions.emptied(&some, form));
             let has_second = second != files;
             let mut outcome = trial.outcome_in_time(files, &tests).await?;
-            if outcome == Some(Outcome::Unnoticed) && has_second {
+            if outcome == Some(TrialOutcome::Unnoticed) && has_second {
                 outcome = trial.outcome_in_time(second, &tests).await?;
             }
             let Some(outcome) = outcome else {
@@ -166,7 +166,7 @@ pub(super) async fn all(
     if emptied.is_noticed() {
         return Ok(Some(emptied));
     }
-    let files = functions.emptied(&functions.all, Form::First);
+    let files = functions.emptied(&functions.all, Mutant::First);
     if !is_for_tests && trial.command_notices(&files).await? {
         return Ok(None);
     }
@@ -192,8 +192,8 @@ pub(super) async fn other_values(
     }
     let tests = Tests::Named(trial.facts.tests.clone());
     trial.budget.ran(Experiment::OtherReturnValues);
-    if trial.outcome(other, &tests).await? == Outcome::Unnoticed
-        && let Outcome::Noticed(red) = trial.outcome(nothing, &tests).await?
+    if trial.outcome(other, &tests).await? == TrialOutcome::Unnoticed
+        && let TrialOutcome::Noticed(red) = trial.outcome(nothing, &tests).await?
     {
         let red: Vec<String> = red.into_iter().collect();
         tried.findings.extend(at_tests(trial, Rule::WeakAssertion, &red));
@@ -275,9 +275,9 @@ mod tests {
             runs += 1;
             let begins = |mark: char| some.iter().filter(|one| one.body.name.starts_with(mark)).count();
             let outcome = match (begins('x'), begins('n')) {
-                (0, 0) => Outcome::Unnoticed,
-                (0, _) => Outcome::Noticed(BTreeSet::from(["t".to_owned()])),
-                _ => Outcome::NotTried,
+                (0, 0) => TrialOutcome::Unnoticed,
+                (0, _) => TrialOutcome::Noticed(BTreeSet::from(["t".to_owned()])),
+                _ => TrialOutcome::NotTried,
             };
             emptied.record(some, tests, outcome);
         }

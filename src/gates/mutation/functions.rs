@@ -10,7 +10,7 @@ use crate::gates::{
 use domain::plan::TaskType;
 use git::blocking;
 use integrity::{
-    FileChange, Version, language,
+    FileChange, FileContent, language,
     language::{
         Role,
         bodies::{Body, ExecutableCode, with_empty_bodies},
@@ -39,7 +39,7 @@ impl Function {
 
 /// Which of the two emptied bodies is put in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum Mutant {
     First,
     Second,
 }
@@ -62,7 +62,7 @@ pub(super) async fn functions(run: &Run<'_>, facts: &Facts) -> Result<Functions,
 impl Functions {
     fn of_change(change: &Change) -> Self {
         let sources: Vec<&FileChange> = change.of_role(Role::Source).collect();
-        let read = |file: &FileChange, version: &Version| {
+        let read = |file: &FileChange, version: &FileContent| {
             let code = text(version).and_then(|text| language::executable_code(&file.path, text));
             code.unwrap_or_default().bodies
         };
@@ -113,10 +113,10 @@ impl Functions {
         Self { files, all }
     }
 
-    pub(super) fn emptied(&self, wanted: &[Function], form: Form) -> Vec<Put> {
+    pub(super) fn emptied(&self, wanted: &[Function], form: Mutant) -> Vec<Put> {
         let which = match form {
-            Form::First => 0,
-            Form::Second => 1,
+            Mutant::First => 0,
+            Mutant::Second => 1,
         };
         self.puts(wanted, |file, bodies| with_empty_bodies(&file.text, bodies, which))
     }
@@ -168,7 +168,7 @@ fn is_of_test(change: &Change, file: &FileChange, body: &Body) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Form, Function, Functions, without_kept};
+    use super::{Function, Functions, Mutant, without_kept};
     use crate::gates::code::Code;
     use integrity::language;
 
@@ -213,7 +213,7 @@ mod tests {
         };
         let functions = Functions::named(vec![file], &["b".to_owned()].into());
         let text_of = |files: Vec<(String, Vec<u8>, u32)>| String::from_utf8(files[0].1.clone()).unwrap();
-        let emptied = text_of(functions.emptied(&functions.all, Form::First));
+        let emptied = text_of(functions.emptied(&functions.all, Mutant::First));
         assert_eq!(emptied, text.replace("return 2", "return None"));
         let [other, nothing] = functions.other_values(&functions.all).map(text_of);
         assert!(other.starts_with(text) && nothing.starts_with(text) && other != nothing);

@@ -27,7 +27,7 @@ pub(super) enum Tests {
 
 /// What the tests did on broken code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum TrialOutcome {
     /// These tests turned red; none if the runner gives no names.
     Noticed(BTreeSet<String>),
     Unnoticed,
@@ -45,7 +45,7 @@ impl<'r> Trial<'r> {
     }
 
     /// Runs tests with these files in place, for as long as a run of them may take.
-    pub(super) async fn outcome(&mut self, files: Vec<Put>, tests: &Tests) -> Result<Outcome, GateError> {
+    pub(super) async fn outcome(&mut self, files: Vec<Put>, tests: &Tests) -> Result<TrialOutcome, GateError> {
         let found = self.evidence(files, tests, self.run.prepared.patience()).await?;
         Ok(outcome(&found, &self.facts.head))
     }
@@ -55,7 +55,7 @@ impl<'r> Trial<'r> {
         &mut self,
         files: Vec<Put>,
         tests: &Tests,
-    ) -> Result<Option<Outcome>, GateError> {
+    ) -> Result<Option<TrialOutcome>, GateError> {
         let Some(left) = self.budget.remaining() else {
             return Ok(None);
         };
@@ -63,7 +63,7 @@ impl<'r> Trial<'r> {
             .evidence(files, tests, left.min(self.run.prepared.patience()))
             .await?;
         let outcome = outcome(&found, &self.facts.head);
-        let is_out = outcome == Outcome::NotTried && self.budget.remaining().is_none();
+        let is_out = outcome == TrialOutcome::NotTried && self.budget.remaining().is_none();
         Ok((!is_out).then_some(outcome))
     }
 
@@ -107,7 +107,7 @@ impl<'r> Trial<'r> {
 }
 
 /// Compares a run on broken code with the run on the head.
-pub(super) fn outcome(found: &Evidence, head: &HeadResults) -> Outcome {
+pub(super) fn outcome(found: &Evidence, head: &HeadResults) -> TrialOutcome {
     let red = |names: &[String]| -> BTreeSet<String> {
         let known = names.iter().filter(|name| head.passed.contains(*name));
         known.cloned().collect()
@@ -121,13 +121,13 @@ pub(super) fn outcome(found: &Evidence, head: &HeadResults) -> Outcome {
         Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_) => red(failed),
     };
     match found {
-        _ if !red.is_empty() => Outcome::Noticed(red),
-        Evidence::Passed(_) if !is_named || !compare::passed(found).is_empty() => Outcome::Unnoticed,
+        _ if !red.is_empty() => TrialOutcome::Noticed(red),
+        Evidence::Passed(_) if !is_named || !compare::passed(found).is_empty() => TrialOutcome::Unnoticed,
         Evidence::Failed(_) if !failed.is_empty() && failed.iter().all(|name| head.failed.contains(name)) => {
-            Outcome::Unnoticed
+            TrialOutcome::Unnoticed
         }
-        Evidence::Failed(finding) if !is_named && !compare::is_stopped(finding) => Outcome::Noticed(red),
-        Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_) => Outcome::NotTried,
+        Evidence::Failed(finding) if !is_named && !compare::is_stopped(finding) => TrialOutcome::Noticed(red),
+        Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_) => TrialOutcome::NotTried,
     }
 }
 
@@ -163,15 +163,19 @@ mod tests {
             passed: owned(passed).into_iter().collect(),
             failed: owned(failed).into_iter().collect(),
         };
-        let noticed = |names: &[&str]| Outcome::Noticed(owned(names).into_iter().collect());
+        let noticed = |names: &[&str]| TrialOutcome::Noticed(owned(names).into_iter().collect());
         let named = || head(&["a", "b"], &["old"]);
         let table = [
             (
                 Evidence::Passed(finding(Some((&["a"], &[])))),
                 named(),
-                Outcome::Unnoticed,
+                TrialOutcome::Unnoticed,
             ),
-            (Evidence::Passed(finding(Some((&[], &[])))), named(), Outcome::NotTried),
+            (
+                Evidence::Passed(finding(Some((&[], &[])))),
+                named(),
+                TrialOutcome::NotTried,
+            ),
             (
                 Evidence::Failed(finding(Some((&["b"], &["a"])))),
                 named(),
@@ -180,19 +184,19 @@ mod tests {
             (
                 Evidence::Failed(finding(Some((&["b"], &["old"])))),
                 named(),
-                Outcome::Unnoticed,
+                TrialOutcome::Unnoticed,
             ),
             (
                 Evidence::Failed(finding(Some((&["b"], &["loading"])))),
                 named(),
-                Outcome::NotTried,
+                TrialOutcome::NotTried,
             ),
-            (Evidence::Failed(finding(None)), named(), Outcome::NotTried),
+            (Evidence::Failed(finding(None)), named(), TrialOutcome::NotTried),
             (Evidence::Failed(finding(None)), head(&[], &[]), noticed(&[])),
-            (Evidence::Passed(finding(None)), head(&[], &[]), Outcome::Unnoticed),
+            (Evidence::Passed(finding(None)), head(&[], &[]), TrialOutcome::Unnoticed),
             (late(Some("a"), &["b"]), named(), noticed(&["a", "b"])),
-            (late(None, &[]), named(), Outcome::NotTried),
-            (Evidence::Absent(Absence::NotReached), named(), Outcome::NotTried),
+            (late(None, &[]), named(), TrialOutcome::NotTried),
+            (Evidence::Absent(Absence::NotReached), named(), TrialOutcome::NotTried),
         ];
         for (found, head, expected) in table {
             assert_eq!(outcome(&found, &head), expected, "{found:?}");

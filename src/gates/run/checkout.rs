@@ -66,7 +66,7 @@ pub(crate) struct SandboxedCheckout {
     _turn: Option<OwnedMutexGuard<()>>,
 }
 
-pub(crate) struct Order<'a> {
+pub(crate) struct RunRequest<'a> {
     pub(crate) command: &'a ShellCommand,
     /// The line to run: the command as written, or with arguments that make its runner name the tests.
     pub(crate) as_line: &'a Invocation,
@@ -155,7 +155,7 @@ impl SandboxedCheckout {
         self.checkout.record().paths().map(Path::to_path_buf).collect()
     }
 
-    pub(crate) async fn run(&self, order: &Order<'_>) -> Result<Evidence, GateError> {
+    pub(crate) async fn run(&self, order: &RunRequest<'_>) -> Result<Evidence, GateError> {
         let rules = self.rules(order.reaches);
         let door = if rules.hosts.is_empty() {
             None
@@ -166,7 +166,7 @@ impl SandboxedCheckout {
     }
 
     /// Runs set-up to its end. Also returns the hosts that it did not reach.
-    pub(crate) async fn set_up(&self, order: &Order<'_>) -> Result<(Evidence, Vec<RefusedHost>), GateError> {
+    pub(crate) async fn set_up(&self, order: &RunRequest<'_>) -> Result<(Evidence, Vec<RefusedHost>), GateError> {
         let rules = self.rules(order.reaches);
         let door = match (rules.hosts.is_empty(), self.context.sandbox.level()) {
             // The kernel may not be able to limit connections.
@@ -178,7 +178,7 @@ impl SandboxedCheckout {
         Ok((evidence, door.map(|door| door.refused_hosts()).unwrap_or_default()))
     }
 
-    async fn run_behind(&self, door: Option<&Arc<Door>>, order: &Order<'_>) -> Result<Evidence, GateError> {
+    async fn run_behind(&self, door: Option<&Arc<Door>>, order: &RunRequest<'_>) -> Result<Evidence, GateError> {
         let command = order.command.text();
         if let Some(path) = order.report
             && let Err(reason) = files::clear(self.path(), path)

@@ -3,7 +3,7 @@
 use crate::gates::{
     files, output,
     run::{
-        checkout::{Order, SandboxedCheckout},
+        checkout::{RunRequest, SandboxedCheckout},
         context::GateError,
         report_files,
     },
@@ -46,7 +46,7 @@ pub(super) fn code(exit: Exit) -> Result<Option<i32>, GateError> {
 }
 
 impl SandboxedCheckout {
-    pub(super) async fn ended(&self, order: &Order<'_>, finished: &Finished) -> Result<Evidence, GateError> {
+    pub(super) async fn ended(&self, order: &RunRequest<'_>, finished: &Finished) -> Result<Evidence, GateError> {
         let command = order.command;
         let code = code(finished.exit)?;
         let [mut stdout, stderr] =
@@ -96,7 +96,7 @@ impl SandboxedCheckout {
 
     /// Replaces the results from the output by those of the results file. If the command failed without writing the
     /// file, it still failed; if it succeeded without the file, there is no evidence.
-    async fn reported(&self, order: &Order<'_>, finding: Finding, code: Option<i32>) -> Result<Finding, Evidence> {
+    async fn reported(&self, order: &RunRequest<'_>, finding: Finding, code: Option<i32>) -> Result<Finding, Evidence> {
         let Some(path) = order.report else { return Ok(finding) };
         let (root, file) = (self.path().to_path_buf(), path.to_owned());
         let reading = blocking(move || {
@@ -112,7 +112,7 @@ impl SandboxedCheckout {
     }
 
     /// Takes the results from the files that the command stored by itself, if its output names no test.
-    async fn stored(&self, order: &Order<'_>, finding: Finding) -> Finding {
+    async fn stored(&self, order: &RunRequest<'_>, finding: Finding) -> Finding {
         if order.report_folders.is_empty() || finding.names.is_some() {
             return finding;
         }

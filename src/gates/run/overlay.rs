@@ -29,18 +29,18 @@ struct Entry {
     id: String,
 }
 
-/// The version of a changed file that is put in place.
+/// Before or after the change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    Before,
-    After,
+pub(crate) enum Revision {
+    Base,
+    Head,
 }
 
 impl Overlay {
-    pub(crate) async fn of(mirror: &Mirror, changes: &[&RawChange], side: Side) -> Result<Self, GateError> {
-        let version = |change: &RawChange| match side {
-            Side::Before => (change.old_mode, change.old_oid.clone()),
-            Side::After => (change.new_mode, change.new_oid.clone()),
+    pub(crate) async fn of(mirror: &Mirror, changes: &[&RawChange], revision: Revision) -> Result<Self, GateError> {
+        let version = |change: &RawChange| match revision {
+            Revision::Base => (change.old_mode, change.old_oid.clone()),
+            Revision::Head => (change.new_mode, change.new_oid.clone()),
         };
         let versions: Vec<(u32, String)> = changes.iter().map(|change| version(change)).collect();
         let there = versions.iter().filter(|(mode, _)| *mode != 0);

@@ -4,13 +4,13 @@ use crate::{
     config::RepositorySettings,
     gates::{
         commands,
-        commands::Chosen,
+        commands::{Chosen, Reach},
         compare, coverage, gate_result,
         output::named_lines,
         run::{
             cache,
-            cache::{Made, Snapshot, Warmed},
-            checkout::{Order, SandboxedCheckout},
+            cache::{SetUpFiles, Snapshot, Warmed},
+            checkout::{RunRequest, SandboxedCheckout},
             context::{GateContext, GateError, host},
             overlay::Overlay,
             put_back,
@@ -62,6 +62,7 @@ pub(crate) struct Prepared<'a> {
     settings: &'a RepositorySettings,
     cancel: &'a CancellationToken,
     pub(crate) chosen: Arc<Chosen>,
+    setup_reaches: Reach,
     /// Another commit on which set-up leaves the same, and set-up's evidence from there.
     like: Option<(&'a Sha, Evidence)>,
     done: Mutex<Option<Arc<SetUp>>>,
@@ -84,7 +85,7 @@ pub(crate) struct Prepared<'a> {
 struct SetUp {
     said: Option<Evidence>,
     touched: Touched,
-    made: Made,
+    made: SetUpFiles,
     snapshot: Option<Snapshot>,
     /// The time to build the tests, and the time for that and set-up together.
     building: Duration,
@@ -106,17 +107,14 @@ impl<'a> Prepared<'a> {
         settings: &'a RepositorySettings,
         cancel: &'a CancellationToken,
     ) -> Result<Self, GateError> {
-        let chosen = Chosen {
-            setup_reaches: commands::setup_reaches(mirror, context.default_branch.as_ref(), settings).await?,
-            ..commands::at(mirror, commit, settings).await?
-        };
         Ok(Self {
             context,
             mirror,
             commit,
             settings,
             cancel,
-            chosen: Arc::new(chosen),
+            chosen: Arc::new(commands::at(mirror, commit, settings).await?),
+            setup_reaches: commands::reach_of_setup(mirror, context.default_branch.as_ref(), settings).await?,
             like: None,
             done: Mutex::default(),
             used: Mutex::default(),
@@ -159,6 +157,7 @@ impl<'a> Prepared<'a> {
             mirror: self.mirror,
             settings: self.settings,
             chosen: &self.chosen,
+            setup_reaches: &self.setup_reaches,
             versions: self.versions.get_or_try_init(|| self.ask_versions()).await?,
         };
         cache.slot(self.commit, (commit, overlay), line).await
@@ -448,7 +447,7 @@ impl<'a> Prepared<'a> {
     /// sees these files itself, after a set-up that only calls package managers.
     fn may_mislead(&self, overlay: &Overlay) -> bool {
         let builds = self.chosen.setup_is_found && self.chosen.test_line.building().is_some();
-        let is_of_packages = builds || self.set_up().is_some_and(|done| done.made == Made::Packages);
+        let is_of_packages = builds || self.set_up().is_some_and(|done| done.made == SetUpFiles::Packages);
         self.chosen.setup.is_some() && (!is_of_packages || overlay.paths().any(is_read_by_package_managers))
     }
 
@@ -499,7 +498,7 @@ impl<'a> Prepared<'a> {
         let kept = Snapshot::of_packages(self.context, (self.mirror, commit), &self.chosen, &seen).await?;
         Ok(kept.map(|snapshot| SetUp {
             said: Some(gate_result::with_set_up_before(said.clone(), commit)),
-            made: Made::Packages,
+            made: SetUpFiles::Packages,
             snapshot: Some(snapshot),
             ran_before: true,
             ..SetUp::default()
@@ -522,7 +521,7 @@ impl<'a> Prepared<'a> {
         let has_setup = ready.is_ready() && self.chosen.setup.is_some();
         let made = match left(has_setup).await {
             Some(left) => ready.inspect_made(&left, &tracked).await,
-            None => Made::OfFiles,
+            None => SetUpFiles::OfFiles,
         };
         let set_up = Instant::now();
         let is_built = ready.is_ready() && ready.build().await?;
@@ -638,14 +637,14 @@ impl<'a> Prepared<'a> {
         }
         let mut ready = self.of(checkout, overlay);
         if let Some(command) = &self.chosen.setup {
-            let order = Order {
+            let order = RunRequest {
                 command,
                 as_line: &Invocation::plain(command.text()),
                 deadline: self.context.deadlines.setup,
                 refused: Some(WAITS_FOR_HOST),
                 report: None,
                 report_folders: &[],
-                reaches: &self.chosen.setup_reaches,
+                reaches: &self.setup_reaches,
             };
             let before = put_back::before(&ready.checkout, overlay).await?;
             let (said, refused) = ready.checkout.set_up(&order).await?;

@@ -5,8 +5,8 @@ use crate::gates::{
     files, gate_result,
     run::{
         cache,
-        cache::{Made, UntrackedFiles},
-        checkout::{Order, SandboxedCheckout},
+        cache::{SetUpFiles, UntrackedFiles},
+        checkout::{RunRequest, SandboxedCheckout},
         context::GateError,
         ended::could_not_start,
         put_back::Touched,
@@ -70,11 +70,11 @@ impl Ready<'_> {
         UntrackedFiles::of(self.checkout.path(), tracked).await
     }
 
-    pub(crate) async fn inspect_made(&self, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> Made {
+    pub(crate) async fn inspect_made(&self, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> SetUpFiles {
         if self.touched.rewritten.is_empty() && self.touched.executable.is_empty() {
             cache::inspect_made(&self.checkout, left, tracked).await
         } else {
-            Made::OfFiles
+            SetUpFiles::OfFiles
         }
     }
 
@@ -100,7 +100,7 @@ impl Ready<'_> {
             // An old coverage file must not count as a measurement. If it cannot be removed, reading it fails later.
             let _ = files::clear(self.checkout.path(), file);
         }
-        let order = Order {
+        let order = RunRequest {
             report: self.chosen.report.as_deref(),
             report_folders: self.report_folders(),
             ..self.order(command, line)
@@ -129,8 +129,8 @@ impl Ready<'_> {
         }
     }
 
-    fn order<'o>(&'o self, command: &'o ShellCommand, line: &'o Invocation) -> Order<'o> {
-        Order {
+    fn order<'o>(&'o self, command: &'o ShellCommand, line: &'o Invocation) -> RunRequest<'o> {
+        RunRequest {
             command,
             as_line: line,
             deadline: self.deadline,

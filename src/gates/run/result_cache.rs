@@ -8,7 +8,7 @@
 use crate::{
     config::{RECORDS_FOLDER, RepositorySettings},
     gates::{
-        commands::Chosen,
+        commands::{Chosen, Reach},
         compare,
         coverage::Measurement,
         run::{
@@ -131,6 +131,7 @@ pub(super) struct ResultCache<'a> {
     pub(super) mirror: &'a Mirror,
     pub(super) settings: &'a RepositorySettings,
     pub(super) chosen: &'a Chosen,
+    pub(super) setup_reaches: &'a Reach,
     pub(super) versions: &'a str,
 }
 
@@ -179,7 +180,7 @@ impl ResultCache<'_> {
         };
         let mut digest = Sha256::new();
         digest.update(format!("{}\0{chosen:?}\0{line}\0", mirror.dir().display()));
-        digest.update(format!("{:?}\0", self.settings.coverage));
+        digest.update(format!("{:?}\0{:?}\0", self.setup_reaches, self.settings.coverage));
         digest.update(self.environment());
         // A version may come from the newest tag.
         digest.update(mirror.tags());

@@ -13,7 +13,7 @@ use domain::{
     test_outcome::TestOutcome,
 };
 use integrity::{
-    FileChange, Version,
+    FileChange, FileContent,
     asserts_less::{lost_by_helper, lost_by_test},
     first_changed_line, language,
     language::{
@@ -97,7 +97,7 @@ impl Outlines {
     fn read(change: &Change) -> Self {
         let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
         for file in &change.files {
-            let outline = |version: &Version| language::read(&file.path, text(version)?);
+            let outline = |version: &FileContent| language::read(&file.path, text(version)?);
             before.extend(outline(&file.before).map(|outline| (file.path.clone(), outline)));
             after.extend(outline(&file.after).map(|outline| (file.path.clone(), outline)));
         }

@@ -6,7 +6,7 @@ use crate::gates::{
     output::named_lines,
     run::{
         context::GateError,
-        overlay::{Overlay, Side as Version},
+        overlay::{Overlay, Revision},
         result_cache::Expected,
     },
     table::rows::Naming,
@@ -18,7 +18,7 @@ use domain::{
 };
 use git::RawChange;
 use integrity::{
-    FileChange, Version as Source,
+    FileChange, FileContent,
     language::{Role, role, words_of_code},
     side::{Repository, Side, with_single_tests_of, without_tests_at},
 };
@@ -43,11 +43,11 @@ const TIMES_LONGEST: u32 = 2;
 pub(crate) type Fitted = BTreeMap<String, Option<String>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum Mix {
     /// The base's tests on the head's code.
-    Old,
+    OldTests,
     /// The head's tests on the base's code.
-    New,
+    NewTests,
 }
 
 pub(crate) struct TestSide<'a> {
@@ -104,7 +104,7 @@ impl<'a> TestSide<'a> {
         self.touches
     }
 
-    /// `true` if the base's form of a test may differ from the head's: more than new files of tests are touched.
+    /// `true` if the base's tests may differ from the head's: more than new files of tests are touched.
     pub(crate) fn touches_old_tests(&self) -> bool {
         let is_new_test = |raw: &RawChange| raw.old_mode == 0 && role_of(raw) == Role::Test;
         let is_old = |file: &&FileChange| file.before.bytes().is_some();
@@ -141,7 +141,7 @@ impl<'a> TestSide<'a> {
     }
 
     /// Returns the words of a source file's product that may be names.
-    pub(crate) fn product_words(&self, file: &FileChange, version: &Source) -> BTreeSet<String> {
+    pub(crate) fn product_words(&self, file: &FileChange, version: &FileContent) -> BTreeSet<String> {
         let text = text(version).unwrap_or_default();
         let product = self.repository.with_tests_of(&file.path, text, "");
         let words = words_of_code(&file.path, product.as_deref().unwrap_or(text)).unwrap_or_default();
@@ -150,24 +150,24 @@ impl<'a> TestSide<'a> {
     }
 
     /// Returns the files to lay over the other version's checkout.
-    pub(crate) async fn overlay(&self, run: &Run<'_>, form: Form, fitted: &Fitted) -> Result<Overlay, GateError> {
+    pub(crate) async fn overlay(&self, run: &Run<'_>, mix: Mix, fitted: &Fitted) -> Result<Overlay, GateError> {
         let whole = self.whole.iter().filter(|(_, file)| !fitted.contains_key(&file.path));
         let whole: Vec<&RawChange> = whole.map(|(raw, _)| *raw).collect();
-        let version = match form {
-            Form::Old => Version::Before,
-            Form::New => Version::After,
+        let version = match mix {
+            Mix::OldTests => Revision::Base,
+            Mix::NewTests => Revision::Head,
         };
         let parts = self.parts.iter().filter(|file| !fitted.contains_key(&file.path));
         let parts = parts.filter_map(|file| {
-            let mixed = self.mixed(form, file)?;
-            (Some(mixed.as_str()) != text(product(form, file))).then_some((file.path.as_str(), mixed))
+            let mixed = self.mixed(mix, file)?;
+            (Some(mixed.as_str()) != text(product(mix, file))).then_some((file.path.as_str(), mixed))
         });
         let fitted = fitted
             .iter()
             .filter_map(|(path, text)| Some((path.as_str(), text.clone()?)));
-        let mode = |path: &str| match form {
-            Form::Old => run.change.mode(path).or_else(|| run.change.old_mode(path)),
-            Form::New => run.change.old_mode(path).or_else(|| run.change.mode(path)),
+        let mode = |path: &str| match mix {
+            Mix::OldTests => run.change.mode(path).or_else(|| run.change.old_mode(path)),
+            Mix::NewTests => run.change.old_mode(path).or_else(|| run.change.mode(path)),
         };
         let texts = parts.chain(fitted);
         let texts = texts.filter_map(|(path, text)| Some((path.to_owned(), text.into_bytes(), mode(path)?)));
@@ -175,11 +175,11 @@ impl<'a> TestSide<'a> {
         Ok(overlay.and(Overlay::of_bytes(texts.collect())))
     }
 
-    /// Returns a file of this form as the code that it runs on may accept it, after `tried` was not: without the tests
-    /// at these lines; else the version of that code with the single tests of this form. `None` if neither is left.
+    /// Returns a file with these tests as the code that it runs on may accept it, after `tried` was not: without the tests
+    /// at these lines; else the version of that code with the single these tests. `None` if neither is left.
     pub(crate) fn refit(
         &self,
-        form: Form,
+        mix: Mix,
         path: &str,
         tried: Option<&Option<String>>,
         lines: &BTreeSet<usize>,
@@ -188,29 +188,28 @@ impl<'a> TestSide<'a> {
             Some(tried) => without_tests_at(path, tried.as_deref()?, lines),
             None => {
                 let file = self.files().find(|file| file.path == path)?;
-                let mixed = self.mixed(form, file)?;
-                let single = || with_single_tests_of(path, text(product(form, file))?, &mixed);
+                let mixed = self.mixed(mix, file)?;
+                let single = || with_single_tests_of(path, text(product(mix, file))?, &mixed);
                 without_tests_at(path, &mixed, lines).or_else(single)
             }
         }
     }
 
-    /// Returns a file with the tests of this form and the product on which they run.
-    fn mixed(&self, form: Form, file: &FileChange) -> Option<String> {
-        let tests = match form {
-            Form::Old => &file.before,
-            Form::New => &file.after,
+    /// Returns a file with the these tests and the product on which they run.
+    fn mixed(&self, mix: Mix, file: &FileChange) -> Option<String> {
+        let tests = match mix {
+            Mix::OldTests => &file.before,
+            Mix::NewTests => &file.after,
         };
-        self.repository
-            .mixed(&file.path, text(product(form, file)), text(tests))
+        self.repository.mixed(&file.path, text(product(mix, file)), text(tests))
     }
 }
 
-/// Returns the version of a file that belongs to the product on which this form runs.
-fn product(form: Form, file: &FileChange) -> &Source {
-    match form {
-        Form::Old => &file.after,
-        Form::New => &file.before,
+/// Returns the version of a file that belongs to the product on which these tests run.
+fn product(mix: Mix, file: &FileChange) -> &FileContent {
+    match mix {
+        Mix::OldTests => &file.after,
+        Mix::NewTests => &file.before,
     }
 }
 
@@ -260,15 +259,15 @@ impl MixedRun {
     /// not comparable.
     pub(crate) async fn new(
         run: &Run<'_>,
-        form: Form,
+        mix: Mix,
         side: &TestSide<'_>,
         (names, naming): (Option<&BTreeSet<String>>, Naming),
         time: &mut MixedTime,
     ) -> Result<Self, GateError> {
         let (subject, prepared, change) = (run.subject, run.prepared, run.change);
-        let (commit, index, expected, limit) = match form {
-            Form::Old => (subject.head, &change.before, Expected::Green, prepared.longest()),
-            Form::New => (subject.fork, &change.after, Expected::Red, prepared.patience_on_base()),
+        let (commit, index, expected, limit) = match mix {
+            Mix::OldTests => (subject.head, &change.before, Expected::Green, prepared.longest()),
+            Mix::NewTests => (subject.fork, &change.after, Expected::Red, prepared.patience_on_base()),
         };
         let names = names.filter(|_| naming == Naming::Named);
         let selection = names.map_or(Selection::All, |names| {
@@ -277,7 +276,7 @@ impl MixedRun {
         let mut fitted = Fitted::new();
         let mut builds = 0_usize;
         loop {
-            let overlay = side.overlay(run, form, &fitted).await?;
+            let overlay = side.overlay(run, mix, &fitted).await?;
             let begun = Instant::now();
             let evidence = match time.absence(prepared.chosen.test.as_ref()) {
                 Some(absence) => Evidence::Absent(absence),
@@ -290,7 +289,7 @@ impl MixedRun {
             time.spend(begun.elapsed());
             builds = builds.saturating_add(1);
             let mut mixed = Self::of(evidence, naming);
-            if builds == MOST_BUILDS || !mixed.refit(form, side, (&selection, index), &mut fitted) {
+            if builds == MOST_BUILDS || !mixed.refit(mix, side, (&selection, index), &mut fitted) {
                 // The results of files that were left out are those of the other version's tests.
                 let is_out = |site: &&TestSite| matches!(fitted.get(&site.path), Some(None));
                 mixed.results.retain(|name, _| {
@@ -306,7 +305,7 @@ impl MixedRun {
     /// Fits the files from which no test has a result. Returns `true` if another build may show more.
     fn refit(
         &self,
-        form: Form,
+        mix: Mix,
         side: &TestSide<'_>,
         (selection, index): (&Selection, &TestIndex),
         fitted: &mut Fitted,
@@ -324,7 +323,7 @@ impl MixedRun {
         let mut has_changed = false;
         for (path, lines) in unfit(&finding.output, &silent) {
             let tried = fitted.get(path);
-            let next = side.refit(form, path, tried, &lines);
+            let next = side.refit(mix, path, tried, &lines);
             has_changed |= tried != Some(&next);
             fitted.insert(path.to_owned(), next);
         }
@@ -512,7 +511,7 @@ mod tests {
 
     #[test]
     fn files_that_do_not_fit_are_those_without_results_that_the_output_names() {
-        let version = |text: &str| integrity::Version::Bytes(text.as_bytes().to_vec());
+        let version = |text: &str| integrity::FileContent::Bytes(text.as_bytes().to_vec());
         let (a, b) = (version("def test_one(): pass\n"), version("def test_two(): pass\n"));
         let index = TestIndex::of([("tests/test_a.py", &a), ("tests/test_b.py", &b)].into_iter());
         let laid = ["tests/test_a.py", "tests/test_b.py", "tests/conftest.py"];

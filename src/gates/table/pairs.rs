@@ -1,6 +1,6 @@
 //! Pairs the tests of the base with those of the head: the same test may have another name or place.
 
-use crate::gates::change::Change;
+use crate::gates::{change::Change, run::overlay::Revision};
 use domain::evidence::TestNames;
 use runners::{test_index, test_index::TestIndex};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -21,9 +21,9 @@ pub(crate) fn pair(before: &TestNames, after: &TestNames, change: &Change) -> Ve
     join(&mut pairs, (&mut base, &mut head), |_, name| {
         Some(test_index::bare(name).to_owned())
     });
-    let body = |side: Side, name: &str| match side {
-        Side::Base => body(&change.before, name),
-        Side::Head => body(&change.after, name),
+    let body = |side: Revision, name: &str| match side {
+        Revision::Base => body(&change.before, name),
+        Revision::Head => body(&change.after, name),
     };
     join(&mut pairs, (&mut base, &mut head), body);
     // Where no body is known on either side, a file that moved keeps the last part of its tests' names.
@@ -44,27 +44,21 @@ pub(crate) fn pair(before: &TestNames, after: &TestNames, change: &Change) -> Ve
     pairs
 }
 
-#[derive(Clone, Copy)]
-enum Side {
-    Base,
-    Head,
-}
-
 /// Joins names of both sides that have the same key, in order, and leaves the others.
 fn join<K: Ord>(
     pairs: &mut Vec<TestPair>,
     (base, head): (&mut Vec<&str>, &mut Vec<&str>),
-    key: impl Fn(Side, &str) -> Option<K>,
+    key: impl Fn(Revision, &str) -> Option<K>,
 ) {
     let mut by_key: BTreeMap<K, VecDeque<usize>> = BTreeMap::new();
     for (at, name) in head.iter().enumerate() {
-        if let Some(key) = key(Side::Head, name) {
+        if let Some(key) = key(Revision::Head, name) {
             by_key.entry(key).or_default().push_back(at);
         }
     }
     let mut joined = BTreeSet::new();
     base.retain(|name| {
-        let same = key(Side::Base, name).and_then(|key| by_key.get_mut(&key)?.pop_front());
+        let same = key(Revision::Base, name).and_then(|key| by_key.get_mut(&key)?.pop_front());
         let Some(other) = same.and_then(|at| Some((at, head.get(at)?))) else {
             return true;
         };
@@ -106,14 +100,14 @@ mod tests {
     use super::{TestPair, pair};
     use crate::gates::change::Change;
     use domain::evidence::TestNames;
-    use integrity::Version;
+    use integrity::FileContent;
     use runners::test_index::TestIndex;
     use std::collections::BTreeSet;
 
     fn index(files: &[(&str, &str)]) -> TestIndex {
-        let versions: Vec<(&str, Version)> = files
+        let versions: Vec<(&str, FileContent)> = files
             .iter()
-            .map(|(path, text)| (*path, Version::Bytes(text.as_bytes().to_vec())))
+            .map(|(path, text)| (*path, FileContent::Bytes(text.as_bytes().to_vec())))
             .collect();
         TestIndex::of(versions.iter().map(|(path, version)| (*path, version)))
     }

@@ -15,7 +15,7 @@ use domain::{
     plan::{Intent, PlannedTask},
     test_outcome::{Reason, TestOutcome, Witness},
 };
-use integrity::{FileChange, Version, language, language::Role};
+use integrity::{FileChange, FileContent, language, language::Role};
 use runners::test_index::TestSite;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -96,14 +96,14 @@ struct Functions {
 impl Functions {
     async fn read(run: &Run<'_>, side: &TestSide<'_>) -> Result<Self, GateError> {
         let sources = || run.change.of_role(Role::Source);
-        let names = |path: &str, version: &Version| -> BTreeSet<String> {
+        let names = |path: &str, version: &FileContent| -> BTreeSet<String> {
             defined(path, &lossy(version)).into_iter().collect()
         };
         let moved = sources().map(|file| [&file.before, &file.after].map(|version| names(&file.path, version)));
         let gone = removed_names(&moved.collect::<Vec<_>>());
         let all = code(run).await?;
         let there = all.iter().flat_map(|code| defined(&code.path, &code.text));
-        let of = |version: fn(&FileChange) -> &Version| -> BTreeSet<String> {
+        let of = |version: fn(&FileChange) -> &FileContent| -> BTreeSet<String> {
             let words = sources().flat_map(|file| side.product_words(file, version(file)));
             words.collect()
         };

@@ -18,7 +18,7 @@ use domain::{
     question::{Question, Topic},
     test_outcome::{IntendedChange, TestOutcome, TestResult},
 };
-use integrity::{FileChange, Version, first_changed_line};
+use integrity::{FileChange, FileContent, first_changed_line};
 use runners::test_index::TestIndex;
 use std::collections::BTreeMap;
 
@@ -142,7 +142,7 @@ fn not_comparable(table: &Table<'_>) -> Option<Question> {
 }
 
 pub(crate) fn both_forms(change: &Change, row: &Row) -> String {
-    let form = |name: Option<&String>, tests: &TestIndex, side: fn(&FileChange) -> &Version| {
+    let form = |name: Option<&String>, tests: &TestIndex, side: fn(&FileChange) -> &FileContent| {
         let site = *tests.find(name?).first()?;
         let text = text(side(change.file(&site.path)?))?;
         Some(tests.lines(site, text).join("\n"))

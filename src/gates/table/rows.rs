@@ -6,7 +6,7 @@ use crate::gates::{
     compare,
     run::context::GateError,
     table::{
-        mixed::{Form, MixedRun, MixedTime, TestSide, by_name},
+        mixed::{Mix, MixedRun, MixedTime, TestSide, by_name},
         pairs::{TestPair, pair},
         reasons,
     },
@@ -123,7 +123,7 @@ impl<'a> Table<'a> {
         if wanted.as_ref().is_some_and(BTreeSet::is_empty) {
             return Ok(());
         }
-        let mixed = MixedRun::new(run, Form::Old, &self.side, (wanted.as_ref(), self.naming), time).await?;
+        let mixed = MixedRun::new(run, Mix::OldTests, &self.side, (wanted.as_ref(), self.naming), time).await?;
         for row in &mut self.rows {
             let is_wanted = |name: &&String| wanted.as_ref().is_none_or(|wanted| wanted.contains(*name));
             let Some(name) = row.pair.base.as_ref().filter(is_wanted) else {
@@ -135,7 +135,7 @@ impl<'a> Table<'a> {
             let result = mixed.result(name);
             // With the same text and nothing to compare, the old form is the new one.
             if row.text == Text::Changed || !is_lost && result != TestResult::NotComparable {
-                row.results.old = MixedResult::Ran(result);
+                row.results.old_tests = MixedResult::Ran(result);
             }
         }
         self.old = Some(mixed);
@@ -149,7 +149,7 @@ impl<'a> Table<'a> {
         );
         let shared = self.side.touches_shared();
         let is_wanted = |row: &Row| {
-            let is_old_red = row.results.old == MixedResult::Ran(TestResult::Failed);
+            let is_old_red = row.results.old_tests == MixedResult::Ran(TestResult::Failed);
             let is_new = row.pair.base.is_none() || row.text == Text::Changed;
             let is_repaired = row.results.before != TestResult::Passed;
             let passes = row.results.after == TestResult::Passed;
@@ -165,10 +165,10 @@ impl<'a> Table<'a> {
             return Ok(());
         }
         let some = (!asks_for_witness || !shared).then_some(&wanted);
-        let mixed = MixedRun::new(run, Form::New, &self.side, (some, self.naming), time).await?;
+        let mixed = MixedRun::new(run, Mix::NewTests, &self.side, (some, self.naming), time).await?;
         for row in &mut self.rows {
             if let Some(name) = row.pair.head.as_ref().filter(|name| wanted.contains(*name)) {
-                row.results.new = MixedResult::Ran(mixed.result(name));
+                row.results.new_tests = MixedResult::Ran(mixed.result(name));
             }
         }
         self.new = Some(mixed);
@@ -203,7 +203,7 @@ impl<'a> Table<'a> {
     async fn try_again(&mut self, run: &Run<'_>, time: &mut MixedTime) -> Result<(), GateError> {
         let is_doubtful = |row: &Row| {
             let required = row.outcome().weight(run.kind(), &BTreeSet::new()) == Weight::Required;
-            required && row.results.old == MixedResult::Ran(TestResult::Failed)
+            required && row.results.old_tests == MixedResult::Ran(TestResult::Failed)
         };
         for _ in 0..TRIES {
             let doubtful = self.rows.iter().filter(|row| is_doubtful(row));
@@ -211,12 +211,12 @@ impl<'a> Table<'a> {
             if names.is_empty() {
                 return Ok(());
             }
-            let again = MixedRun::new(run, Form::Old, &self.side, (Some(&names), self.naming), time).await?;
+            let again = MixedRun::new(run, Mix::OldTests, &self.side, (Some(&names), self.naming), time).await?;
             for row in &mut self.rows {
                 let found = row.pair.base.as_ref().filter(|name| names.contains(*name));
                 let found = found.map(|name| again.result(name));
                 if found.is_some_and(|found| found != TestResult::Failed) {
-                    row.results.old = MixedResult::Ran(TestResult::NotComparable);
+                    row.results.old_tests = MixedResult::Ran(TestResult::NotComparable);
                 }
             }
         }
@@ -247,9 +247,9 @@ impl Row {
             site: head.or_else(base),
             results: FourResults {
                 before,
-                old: MixedResult::NotNeeded,
+                old_tests: MixedResult::NotNeeded,
                 after,
-                new: MixedResult::NotNeeded,
+                new_tests: MixedResult::NotNeeded,
             },
             reasons: BTreeSet::new(),
             pair,
@@ -270,7 +270,7 @@ impl Row {
     pub(crate) fn witness(&self, new: Option<&MixedRun>) -> Witness {
         let has_ended = new.is_some_and(|run| run.absence().is_none());
         let passes = matches!(self.outcome(), TestOutcome::Kept | TestOutcome::Adapted);
-        match self.results.new {
+        match self.results.new_tests {
             MixedResult::Ran(TestResult::NotComparable) if has_ended && passes && self.is_changed() => {
                 Witness::OnceNoticed
             }

@@ -7,7 +7,7 @@ use crate::gates::{
     compare, gate_result,
     run::{
         context::GateError,
-        overlay::{Overlay, Side},
+        overlay::{Overlay, Revision},
     },
     table::rows::{Naming, Row, Table},
     turn::Run,
@@ -55,7 +55,7 @@ async fn on_base(run: &Run<'_>, table: Option<&Table<'_>>, check: &Checked) -> R
 async fn command_on_base(run: &Run<'_>, command: &str) -> Result<OnBase, GateError> {
     let of_tests = |raw: &&RawChange| raw.path.to_str().is_some_and(is_of_tests);
     let files: Vec<&RawChange> = run.change.raw.iter().filter(of_tests).collect();
-    let overlay = Overlay::of(run.subject.mirror, &files, Side::After).await?;
+    let overlay = Overlay::of(run.subject.mirror, &files, Revision::Head).await?;
     let found = run.prepared.command_with(run.subject.fork, &overlay, command).await?;
     Ok(match found {
         Evidence::Failed(finding) if !compare::is_stopped(&finding) => OnBase::Fails,
@@ -68,7 +68,7 @@ fn named(table: &Table<'_>, names: &[String]) -> OnBase {
     let rows = table.by_head();
     let of = |name: &String| match rows.get(name.as_str()) {
         None => OnBase::Unknown,
-        Some(row) => match (row.results.new, row.results.before) {
+        Some(row) => match (row.results.new_tests, row.results.before) {
             (MixedResult::Ran(TestResult::Failed | TestResult::NotComparable), _) => OnBase::Fails,
             (MixedResult::Ran(TestResult::Passed), _) | (MixedResult::NotNeeded, TestResult::Passed) => OnBase::Holds,
             (MixedResult::NotNeeded, TestResult::Failed) => OnBase::Fails,
@@ -162,7 +162,9 @@ fn shown_by_check(run: &Run<'_>, checks: &[Checked]) -> Option<usize> {
 }
 
 fn no_witness(change: &Change, rows: &[Row], unrun: Option<UnrunTests>) -> Fact {
-    let tried = rows.iter().filter(|row| row.results.new != MixedResult::NotNeeded);
+    let tried = rows
+        .iter()
+        .filter(|row| row.results.new_tests != MixedResult::NotNeeded);
     Fact::NoWitness {
         tried: tried.map(|row| row.name().to_owned()).collect(),
         unrun,

@@ -17,7 +17,7 @@ use domain::{
     question::Question,
 };
 use git::{TakeOutLimits, blocking};
-use integrity::{Change as Looked, FileChange, Version, inspect, language::file_name};
+use integrity::{Change as Looked, FileChange, FileContent, inspect, language::file_name};
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
@@ -47,7 +47,7 @@ pub(crate) async fn integrity(
     let demanded = findings.iter().filter(is_demanded);
     let rules: Vec<Rule> = demanded.map(|finding| finding.rule).collect();
     let held = rules.len();
-    let fact = Fact::RulesBroken {
+    let fact = Fact::RuleFindings {
         required: rules.into_iter().collect::<BTreeSet<Rule>>().into_iter().collect(),
         held,
         shown: findings.len().saturating_sub(held),
@@ -105,7 +105,7 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
 fn install_hooks(files: &[FileChange]) -> Vec<Issue> {
     let manifests = files.iter().filter(|file| file_name(&file.path) == "package.json");
     let new = manifests.filter_map(|file| {
-        let of = |version: &Version| version.bytes().map(|bytes| hooks_of(&String::from_utf8_lossy(bytes)));
+        let of = |version: &FileContent| version.bytes().map(|bytes| hooks_of(&String::from_utf8_lossy(bytes)));
         let now = of(&file.after).filter(|now| !now.is_empty())?;
         let script = Problem::InstallScript(now.replace('\n', "; "));
         (of(&file.before).as_ref() != Some(&now)).then(|| gate_result::should_fix(script, Some((file.path.clone(), 1))))
@@ -186,16 +186,16 @@ mod tests {
         plan::{Factors, PlannedTask, TaskType, TestEffort},
         protected_paths::ProtectedPaths,
     };
-    use integrity::{Change, FileChange, Version};
+    use integrity::{Change, FileChange, FileContent};
     use std::collections::BTreeSet;
     use text::secret::Secrets;
 
     #[test]
     fn scripts_that_run_when_packages_are_installed_are_shown_when_they_are_new() {
-        let manifest = |script: &str| Version::Bytes(format!("{{\"scripts\": {{{script}}}}}").into_bytes());
+        let manifest = |script: &str| FileContent::Bytes(format!("{{\"scripts\": {{{script}}}}}").into_bytes());
         let patch = r#""postinstall": "node tools/patch.mjs""#;
         let table = [
-            (Version::Absent, manifest(patch), 1),
+            (FileContent::Absent, manifest(patch), 1),
             (manifest(""), manifest(patch), 1),
             (manifest(patch), manifest(patch), 0),
             (manifest(patch), manifest(""), 0),
@@ -237,8 +237,8 @@ mod tests {
         let is_protected = |path: &str| {
             let file = FileChange {
                 path: path.to_owned(),
-                before: Version::Absent,
-                after: Version::Bytes(b"x".to_vec()),
+                before: FileContent::Absent,
+                after: FileContent::Bytes(b"x".to_vec()),
             };
             let change = Change {
                 files: &[file],

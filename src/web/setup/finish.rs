@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(super) const MOST: usize = 10;
 
 /// The result for a repository, or the reason why nothing was made.
-pub(super) struct Made {
+pub(super) struct OnboardingOutcome {
     pub(super) repository: String,
     pub(super) result: Result<Onboarded, String>,
 }
@@ -56,7 +56,7 @@ impl Setup {
         let mut made = Vec::new();
         for covered in ticked {
             let result = engine.onboard(covered.installation, covered.id).await;
-            made.push(Made {
+            made.push(OnboardingOutcome {
                 repository: covered.name.clone(),
                 result: result.map_err(|error| self.options.secrets.mask(&error.to_string())),
             });

@@ -292,6 +292,16 @@ async fn a_tunnel_that_does_not_begin_with_its_hosts_name_leads_nowhere() {
             world.door.log()
         );
     }
+    let (mut stream, _) = world.unnamed_tunnel("registry.test:443").await;
+    stream.write_all(&named[..60]).await.unwrap();
+    stream.shutdown().await.unwrap();
+    hung_up(stream).await;
+    let closed = Outcome::Refused(Refusal::Hello(HelloFault::Closed));
+    assert!(
+        world.decided("registry.test").contains(&closed),
+        "{:?}",
+        world.door.log()
+    );
     assert_eq!(got.load(Ordering::SeqCst), 0);
     // With the host's own name, all that follows passes.
     let (mut stream, _) = world.tunnel("registry.test:443").await;

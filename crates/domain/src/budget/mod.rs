@@ -96,7 +96,7 @@ pub struct Budget {
 
 /// The state of one purse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Account {
+pub struct PurseStatus {
     /// The purse.
     pub purse: Purse,
     /// Its limits.
@@ -181,7 +181,7 @@ pub struct Spent {
 }
 
 /// Decides whether a run may begin in `month`. Its share is the smallest that any of its purses offers.
-pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
+pub fn share(accounts: &[PurseStatus], call: &Call, month: Month) -> Verdict {
     let mut share = Share {
         usd_micros: None,
         most_usd_micros: None,
@@ -225,7 +225,7 @@ pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
 }
 
 /// Returns each measure with its limit, the amounts used and reserved, and the least amount with which a run may begin.
-fn measures(account: &Account) -> [(Measure, Option<u64>, u64, u64, u64); 3] {
+fn measures(account: &PurseStatus) -> [(Measure, Option<u64>, u64, u64, u64); 3] {
     let (limits, used, kept) = (account.allowed.limits, account.used, account.reserved);
     [
         (Measure::Money, limits.usd_micros, used.usd_micros, kept.usd_micros, 1),

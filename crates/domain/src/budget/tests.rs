@@ -4,12 +4,12 @@ const MONTH: Millis = Millis(1_795_000_000_000);
 
 use crate::ids::Millis;
 
-fn money(purse: Purse, limit: u64, used: u64, reserved: u64, running: u32, parallel: u32) -> Account {
+fn money(purse: Purse, limit: u64, used: u64, reserved: u64, running: u32, parallel: u32) -> PurseStatus {
     let amount = |usd_micros| Amount {
         usd_micros,
         ..Amount::default()
     };
-    Account {
+    PurseStatus {
         purse,
         allowed: Allowed {
             limits: Limits {
@@ -24,7 +24,7 @@ fn money(purse: Purse, limit: u64, used: u64, reserved: u64, running: u32, paral
     }
 }
 
-fn share_of(accounts: &[Account]) -> Verdict {
+fn share_of(accounts: &[PurseStatus]) -> Verdict {
     let call = Call {
         deadline_ms: 60_000,
         cost_reporting: CostReporting::Cost,
@@ -32,7 +32,7 @@ fn share_of(accounts: &[Account]) -> Verdict {
     share(accounts, &call, Month::of(MONTH))
 }
 
-fn granted(accounts: &[Account]) -> u64 {
+fn granted(accounts: &[PurseStatus]) -> u64 {
     match share_of(accounts) {
         Verdict::Share(share) => share.usd_micros.unwrap(),
         other => panic!("{other:?}"),
@@ -40,14 +40,14 @@ fn granted(accounts: &[Account]) -> u64 {
 }
 
 /// What the proxy lets a run use.
-fn most(accounts: &[Account]) -> u64 {
+fn most(accounts: &[PurseStatus]) -> u64 {
     match share_of(accounts) {
         Verdict::Share(share) => share.most_usd_micros.unwrap(),
         other => panic!("{other:?}"),
     }
 }
 
-fn sentence(account: Account) -> String {
+fn sentence(account: PurseStatus) -> String {
     match share_of(&[account]) {
         Verdict::Spent(spent) => format!(
             "{}: {} of {} in {}",

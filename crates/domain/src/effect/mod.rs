@@ -7,5 +7,5 @@ mod spec;
 pub use crate::effect::{
     effect::{ClosedWhy, DismissedWhy, Effect, TaskWork},
     say::{ReactOn, Reaction, Replacement, Reply, ReplyTo, Saying, Thread, Unsaid, Wait, answer},
-    spec::{AGENT_TRIES, CRASHES, GivenUp, Lane, Order, Priority, Spec, Subject, WaitsFor},
+    spec::{AGENT_TRIES, CRASHES, GivenUp, Lane, Precedence, Priority, Spec, Subject, WaitsFor},
 };

@@ -17,7 +17,7 @@ pub struct Spec {
     /// The lane whose slots it uses.
     pub lane: Lane,
     /// The older effects that have to end before it runs.
-    pub order: Order,
+    pub order: Precedence,
     /// Its rank among the effects that may run.
     pub priority: Priority,
     /// The condition that it waits for, apart from its order.
@@ -28,7 +28,7 @@ pub struct Spec {
 
 /// The older effects that have to end before one of the forge lane runs. Agents only exclude others of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum Precedence {
     /// All older effects of the same subject whose order is kept too.
     Kept(Subject),
     /// Only older effects of its own kind and subject, because people read it or because it waits long.
@@ -106,7 +106,7 @@ impl Effect {
     pub fn spec(&self) -> Spec {
         use GivenUp::{CoachFailed, Nothing, PlayerFailed, Stuck, Unsaid};
         use Lane::{Agent, Forge};
-        use Order::{Free, Kept};
+        use Precedence::{Free, Kept};
         use Priority::{Answer, Progress, Refusal, Usual};
         use Subject::{Feature, Reactions, Refusals, Task as Of};
         use WaitsFor::{Nothing as Now, Spacing, Work};
@@ -158,7 +158,7 @@ impl Effect {
 fn row(
     kind: &'static str,
     lane: Lane,
-    order: Order,
+    order: Precedence,
     priority: Priority,
     waits_for: WaitsFor,
     given_up: GivenUp,
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn what_a_task_asks_for_is_about_the_task() {
         for effect in of_task() {
-            let (Order::Kept(subject) | Order::Free(subject)) = effect.spec().order;
+            let (Precedence::Kept(subject) | Precedence::Free(subject)) = effect.spec().order;
             assert_eq!(subject, Subject::Task(TaskId::Planned(1)), "{}", effect.kind());
         }
     }

@@ -68,8 +68,9 @@ pub enum Fact {
         /// The percentage that is asked for, rounded.
         asked: String,
     },
-    /// Reading found these.
-    RulesBroken {
+    /// The findings of the rules that read the change; none of them may be required.
+    #[serde(rename = "rules_broken")]
+    RuleFindings {
         /// The rules that send work back.
         required: Vec<Rule>,
         /// The number of their findings.

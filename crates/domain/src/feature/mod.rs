@@ -37,8 +37,8 @@ pub use crate::{
         moves::{Step, StopScope},
         planning::is_planning,
         preflight::{
-            Before, Doubt, PreFlight, PreFlightOutcome, UnrunTests, nameless, nothing_passes, obstacle, unknown_tests,
-            untestable,
+            Before, Doubt, PreFlight, PreFlightOutcome, TestsWithoutCommand, nameless, nothing_passes, obstacle,
+            unknown_tests, untestable,
         },
         state::{AfterPreFlight, CancelledWhy, Continuation, Phase, State, Suspension},
     },

@@ -54,7 +54,7 @@ pub struct RemotePull {
     /// Open, closed or merged.
     pub state: RemoteState,
     /// The account that merged it, if GitHub names it.
-    pub merged_by: Option<Account>,
+    pub merged_by: Option<RemoteAccount>,
     /// Its newest entries, the oldest first.
     pub timeline: Vec<TimelineEntry>,
 }
@@ -72,7 +72,7 @@ pub enum RemoteState {
 
 /// An account on GitHub.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Account {
+pub struct RemoteAccount {
     /// Its id and login.
     pub user: User,
     /// A person or a program.
@@ -96,7 +96,7 @@ pub struct TimelineEntry {
     /// GitHub's time.
     pub at: Millis,
     /// The account that did it; `None` for a deleted one.
-    pub by: Option<Account>,
+    pub by: Option<RemoteAccount>,
     /// The change.
     pub change: TimelineChange,
 }
@@ -127,7 +127,7 @@ pub enum TimelineChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The account that caused it, if GitHub names it here.
-    pub by: Option<Account>,
+    pub by: Option<RemoteAccount>,
     /// The fact.
     pub fact: RemoteFact,
 }
@@ -213,7 +213,7 @@ impl Stored<'_> {
     }
 }
 
-fn difference(by: Option<&Account>, fact: RemoteFact) -> Difference {
+fn difference(by: Option<&RemoteAccount>, fact: RemoteFact) -> Difference {
     Difference { by: by.cloned(), fact }
 }
 

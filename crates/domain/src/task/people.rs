@@ -169,7 +169,7 @@ pub(super) fn reopened(task: Task, pull: PullNumber, turns: u32) -> Step {
 pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> Step {
     let is_approved = match task.state {
         State::Approved { .. } => true,
-        State::Blocked { .. } => matches!(find_remaining_work(&task), Left::Merge(_)),
+        State::Blocked { .. } => matches!(find_remaining_work(&task), RemainingWork::Merge(_)),
         State::Pending
         | State::PreLoop { .. }
         | State::PlayerTurn { .. }
@@ -253,7 +253,7 @@ pub(super) fn rerun(task: Task, head: &Sha, at: Millis) -> Step {
 /// Guidance for the Player waits for the Player's next turn.
 fn verify_again(mut task: Task, at: Millis) -> Step {
     let mut effects: Vec<_> = open_missing_pull(&mut task).into_iter().collect();
-    if let Left::Verify(turn) = find_remaining_work(&task) {
+    if let RemainingWork::Verify(turn) = find_remaining_work(&task) {
         effects.push(verify(&mut task, turn, at));
         return stops(task, effects);
     }
@@ -276,7 +276,7 @@ fn repeat_verdict(mut task: Task, head: &Sha) -> Step {
 }
 
 /// The work that remains for the newest turn.
-pub(super) enum Left {
+pub(super) enum RemainingWork {
     /// Verify its commit, which nobody judged. This uses up no turn.
     Verify(TurnNumber),
     /// Merge its commit, which is approved.
@@ -286,27 +286,27 @@ pub(super) enum Left {
 }
 
 /// Returns what remains to be done. Guidance that no turn was told yet, or an open conflict, leads to a new turn.
-pub(super) fn find_remaining_work(task: &Task) -> Left {
+pub(super) fn find_remaining_work(task: &Task) -> RemainingWork {
     let words = !task.next.guidance.is_empty() || !task.next.answers.is_empty() || task.next.conflict.is_some();
     let is_open = |turn: &&Turn| !words && turn.head.is_some() && turn.head == task.head;
     let Some(turn) = task.last_turn().filter(is_open) else {
-        return Left::NextTurn;
+        return RemainingWork::NextTurn;
     };
     let gates = turn.gates.as_ref().map(|gates| profile(task.plan.kind, gates));
     match turn.verdict.as_ref().map(|verdict| verdict.outcome) {
-        None if task.cut.is_some() && matches!(gates, Some(Profile::Failed(_))) => Left::NextTurn,
-        None => Left::Verify(turn.number),
-        Some(Outcome::Approve) if task.next.reviews.is_empty() => Left::Merge(turn.number),
-        Some(Outcome::Approve | Outcome::Feedback) => Left::NextTurn,
+        None if task.cut.is_some() && matches!(gates, Some(Profile::Failed(_))) => RemainingWork::NextTurn,
+        None => RemainingWork::Verify(turn.number),
+        Some(Outcome::Approve) if task.next.reviews.is_empty() => RemainingWork::Merge(turn.number),
+        Some(Outcome::Approve | Outcome::Feedback) => RemainingWork::NextTurn,
     }
 }
 
 /// Lets a task continue with `turns` more turns. It waits until its Feature starts it.
 pub(super) fn go_on(mut task: Task, turns: u32) -> Step {
     let used = match find_remaining_work(&task) {
-        Left::Verify(turn) => turn.0.saturating_sub(1),
-        Left::Merge(_) => task.last_number(),
-        Left::NextTurn => {
+        RemainingWork::Verify(turn) => turn.0.saturating_sub(1),
+        RemainingWork::Merge(_) => task.last_number(),
+        RemainingWork::NextTurn => {
             take_back_turn(&mut task);
             task.last_number()
         }
@@ -321,9 +321,9 @@ pub(super) fn go_on(mut task: Task, turns: u32) -> Step {
 pub(super) fn start(mut task: Task, at: Millis, rules: &Rules) -> Step {
     let mut effects: Vec<Effect> = open_missing_pull(&mut task).into_iter().collect();
     match find_remaining_work(&task) {
-        Left::Verify(turn) => effects.push(verify(&mut task, turn, at)),
-        Left::Merge(turn) => effects.extend(approve_again(&mut task, turn, rules)),
-        Left::NextTurn => {
+        RemainingWork::Verify(turn) => effects.push(verify(&mut task, turn, at)),
+        RemainingWork::Merge(turn) => effects.extend(approve_again(&mut task, turn, rules)),
+        RemainingWork::NextTurn => {
             take_back_turn(&mut task);
             let kind = next_kind(&task);
             return start_turn(task, kind, at, effects);
@@ -439,7 +439,7 @@ pub(super) fn changes_withdrawn(mut task: Task, by: &User, until: ReviewId, at: 
         };
         return unchanged(task);
     }
-    if let Left::Merge(turn) = find_remaining_work(&task) {
+    if let RemainingWork::Merge(turn) = find_remaining_work(&task) {
         let effects = approve_again(&mut task, turn, rules);
         return adds(task, effects);
     }

@@ -7,7 +7,7 @@ use crate::{
     json,
     refusal::{OrNotFound, Refusal, Result},
     site::Site,
-    state::{Access, InlineComment, Repo, Review, ReviewState, Side, State, User, UserKind},
+    state::{Access, DiffSide, InlineComment, Repo, Review, ReviewState, State, User, UserKind},
 };
 use git::bare::FileChange;
 use serde_json::json as object;
@@ -26,9 +26,9 @@ pub(crate) struct NewReview {
 pub(crate) struct NewInline {
     pub(crate) path: String,
     pub(crate) line: Option<u64>,
-    pub(crate) side: Side,
+    pub(crate) side: DiffSide,
     pub(crate) start_line: Option<u64>,
-    pub(crate) start_side: Option<Side>,
+    pub(crate) start_side: Option<DiffSide>,
     pub(crate) body: String,
 }
 
@@ -42,7 +42,7 @@ fn hunk_until(files: &[FileChange], new: &NewInline) -> Result<String> {
     let file = files.iter().find(|file| file.path == new.path);
     let file = file.ok_or_else(|| thread("path is invalid"))?;
     let lines = diff::lines(file.patch.as_deref().unwrap_or_default());
-    let find = |side: Side, number: u64| lines.iter().enumerate().find(|(_, line)| line.is(side, number));
+    let find = |side: DiffSide, number: u64| lines.iter().enumerate().find(|(_, line)| line.is(side, number));
     let off_diff = || thread("line must be part of the diff and Pull request review thread diff hunk can't be blank");
     let end = new.line.and_then(|number| find(new.side, number));
     let (end, last) = end.ok_or_else(off_diff)?;

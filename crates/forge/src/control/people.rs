@@ -6,7 +6,7 @@ use crate::{
     disk::ForgeError,
     forge::Forge,
     refusal::Result,
-    state::{Access, Role, Side, State},
+    state::{Access, DiffSide, Role, State},
 };
 
 /// A comment on a line of a pull request's diff, on its new side.
@@ -200,7 +200,7 @@ impl Person<'_> {
         let comments = remarks.iter().map(|remark| NewInline {
             path: remark.path.clone(),
             line: Some(remark.line),
-            side: Side::Right,
+            side: DiffSide::Right,
             start_line: None,
             start_side: None,
             body: remark.body.clone(),

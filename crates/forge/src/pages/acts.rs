@@ -147,7 +147,7 @@ pub(super) fn commit_box(hand: &Hand<'_>, at: &str, issue: &Issue, edited: Optio
 }
 
 /// A requested act on an issue or pull request.
-pub(super) struct Order<'a> {
+pub(super) struct ActRequest<'a> {
     pub(super) site: &'a Arc<Site>,
     pub(super) repo: u64,
     pub(super) number: u64,
@@ -155,7 +155,7 @@ pub(super) struct Order<'a> {
     pub(super) fields: &'a BTreeMap<String, String>,
 }
 
-impl Order<'_> {
+impl ActRequest<'_> {
     /// Carries the act out with the person's rights.
     pub(super) async fn obey(&self) -> Result {
         let (site, number) = (self.site, self.number);

@@ -25,7 +25,7 @@ use super::{
     site::Site,
     state::Repo,
 };
-use acts::{Hand, Order};
+use acts::{ActRequest, Hand};
 use axum::body::Body;
 use http::{
     HeaderMap, Response,
@@ -175,7 +175,7 @@ pub(super) async fn act(site: &Arc<Site>, parts: &[&str], head: &Parts, body: &[
     let (Some(repo), Ok(number)) = (repo, number.parse()) else {
         return missing();
     };
-    let order = Order {
+    let order = ActRequest {
         site,
         repo,
         number,

@@ -7,7 +7,7 @@ use crate::{
     json,
     refusal::Refusal,
     rest::of_repo::{OfRepo, number},
-    state::{Role, Side},
+    state::{DiffSide, Role},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -43,11 +43,11 @@ fn show_review(call: &Entered<'_>, n: u64, id: u64) -> Answered {
 fn inline(value: &Value) -> NewInline {
     let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let number = |field: &str| value.get(field).and_then(Value::as_u64);
-    let side = |field: &str| value.get(field).and_then(|side| Side::deserialize(side).ok());
+    let side = |field: &str| value.get(field).and_then(|side| DiffSide::deserialize(side).ok());
     NewInline {
         path: text("path"),
         line: number("line"),
-        side: side("side").unwrap_or(Side::Right),
+        side: side("side").unwrap_or(DiffSide::Right),
         start_line: number("start_line"),
         start_side: side("start_side"),
         body: text("body"),

@@ -162,9 +162,9 @@ pub struct InlineComment {
     pub body: String,
     pub path: String,
     pub line: Option<u64>,
-    pub side: Side,
+    pub side: DiffSide,
     pub start_line: Option<u64>,
-    pub start_side: Option<Side>,
+    pub start_side: Option<DiffSide>,
     pub commit: String,
     pub hunk: String,
     pub created_at: Moment,
@@ -174,7 +174,7 @@ pub struct InlineComment {
 /// A side of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Side {
+pub enum DiffSide {
     /// Before the change.
     Left,
     /// After the change.

@@ -97,7 +97,7 @@ fn failing(at: At<'_>, found: &QueryMatch<'_>, vocabulary: &Vocabulary) -> Optio
     // replaced.
     let condition = found.first(Capture::AssertionCondition);
     let is_apart =
-        condition.is_some_and(|condition| !at.holds(condition) || is_constant(&Side::of(condition), vocabulary));
+        condition.is_some_and(|condition| !at.holds(condition) || is_constant(&Operand::of(condition), vocabulary));
     (!is_apart && found.first(Capture::AssertionGuard).is_none()).then(|| Failing {
         range: place.range(),
         text: made.text.replace("{}", place.text()),
@@ -105,12 +105,12 @@ fn failing(at: At<'_>, found: &QueryMatch<'_>, vocabulary: &Vocabulary) -> Optio
 }
 
 #[derive(Clone)]
-struct Side {
+struct Operand {
     words: Vec<String>,
     calls: bool,
 }
 
-impl Side {
+impl Operand {
     fn of(at: At<'_>) -> Self {
         Self {
             words: at.words(),
@@ -156,16 +156,16 @@ fn strength(at: At<'_>, found: &QueryMatch<'_>, body: At<'_>, vocabulary: &Vocab
     if found.first(Capture::AssertionTrivial).is_some() {
         return Strength::Trivial;
     }
-    let sides: Vec<Side> = match found.first(Capture::AssertionCondition) {
+    let sides: Vec<Operand> = match found.first(Capture::AssertionCondition) {
         Some(tokens) if tokens.is(&["token_tree"]) => sides(tokens),
-        Some(condition) => vec![Side::of(condition)],
+        Some(condition) => vec![Operand::of(condition)],
         None => Vec::new(),
     };
     let actual = found.first(Capture::AssertionActual);
     let pair = actual.zip(found.first(Capture::AssertionExpected));
     let of_sides = match (pair, sides.as_slice()) {
         (Some((actual, expected)), _) => {
-            let [one, other] = [actual, expected].map(Side::of);
+            let [one, other] = [actual, expected].map(Operand::of);
             equality(&one, &other, body, vocabulary)
         }
         (None, [one, other, ..]) if is_equality(at, vocabulary) => equality(one, other, body, vocabulary),
@@ -179,10 +179,10 @@ fn strength(at: At<'_>, found: &QueryMatch<'_>, body: At<'_>, vocabulary: &Vocab
 }
 
 /// Splits a macro's tokens, which the grammar does not parse further, into its arguments.
-fn sides(tokens: At<'_>) -> Vec<Side> {
+fn sides(tokens: At<'_>) -> Vec<Operand> {
     let parts: Vec<At<'_>> = tokens.parts().collect();
     let inner = parts.get(1..parts.len().saturating_sub(1)).unwrap_or_default();
-    let sides = inner.split(|part| part.text() == ",").map(|tokens| Side {
+    let sides = inner.split(|part| part.text() == ",").map(|tokens| Operand {
         words: tokens.iter().flat_map(|at| at.words()).collect(),
         calls: tokens.iter().any(|at| at.text().starts_with('(')),
     });
@@ -196,12 +196,12 @@ fn is_equality(at: At<'_>, vocabulary: &Vocabulary) -> bool {
 }
 
 /// Rates the equality of two values.
-fn equality(left: &Side, right: &Side, body: At<'_>, vocabulary: &Vocabulary) -> Strength {
+fn equality(left: &Operand, right: &Operand, body: At<'_>, vocabulary: &Vocabulary) -> Strength {
     let [left, right] = [left, right].map(|side| side.looked_up(body));
     let (left, right) = (&left, &right);
-    let is = |side: &Side, list: &str| matches!(side.words.as_slice(), [only] if is_one_of(list, only));
+    let is = |side: &Operand, list: &str| matches!(side.words.as_slice(), [only] if is_one_of(list, only));
     let copies = ["&", "clone", "to_owned", "to_string", "to_vec", "."];
-    let plain = |side: &Side| -> Vec<String> {
+    let plain = |side: &Operand| -> Vec<String> {
         let words = side.words.iter().filter(|word| !copies.contains(&word.as_str()));
         words.cloned().collect()
     };
@@ -229,13 +229,13 @@ fn equality(left: &Side, right: &Side, body: At<'_>, vocabulary: &Vocabulary) ->
 }
 
 /// `true` if both sides begin or end with the same word that gives a value another shape.
-fn is_reshaped(left: &Side, right: &Side, vocabulary: &Vocabulary) -> bool {
-    let ends = |side: &Side| [side.words.first().cloned(), side.words.last().cloned()];
+fn is_reshaped(left: &Operand, right: &Operand, vocabulary: &Vocabulary) -> bool {
+    let ends = |side: &Operand| [side.words.first().cloned(), side.words.last().cloned()];
     let mut both = ends(left).into_iter().zip(ends(right));
     both.any(|pair| matches!(pair, (Some(one), Some(other)) if one == other && is_one_of(&vocabulary.words.comparison.reshapes, &one)))
 }
 
-fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
+fn is_constant(side: &Operand, vocabulary: &Vocabulary) -> bool {
     let mut in_text = false;
     let constant = |word: &String| {
         if word == "\"" {
@@ -254,7 +254,7 @@ fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
     !side.words.is_empty() && side.words.iter().all(constant)
 }
 
-fn condition(side: &Side, body: At<'_>, vocabulary: &Vocabulary) -> Strength {
+fn condition(side: &Operand, body: At<'_>, vocabulary: &Vocabulary) -> Strength {
     let comparison = &vocabulary.words.comparison;
     let words = side.words.as_slice();
     let has = |list: &str| words.iter().any(|word| is_one_of(list, word));

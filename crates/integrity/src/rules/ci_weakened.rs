@@ -1,7 +1,7 @@
 //! The repository's CI, or what its coverage service asks for, changes. Whether it asks for less is for a reader to say.
 
 use crate::{
-    change::Version,
+    change::FileContent,
     changed_file::Reading,
     language::file_name,
     rules::rule::{ANYWHERE, ReadingRule, Violation, at_first_change},
@@ -26,7 +26,7 @@ const FILES: &str = "
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let files = reading.change.files.iter();
-    let existing = files.filter(|file| is_ci(&file.path) && file.before != Version::Absent);
+    let existing = files.filter(|file| is_ci(&file.path) && file.before != FileContent::Absent);
     existing.map(at_first_change).collect()
 }
 

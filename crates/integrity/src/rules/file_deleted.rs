@@ -2,7 +2,7 @@
 //! own rules.
 
 use crate::{
-    change::{FileChange, Version},
+    change::{FileChange, FileContent},
     changed_file::Reading,
     language::{Role, file_name},
     rules::rule::{ReadingRule, Violation, in_file},
@@ -19,8 +19,9 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let files = || reading.change.files.iter();
     let is_elsewhere = |gone: &FileChange| {
         files().any(|other| {
-            let is_here = other.path != gone.path && other.after != Version::Absent;
-            is_here && (other.after == gone.before || other.before == Version::Absent && is_named_alike(gone, other))
+            let is_here = other.path != gone.path && other.after != FileContent::Absent;
+            is_here
+                && (other.after == gone.before || other.before == FileContent::Absent && is_named_alike(gone, other))
         })
     };
     let is_named = |path: &str| {
@@ -30,7 +31,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         let is_removed = task.removes.iter().any(|intent| intent.name == path);
         is_removed || task.files.iter().any(|file| file == path) || words.any(|text| text.contains(file_name(path)))
     };
-    let gone = files().filter(|file| file.before.size() > 0 && file.after == Version::Absent);
+    let gone = files().filter(|file| file.before.size() > 0 && file.after == FileContent::Absent);
     gone.filter(|file| !is_named(&file.path) && !is_elsewhere(file))
         .map(|file| in_file(&file.path, Detail::Nothing))
         .collect()

@@ -1,7 +1,7 @@
 //! A file exceeds the size limit.
 
 use crate::{
-    change::{FileChange, Version},
+    change::{FileChange, FileContent},
     changed_file::Reading,
     rules::rule::{ANYWHERE, ReadingRule, Violation, in_file},
 };
@@ -17,7 +17,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let most = reading.change.max_file_bytes;
     let files = reading.change.files.iter();
     let grew = files.filter(|file| {
-        let was_small = file.before.size() <= most || file.before == Version::Absent;
+        let was_small = file.before.size() <= most || file.before == FileContent::Absent;
         file.after.size() > most && was_small
     });
     let violation = |file: &FileChange| {

@@ -1,7 +1,7 @@
 //! The change contains a file of results that the service reads after the test run: only a run may write it.
 
 use crate::{
-    change::{FileChange, Version},
+    change::{FileChange, FileContent},
     changed_file::Reading,
     rules::rule::{ANYWHERE, ReadingRule, Violation, at},
 };
@@ -16,7 +16,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let is_read = |file: &&FileChange| {
         let mut results = reading.change.results.iter();
-        file.after != Version::Absent && results.any(|path| path.trim_start_matches("./") == file.path)
+        file.after != FileContent::Absent && results.any(|path| path.trim_start_matches("./") == file.path)
     };
     let files = reading.change.files.iter().filter(is_read);
     files.map(|file| at(&file.path, 1, Detail::Nothing)).collect()

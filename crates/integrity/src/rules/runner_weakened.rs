@@ -2,7 +2,7 @@
 //! pass, or are tried again, only reading can see.
 
 use crate::{
-    change::Version,
+    change::FileContent,
     changed_file::{ChangedFile, Reading},
     language,
     language::{Role, capture::Fact, outline::Purpose},
@@ -48,7 +48,7 @@ fn of_command(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation
             Check::Test(_) | Check::File(_) | Check::Human => None,
         });
     let mut commands = of_criteria.chain(reading.change.coverage.map(ShellCommand::text));
-    let is_old = file.file.before != Version::Absent;
+    let is_old = file.file.before != FileContent::Absent;
     let is_other = !task.files.iter().any(|path| path == file.path);
     (is_old && is_other && commands.any(names)).then(|| at_first_change(file.file))
 }
@@ -57,11 +57,11 @@ fn of_command(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation
 fn in_one(repository: &Repository<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
     let is_code = language::of(file.path).is_some() && file.role != Role::Settings;
     let is_other = is_code || is_data_of_tests(file.path) || matches!(file.role, Role::Test | Role::Support);
-    if is_other || file.file.after == Version::Absent {
+    if is_other || file.file.after == FileContent::Absent {
         return None;
     }
     let (before, after) = file.texts();
-    let existed = (file.file.before != Version::Absent).then_some(before.as_str());
+    let existed = (file.file.before != FileContent::Absent).then_some(before.as_str());
     let side = repository.changed_side(file.path, existed, Some(after.as_str()))?;
     let is_of_runner = match side {
         Side::Tests => true,

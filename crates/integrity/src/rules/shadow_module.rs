@@ -2,7 +2,7 @@
 //! lead to a path of the repository.
 
 use crate::{
-    change::Version,
+    change::FileContent,
     changed_file::{ChangedFile, Reading},
     language,
     language::{
@@ -29,7 +29,10 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let mut found = at_marks(reading, Fact::Shadow, Purpose::Tests);
     let sides = (reading.change.base, reading.change.head);
-    let new = reading.files.iter().filter(|file| file.file.before == Version::Absent);
+    let new = reading
+        .files
+        .iter()
+        .filter(|file| file.file.before == FileContent::Absent);
     let shadows = new.filter(|file| is_shadow(file.path, sides));
     found.extend(shadows.map(|file| at(file.path, 1, Detail::Code(format!("`{}`", file.path)))));
     let of_settings = reading.files.iter().filter(|file| file.role == Role::Settings);
@@ -58,7 +61,7 @@ fn imported_before(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Viol
         files.any(|other| has(&other.before.defines, name) && !has(&other.after.defines, name))
     };
     let is_new = |other: &&ChangedFile<'_>| {
-        matches!(other.role, Role::Support | Role::Test) && other.file.before == Version::Absent
+        matches!(other.role, Role::Support | Role::Test) && other.file.before == FileContent::Absent
     };
     let stems = reading
         .files

@@ -1,7 +1,7 @@
 //! A snapshot is gone, or changed although no code did.
 
 use crate::{
-    change::{FileChange, Version},
+    change::{FileChange, FileContent},
     changed_file::Reading,
     language::{Role, file_name, role},
     rules::rule::{ANYWHERE, ReadingRule, Violation, at, in_file},
@@ -17,13 +17,13 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let files = &reading.change.files;
-    let existed = |file: &&FileChange| file.before != Version::Absent;
+    let existed = |file: &&FileChange| file.before != FileContent::Absent;
     let changes_code = files
         .iter()
         .filter(existed)
         .any(|file| role(&file.path) == Role::Source);
     let is_moved = |gone: &FileChange| {
-        let mut new = files.iter().filter(|file| file.before == Version::Absent);
+        let mut new = files.iter().filter(|file| file.before == FileContent::Absent);
         new.any(|file| file_name(&file.path) == file_name(&gone.path))
     };
     let snapshots = files.iter().filter(existed).filter(|file| is_snapshot(&file.path));

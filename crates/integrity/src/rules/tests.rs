@@ -4,7 +4,7 @@ mod examples;
 
 use super::ALL;
 use crate::{
-    change::{Change, FileChange, Version},
+    change::{Change, FileChange, FileContent},
     inspect,
 };
 use domain::{
@@ -41,8 +41,8 @@ fn task() -> PlannedTask {
 /// Returns the findings of all rules in an example.
 pub(crate) fn findings(example: Example) -> Vec<IntegrityFinding> {
     let version = |text: &str| match text {
-        "" => Version::Absent,
-        text => Version::Bytes(
+        "" => FileContent::Absent,
+        text => FileContent::Bytes(
             text.replace("{deep}", &format!("{}{}", "[".repeat(900), "]".repeat(900)))
                 .into_bytes(),
         ),
@@ -53,8 +53,8 @@ pub(crate) fn findings(example: Example) -> Vec<IntegrityFinding> {
         after: version(after),
     };
     let files: Vec<FileChange> = example.iter().map(file).collect();
-    let there = |side: fn(&FileChange) -> &Version| -> BTreeSet<String> {
-        let files = files.iter().filter(|file| *side(file) != Version::Absent);
+    let there = |side: fn(&FileChange) -> &FileContent| -> BTreeSet<String> {
+        let files = files.iter().filter(|file| *side(file) != FileContent::Absent);
         files.map(|file| file.path.clone()).collect()
     };
     inspect(&Change {
@@ -110,11 +110,11 @@ fn go_is_read_as_the_others_are() {
         let file = FileChange {
             path: path.to_owned(),
             before: if before.is_empty() {
-                Version::Absent
+                FileContent::Absent
             } else {
-                Version::Bytes(before.into())
+                FileContent::Bytes(before.into())
             },
-            after: Version::Bytes(after.into()),
+            after: FileContent::Bytes(after.into()),
         };
         let there = BTreeSet::from([path.to_owned()]);
         let found = inspect(&Change {

@@ -34,6 +34,8 @@ const HIDES_NAME: [u16; 2] = [0xfe0d, 0xffce];
 pub enum HelloFault {
     /// Something other than TLS, or a malformed ClientHello.
     NotTls,
+    /// The program closed the connection before its ClientHello ended.
+    Closed,
     /// The ClientHello names no host.
     NoName,
     /// The ClientHello names another host.
@@ -48,6 +50,7 @@ impl fmt::Display for HelloFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotTls => "what was sent is not TLS",
+            Self::Closed => "the connection was closed before the TLS handshake named the host",
             Self::NoName => "the TLS handshake does not name the host (SNI)",
             Self::OtherName => "the TLS handshake names another host",
             Self::HiddenName => "the TLS handshake may hide the name (Encrypted Client Hello); turn that off",

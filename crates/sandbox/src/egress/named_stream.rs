@@ -35,7 +35,7 @@ impl<S: AsyncRead + Unpin> NamedStream<S> {
                 let mut chunk = [0; CHUNK];
                 let length = stream.read(&mut chunk).await.unwrap_or(0);
                 let bytes = chunk.get(..length).filter(|bytes| !bytes.is_empty());
-                let bytes = bytes.ok_or(HelloFault::NotTls)?;
+                let bytes = bytes.ok_or(HelloFault::Closed)?;
                 hellos.read(bytes)?;
                 held.extend_from_slice(bytes);
             }

@@ -1,6 +1,6 @@
 //! Finds the file that a program's name stands for.
 
-use crate::protocol::{Order, Report};
+use crate::protocol::{LaunchRequest, Report};
 use std::{
     fs,
     os::unix::{ffi::OsStrExt, fs::PermissionsExt},
@@ -9,7 +9,7 @@ use std::{
 
 /// Returns the folder to start in and the file to execute. A name with a slash is a path; other names are looked up on
 /// `PATH`.
-pub(super) fn find(order: &Order) -> Result<(PathBuf, PathBuf), Report> {
+pub(super) fn find(order: &LaunchRequest) -> Result<(PathBuf, PathBuf), Report> {
     let cwd = PathBuf::from(&order.cwd);
     if !cwd.is_dir() {
         return Err(Report::NoFolder(cwd.display().to_string()));
@@ -18,7 +18,7 @@ pub(super) fn find(order: &Order) -> Result<(PathBuf, PathBuf), Report> {
     Ok((cwd, program))
 }
 
-fn program(order: &Order, cwd: &Path) -> Result<PathBuf, Report> {
+fn program(order: &LaunchRequest, cwd: &Path) -> Result<PathBuf, Report> {
     let program = &order.program;
     let shown = program.to_string_lossy().into_owned();
     let candidates: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {

@@ -1,6 +1,6 @@
 //! The host name and the user that a foreign program sees at L2 and L3, as on a machine of its own.
 
-use crate::protocol::Order;
+use crate::protocol::LaunchRequest;
 use std::{ffi::OsStr, fs, path::Path};
 
 /// The host name.
@@ -29,7 +29,7 @@ pub(super) fn ids() -> Ids {
 }
 
 /// Returns the files in `/etc` that name the host and the user.
-pub(super) fn files(order: &Order, ids: Ids) -> [(&'static str, String); 4] {
+pub(super) fn files(order: &LaunchRequest, ids: Ids) -> [(&'static str, String); 4] {
     let home = order.env.iter().find(|(name, _)| name == "HOME");
     let home = home.and_then(|(_, value)| field(value)).unwrap_or("/");
     let host = |path| fs::read_to_string(Path::new(path)).unwrap_or_default();

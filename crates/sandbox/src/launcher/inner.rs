@@ -5,7 +5,7 @@ use crate::{
     egress,
     launcher::{ending, files, find, open_numbers, priority_of_session, send_report, syscalls},
     process_table,
-    protocol::{Confinement, NetworkRoute, NotConfined, Order, Report},
+    protocol::{Confinement, LaunchRequest, NetworkRoute, NotConfined, Report},
     run_user::RunUser,
 };
 use domain::isolation::Level;
@@ -49,12 +49,12 @@ pub(super) fn main(numbers: &[String]) -> ExitCode {
 }
 
 /// Opens the order and the input again, and closes every other handle except the standard ones and the control socket.
-fn open_order_and_input(numbers: &[String], control: &UnixStream) -> std::io::Result<(Order, File)> {
+fn open_order_and_input(numbers: &[String], control: &UnixStream) -> std::io::Result<(LaunchRequest, File)> {
     let inherited = open_numbers();
     let [order, input] = numbers else {
         return Err(std::io::ErrorKind::InvalidInput.into());
     };
-    let order = Order::read(&mut File::open(format!("/proc/self/fd/{order}"))?)?;
+    let order = LaunchRequest::read(&mut File::open(format!("/proc/self/fd/{order}"))?)?;
     let input = File::open(format!("/proc/self/fd/{input}"))?;
     // The number of the handle that listed the folder may have been reused since.
     let kept = [control.as_raw_fd(), input.as_raw_fd()];
@@ -68,7 +68,7 @@ fn open_order_and_input(numbers: &[String], control: &UnixStream) -> std::io::Re
 }
 
 /// Returns only with a report: why nothing was started, or how the program ended.
-fn start(order: &Order, input: File, control: &mut UnixStream) -> Report {
+fn start(order: &LaunchRequest, input: File, control: &mut UnixStream) -> Report {
     let (cwd, program) = match find::find(order) {
         Ok(found) => found,
         Err(report) => return after_trying(order, control, report),
@@ -101,7 +101,7 @@ fn start(order: &Order, input: File, control: &mut UnixStream) -> Report {
 }
 
 /// Reports that the program was not found only if the isolation works. Otherwise reports that.
-fn after_trying(order: &Order, control: &mut UnixStream, report: Report) -> Report {
+fn after_trying(order: &LaunchRequest, control: &mut UnixStream, report: Report) -> Report {
     match limit(&order.confinement).and_then(|()| confine(&order.confinement)) {
         Ok(()) => {
             send_report(control, &Report::Confined);
@@ -118,7 +118,7 @@ enum Failed {
 
 /// Replaces this process by the program, which dies with the outer launcher. The new session keeps the two apart on
 /// systems that share processors by session (autogroup).
-fn in_this_place(order: &Order, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
+fn in_this_place(order: &LaunchRequest, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
     let failed = |error: rustix::io::Errno| Failed::Confining(error.to_string());
     rustix::process::setsid().map_err(failed)?;
     priority_of_session(LOWERED);
@@ -132,7 +132,7 @@ fn in_this_place(order: &Order, mut command: Command, control: &mut UnixStream) 
 }
 
 /// Starts the program from a thread that gave up its rights. This process stays, to report the end and run the bridge.
-fn beside(order: &Order, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
+fn beside(order: &LaunchRequest, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
     let confinement = order.confinement.clone();
     command.process_group(0);
     limit(&confinement).map_err(Failed::Confining)?;

@@ -20,7 +20,7 @@ use crate::{
         started::{Started, start},
     },
     process_table::Family,
-    protocol::{Confinement, Order, Report, Said},
+    protocol::{Confinement, LaunchRequest, Report, Said},
 };
 use domain::isolation::{Level, Limit};
 use rustix::{
@@ -78,7 +78,7 @@ pub fn launcher_main() -> ExitCode {
 fn serve() -> std::io::Result<()> {
     close_leaked_files();
     let mut lifeline = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
-    let order = Order::read(&mut lifeline)?;
+    let order = LaunchRequest::read(&mut lifeline)?;
     let (input, feed) = if order.talking {
         fed_input(&mut lifeline, order.stdin_length)?
     } else {
@@ -250,7 +250,7 @@ fn ending(status: WaitStatus) -> Report {
 
 /// Waits for the end. After an order to stop, asks every process to end and kills them after the grace. After the
 /// program's own end, kills what it left behind at once.
-fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, order: &Order, started: &Started) {
+fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, order: &LaunchRequest, started: &Started) {
     let (grace, level) = (Duration::from_millis(order.grace_ms), order.confinement.level);
     let mut kill_from: Option<Instant> = None;
     let mut family = Family::below(rustix::process::getpid().as_raw_nonzero().get());

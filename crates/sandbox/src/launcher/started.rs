@@ -3,7 +3,7 @@
 use crate::{
     launcher::{find, wall},
     process_table::Process,
-    protocol::{NotConfined, Order, Report},
+    protocol::{LaunchRequest, NotConfined, Report},
 };
 use domain::isolation::Level;
 use rustix::process::Signal;
@@ -22,7 +22,7 @@ pub(super) struct Started {
 }
 
 /// Starts the program, through the inner launcher unless the level is L0.
-pub(super) fn start(order: &Order, input: File) -> Result<Started, Report> {
+pub(super) fn start(order: &LaunchRequest, input: File) -> Result<Started, Report> {
     if order.confinement.level != Level::L0 {
         let not_confined = |error: std::io::Error| match order.confinement.level {
             Level::L2 | Level::L3 => {

@@ -6,7 +6,7 @@ use crate::{
         INNER, LAUNCHER_COMMAND, identity,
         identity::{HOST, Ids},
     },
-    protocol::{Confinement, Order},
+    protocol::{Confinement, LaunchRequest},
 };
 use domain::isolation::Level;
 use rustix::{
@@ -34,7 +34,7 @@ const LINKED: &[&str] = &["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 
 /// Starts the inner launcher, inside bubblewrap at L2 and L3. Returns the id of the process to wait for, and the socket
 /// for the inner launcher's reports.
-pub(super) fn start(order: &Order, input: File) -> io::Result<(i32, UnixStream)> {
+pub(super) fn start(order: &LaunchRequest, input: File) -> io::Result<(i32, UnixStream)> {
     let (ours, theirs) = UnixStream::pair()?;
     let order_file = memory(&order.bytes()?)?;
     rustix::io::fcntl_setfd(&input, FdFlags::empty())?;

@@ -13,7 +13,7 @@ use std::{
 
 /// The kind of files that set-up left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub(crate) enum Made {
+pub(crate) enum SetUpFiles {
     /// Only packages.
     Packages,
     /// Something made from the repository's own files: copied, compiled or generated.
@@ -54,7 +54,7 @@ const INSTALLED: [&str; 4] = [".local/bin", ".local/lib", ".cargo/bin", "go/bin"
 /// The most files that are examined. If there are more, a copy may be among them.
 const MOST_FILES: usize = 200_000;
 
-impl Made {
+impl SetUpFiles {
     /// Examines what set-up left in a checkout whose commit has these paths, and in the commands' home.
     pub(super) fn look(
         work: &Path,
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    fn look_at(files: &[(&str, &str)]) -> Made {
+    fn look_at(files: &[(&str, &str)]) -> SetUpFiles {
         let folder = tempfile::tempdir().unwrap();
         let tracked: BTreeSet<String> = ["src/app/core.py", "src/app/__init__.py", "package.json"]
             .map(str::to_owned)
@@ -163,7 +163,7 @@ mod tests {
         fs::create_dir_all(folder.path().join("home")).unwrap();
         let (work, home): (PathBuf, PathBuf) = (folder.path().join("work"), folder.path().join("home"));
         let left = UntrackedFiles::look_through(&work, &tracked).unwrap();
-        Made::look(&work, &home, &left, &tracked).unwrap()
+        SetUpFiles::look(&work, &home, &left, &tracked).unwrap()
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
             &[("home/.cache/pip/a", "x = 1\n"), ("home/.cargo/registry/a", "")],
         ];
         for files in packages {
-            assert_eq!(look_at(files), Made::Packages, "{files:?}");
+            assert_eq!(look_at(files), SetUpFiles::Packages, "{files:?}");
         }
         let of_files: [&[(&str, &str)]; 7] = [
             &[
@@ -210,7 +210,7 @@ mod tests {
             &[("home/.local/bin/app", "")],
         ];
         for files in of_files {
-            assert_eq!(look_at(files), Made::OfFiles, "{files:?}");
+            assert_eq!(look_at(files), SetUpFiles::OfFiles, "{files:?}");
         }
     }
 }

@@ -14,7 +14,7 @@ mod room;
 mod times;
 mod untracked_files;
 
-pub(crate) use made::Made;
+pub(crate) use made::SetUpFiles;
 pub use room::{forget_caches_of, forget_unused_caches};
 pub(crate) use times::{age, matter as times_matter};
 pub(crate) use untracked_files::UntrackedFiles;
@@ -98,7 +98,7 @@ pub(crate) async fn keep(
     mirror: &Mirror,
     chosen: &Chosen,
     place: &SandboxedCheckout,
-    (untracked_files, made): (Vec<PathBuf>, Made),
+    (untracked_files, made): (Vec<PathBuf>, SetUpFiles),
 ) -> Result<(), GateError> {
     let commit = place.head().clone();
     let key = Key::of(&context.caches, (mirror, &commit), chosen, &place.visible_path()).await?;
@@ -126,13 +126,17 @@ pub(crate) async fn keep(
 }
 
 /// Returns the kind of files that set-up left in a checkout; `Made::OfFiles` if that cannot be examined.
-pub(crate) async fn inspect_made(place: &SandboxedCheckout, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> Made {
+pub(crate) async fn inspect_made(
+    place: &SandboxedCheckout,
+    left: &UntrackedFiles,
+    tracked: &BTreeSet<String>,
+) -> SetUpFiles {
     let (work, home) = (place.path().to_path_buf(), place.home());
     let (left, tracked) = (left.clone(), tracked.clone());
-    let looking = off_thread(move || Made::look(&work, &home, &left, &tracked));
+    let looking = off_thread(move || SetUpFiles::look(&work, &home, &left, &tracked));
     looking.await.unwrap_or_else(|error| {
         tracing::debug!(%error, "what set-up left could not be looked through");
-        Made::OfFiles
+        SetUpFiles::OfFiles
     })
 }
 
@@ -179,7 +183,7 @@ impl Snapshot {
     ) -> Result<Option<Self>, GateError> {
         let key = Key::of(&context.caches, (mirror, commit), chosen, seen).await?;
         let entry = key.entry(commit);
-        let is_packages = Notes::read(&entry).is_ok_and(|notes| notes.made == Made::Packages);
+        let is_packages = Notes::read(&entry).is_ok_and(|notes| notes.made == SetUpFiles::Packages);
         Ok(is_packages.then(|| Self { entry, own: None }))
     }
 
@@ -242,7 +246,7 @@ struct Notes {
     /// Files that commands rewrote: nothing built from them can be judged up to date.
     rewritten: BTreeSet<PathBuf>,
     /// The kind of files that set-up left.
-    made: Made,
+    made: SetUpFiles,
 }
 
 impl Notes {

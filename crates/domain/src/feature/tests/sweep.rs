@@ -11,8 +11,8 @@ use crate::{
         event::{Event, NewerRun},
         step::step,
         sweep::{
-            Access, Account, AccountType, Difference, RemoteFact, RemoteIssue, RemotePull, RemoteState, RemoteWork,
-            Stored, TimelineChange, TimelineEntry, compare,
+            Access, AccountType, Difference, RemoteAccount, RemoteFact, RemoteIssue, RemotePull, RemoteState,
+            RemoteWork, Stored, TimelineChange, TimelineEntry, compare,
         },
     },
     ids::{CommentId, Millis, PullNumber, ReviewId, TaskId, User, UserId},
@@ -23,11 +23,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const LABEL: &str = "autobuild";
 
-fn ada() -> Account {
+fn ada() -> RemoteAccount {
     let login = "ada".to_owned();
     let user = User { id: UserId(7), login };
     let kind = AccountType::Person;
-    Account { user, kind }
+    RemoteAccount { user, kind }
 }
 
 fn entry(feature: &Feature, change: TimelineChange) -> TimelineEntry {
@@ -298,7 +298,7 @@ fn words_of_people_count_once_and_only_those_of_this_run() {
         body: body.to_owned(),
     };
     let mut remote = agreeing(feature);
-    let bot = Account {
+    let bot = RemoteAccount {
         kind: AccountType::Bot,
         ..ada()
     };
