@@ -2,10 +2,8 @@
 //! another id.
 
 use domain::ids::{InstallationId, RepoId};
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use parking_lot::Mutex;
+use std::collections::HashMap;
 
 /// The installations found so far, by repository.
 #[derive(Default)]
@@ -13,19 +11,15 @@ pub struct CoachInstallations(Mutex<HashMap<RepoId, InstallationId>>);
 
 impl CoachInstallations {
     pub(super) fn find(&self, repo: RepoId) -> Option<InstallationId> {
-        self.lock().get(&repo).copied()
+        self.0.lock().get(&repo).copied()
     }
 
     /// Forgets an installation that a call found to be gone, so that it is looked up again.
     pub(super) fn forget(&self, repo: RepoId) {
-        self.lock().remove(&repo);
+        self.0.lock().remove(&repo);
     }
 
     pub(super) fn remember(&self, repo: RepoId, installation: InstallationId) {
-        self.lock().insert(repo, installation);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<RepoId, InstallationId>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().insert(repo, installation);
     }
 }

@@ -10,10 +10,10 @@ use domain::{
     feature::{Feature, State},
     ids::{FeatureKey, InstallationId, Millis, RepoId, RepoName},
 };
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::{BTreeMap, HashMap},
     ops::AddAssign,
-    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 /// The most ended Features that the figures cover.
@@ -124,7 +124,7 @@ pub struct Counted(Mutex<HashMap<FeatureKey, (i64, Success)>>);
 
 impl Counted {
     fn lock(&self) -> MutexGuard<'_, HashMap<FeatureKey, (i64, Success)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

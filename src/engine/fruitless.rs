@@ -1,10 +1,8 @@
 //! Remembers what a sweep looked at in vain.
 
 use domain::{feature::sweep::RemoteFact, ids::FeatureKey};
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, PoisonError},
-};
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
 
 /// The most comments and reviews that are remembered as fruitless.
 const MOST_FRUITLESS: usize = 10_000;
@@ -16,12 +14,12 @@ pub struct Fruitless(Mutex<BTreeSet<(FeatureKey, String)>>);
 
 impl Fruitless {
     pub fn has(&self, key: FeatureKey, fact: &RemoteFact) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.lock();
         known.contains(&(key, format!("{fact:?}")))
     }
 
     pub fn add(&self, key: FeatureKey, fact: &RemoteFact) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if known.len() >= MOST_FRUITLESS {
             known.clear();
         }

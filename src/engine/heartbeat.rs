@@ -1,9 +1,7 @@
 //! The beat of the worker's loop, from which health checks see whether it still goes round.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use parking_lot::Mutex;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// The longest time between two beats of a loop that works. It beats every few seconds; while the database does not answer,
@@ -15,16 +13,12 @@ pub struct Heartbeat(Mutex<Option<Instant>>);
 
 impl Heartbeat {
     pub(super) fn beat(&self) {
-        *self.last() = Some(Instant::now());
+        *self.0.lock() = Some(Instant::now());
     }
 
     /// `true` if the loop goes round, or has not begun to.
     pub fn is_regular(&self) -> bool {
-        self.last().is_none_or(|last| last.elapsed() <= LONGEST_ROUND)
-    }
-
-    fn last(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().is_none_or(|last| last.elapsed() <= LONGEST_ROUND)
     }
 }
 

@@ -12,11 +12,12 @@ use domain::{
     ids::{FeatureKey, InstallationId, Millis, RepoId},
 };
 use git::{GitError, Over};
+use parking_lot::Mutex;
 use sandbox::StartError;
 use std::{
     io,
     io::ErrorKind,
-    sync::{Mutex, atomic::AtomicU32},
+    sync::atomic::AtomicU32,
     time::{Duration, Instant},
 };
 use tokio_util::sync::CancellationToken;
@@ -179,7 +180,7 @@ impl Job {
     }
 
     pub(super) fn renewed(&self, lease: Duration) {
-        *self.may_speak.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Instant::now() + lease * 2 / 3;
+        *self.may_speak.lock() = Instant::now() + lease * 2 / 3;
     }
 
     /// `true` if no worker held the effect before, so that no earlier try can have written anything. A try that was put
@@ -196,7 +197,7 @@ impl Job {
     /// Fails with [`EffectError::Stopped`] if the effect is cancelled or the lease may be lost. Called before each
     /// action that others can see.
     pub fn ensure_lease(&self) -> Result<(), EffectError> {
-        let until = *self.may_speak.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let until = *self.may_speak.lock();
         if self.cancel.is_cancelled() || Instant::now() > until {
             Err(EffectError::Stopped)
         } else {

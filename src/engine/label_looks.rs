@@ -1,7 +1,8 @@
 //! Limits how many labels that may not be ours are looked up at once, so that what people ask for finds a free worker.
 
 use domain::ids::Millis;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
+
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// The shortest wait of a label if too many others are being looked up, in milliseconds.
@@ -31,7 +32,7 @@ impl LabelLooks {
     /// Returns a permit to ask now, or the time at which to try again, which is after all labels that wait already.
     pub fn ask(&self, now: Millis) -> Result<SemaphorePermit<'_>, Millis> {
         self.permits.try_acquire().map_err(|_| {
-            let mut last = self.last_try.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut last = self.last_try.lock();
             *last = now.plus(WAIT_MS).max(last.plus(SPACING_MS));
             *last
         })

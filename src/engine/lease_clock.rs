@@ -3,11 +3,9 @@
 
 use crate::store::{Store, StoreError};
 use domain::ids::Millis;
+use parking_lot::Mutex;
 use std::{
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicI64, Ordering},
-    },
+    sync::atomic::{AtomicI64, Ordering},
     time::Duration,
 };
 use tokio::time::Instant;
@@ -66,7 +64,7 @@ impl LeaseClock {
 
     /// Records that the database answered at `now`. Returns whether the contact has lasted a whole lease.
     fn answered(&self, now: Instant, lease: Duration) -> bool {
-        let mut contact = self.contact.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut contact = self.contact.lock();
         let continued = Contact::after(*contact, now, lease);
         *contact = Some(continued);
         continued.is_whole(lease)
@@ -74,7 +72,7 @@ impl LeaseClock {
 
     /// Ends the contact: the database refused a write. It may still answer reads, as on a full disk.
     pub(super) fn lose_contact(&self) {
-        *self.contact.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.contact.lock() = None;
     }
 
     /// Converts a time of this process to the database's.

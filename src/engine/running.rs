@@ -2,10 +2,8 @@
 
 use crate::{agents::Activity, config::Role};
 use domain::ids::{FeatureKey, Millis, TaskId, TurnNumber};
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::{Mutex, MutexGuard},
-};
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::{BTreeMap, HashMap};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -63,12 +61,12 @@ impl Drop for OnBoard<'_> {
 impl Running {
     pub(super) fn begin(&self, effect: &str) -> CancellationToken {
         let token = CancellationToken::new();
-        self.tokens().insert(effect.to_owned(), token.clone());
+        self.tokens.lock().insert(effect.to_owned(), token.clone());
         token
     }
 
     pub(super) fn end(&self, effect: &str) {
-        self.tokens().remove(effect);
+        self.tokens.lock().remove(effect);
     }
 
     /// Shows work on the dashboard until the returned value is dropped.
@@ -93,7 +91,7 @@ impl Running {
     }
 
     fn board(&self) -> MutexGuard<'_, Board> {
-        self.at_work.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.at_work.lock()
     }
 
     /// Asks every effect of this process to check at once whether it is still wanted.
@@ -104,10 +102,6 @@ impl Running {
     /// Returns a receiver that changes on every call of [`Running::look_again`].
     pub(super) fn looks(&self) -> watch::Receiver<u64> {
         self.again.subscribe()
-    }
-
-    fn tokens(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
-        self.tokens.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 

@@ -12,12 +12,13 @@ use domain::{
     ids::{InstallationId, RepoId},
     routing::Waits,
 };
+use parking_lot::Mutex;
 use sandbox::egress::Ceiling;
 use serde_json::{Map, Value};
 use std::{
     collections::{BTreeSet, HashMap},
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -89,7 +90,7 @@ pub struct Overrides(Arc<Mutex<HashMap<RepoId, Map<String, Value>>>>);
 impl Overrides {
     /// Replaces the overrides of a repository. An empty map removes them.
     pub fn hold(&self, repo: RepoId, settings: Map<String, Value>) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.0.lock();
         held.retain(|known, _| *known != repo);
         if !settings.is_empty() {
             held.insert(repo, settings);
@@ -98,7 +99,7 @@ impl Overrides {
 
     /// Returns the repository's settings with the overrides applied.
     pub fn above(&self, repo: RepoId, settings: RepositorySettings) -> RepositorySettings {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = self.0.lock();
         let (Some(held), Ok(Value::Object(mut all))) = (held.get(&repo), serde_json::to_value(&settings)) else {
             return settings;
         };
@@ -119,7 +120,7 @@ pub struct Others(Arc<Mutex<BTreeSet<RepoId>>>);
 impl Others {
     /// Sets whether the agents of a repository are left to another process from now on.
     pub fn set(&self, repo: RepoId, is_left: bool) {
-        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.0.lock();
         if is_left {
             left.insert(repo)
         } else {
@@ -129,7 +130,7 @@ impl Others {
 
     /// Returns all repositories whose agents are left to another process.
     pub fn all(&self) -> Vec<RepoId> {
-        let left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = self.0.lock();
         left.iter().copied().collect()
     }
 }

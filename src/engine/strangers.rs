@@ -2,10 +2,8 @@
 //! up the calls to GitHub that others need. It can only refuse: whoever is obeyed was asked about at that moment.
 
 use domain::ids::{Millis, RepoId, UserId};
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use parking_lot::Mutex;
+use std::collections::HashMap;
 
 /// How long a person counts as a stranger without being asked about, in milliseconds. A new right counts after that.
 const KNOWN_MS: i64 = 5 * 60_000;
@@ -25,23 +23,20 @@ pub struct Strangers(Mutex<HashMap<Visitor, Millis>>);
 
 impl Strangers {
     pub(super) fn knows(&self, visitor: Visitor, now: Millis) -> bool {
-        self.lock()
+        self.0
+            .lock()
             .get(&visitor)
             .is_some_and(|asked| now < asked.plus(KNOWN_MS))
     }
 
     pub(super) fn remember(&self, visitor: Visitor, now: Millis) {
-        let mut known = self.lock();
+        let mut known = self.0.lock();
         if known.len() >= MOST {
             known.retain(|_, asked| now < asked.plus(KNOWN_MS));
         }
         if known.len() < MOST {
             known.insert(visitor, now);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Visitor, Millis>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

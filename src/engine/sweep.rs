@@ -28,10 +28,11 @@ use domain::{
     ids::{FeatureKey, InstallationId, Millis},
 };
 use futures_util::{StreamExt, stream};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -178,7 +179,7 @@ impl Sweep<'_> {
         }
         match Box::pin(self.work(&feature)).await {
             Err(error @ EffectError::Limited { .. }) => {
-                let mut limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut limited = self.limited.lock();
                 limited.insert(feature.installation);
                 Err(error)
             }
@@ -187,7 +188,7 @@ impl Sweep<'_> {
     }
 
     fn is_limited(&self, installation: InstallationId) -> bool {
-        let limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
+        let limited = self.limited.lock();
         limited.contains(&installation)
     }
 

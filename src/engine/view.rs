@@ -15,9 +15,10 @@ use domain::{
     feature::Feature,
     ids::{FeatureKey, InstallationId, Millis, RepoId, RepoName},
 };
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -144,7 +145,7 @@ struct CachedFeature {
 
 impl SeenFeatures {
     fn lock(&self) -> MutexGuard<'_, HashMap<FeatureKey, CachedFeature>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     fn of(&self, listed: &ListedFeature) -> Option<CachedFeature> {

@@ -12,13 +12,10 @@ use super::{
 };
 use crate::github::urls::GithubUrls;
 use domain::ids::{AppId, InstallationId, Millis, RepoId, RepoName, User};
+use parking_lot::Mutex;
 use secrecy::SecretString;
 use serde::Deserialize;
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, time::Duration};
 use text::secret::Secrets;
 use tokio::sync::OnceCell;
 
@@ -173,16 +170,12 @@ impl Client {
 
     /// Forgets the name of a repository that was renamed or transferred.
     pub fn forget_name(&self, repo: RepoId) {
-        self.names().remove(&repo);
+        self.names.lock().remove(&repo);
     }
 
     /// Returns the last known name of a repository, however old.
     pub fn name_heard(&self, repo: RepoId) -> Option<RepoName> {
-        self.names().get(&repo).map(|known| known.name.clone())
-    }
-
-    fn names(&self) -> MutexGuard<'_, HashMap<RepoId, KnownName>> {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+        self.names.lock().get(&repo).map(|known| known.name.clone())
     }
 
     /// Reads what every installation may see.
@@ -224,13 +217,13 @@ impl Client {
 
     /// Returns the remembered name of a repository, if it is recent.
     pub(super) fn known_name(&self, repo: RepoId) -> Option<RepoName> {
-        let names = self.names();
+        let names = self.names.lock();
         let known = names.get(&repo).filter(|known| known.good_until > self.now());
         known.map(|known| known.name.clone())
     }
 
     pub(super) fn remember_name(&self, repo: RepoId, name: RepoName) {
         let good_until = self.now().plus(NAME_MS);
-        self.names().insert(repo, KnownName { name, good_until });
+        self.names.lock().insert(repo, KnownName { name, good_until });
     }
 }

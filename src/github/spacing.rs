@@ -1,10 +1,8 @@
 //! Decides when the next write to GitHub may be sent.
 
 use domain::ids::{InstallationId, Millis};
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::{Mutex, PoisonError},
-};
+use parking_lot::Mutex;
+use std::collections::{HashMap, VecDeque};
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
@@ -50,7 +48,7 @@ impl WriteSpacing {
 
     /// Counts a write at `now`, or returns the time from which it may be tried again.
     pub fn try_reserve(&self, installation: InstallationId, now: Millis) -> Result<(), Millis> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         let seen = seen.entry(installation).or_default();
         let hour_ago = now.plus(-HOUR);
         while seen.writes.front().is_some_and(|at| *at <= hour_ago) {
@@ -71,7 +69,7 @@ impl WriteSpacing {
 
     /// Remembers that GitHub limits this installation until the given time.
     pub fn hold(&self, installation: InstallationId, until: Millis) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         let seen = seen.entry(installation).or_default();
         seen.held_until = seen.held_until.max(Some(until));
     }

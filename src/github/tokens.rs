@@ -6,13 +6,11 @@ use super::{
 };
 use crate::github::error::GithubError;
 use domain::ids::{InstallationId, Millis, RepoId};
+use parking_lot::{Mutex, MutexGuard};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json;
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 /// A token is not given out in its last minutes, because a push must not outlast it. In milliseconds.
 const MARGIN_MS: i64 = 5 * 60_000;
@@ -84,8 +82,8 @@ impl Tokens {
         Arc::clone(slots.entry(key).or_default())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<TokenKey, Slot>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<TokenKey, Slot>> {
+        self.slots.lock()
     }
 }
 

@@ -1,12 +1,9 @@
 //! Connections to an SQLite database. sqlx's pool would ask a connection's thread for an answer at each return, and its
 //! transactions at each beginning and end: a write would wait for that thread twice as often.
 
+use parking_lot::Mutex;
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
-use std::{
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{path::Path, sync::Arc, time::Duration};
 use tokio::{
     runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -83,11 +80,11 @@ struct Idle(Arc<Mutex<Vec<SqliteConnection>>>);
 
 impl Idle {
     fn take(&self) -> Option<SqliteConnection> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        self.0.lock().pop()
     }
 
     fn put(&self, connection: SqliteConnection) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        self.0.lock().push(connection);
     }
 }
 

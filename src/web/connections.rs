@@ -1,10 +1,8 @@
 //! Limits the number of connections. A new connection over the limit replaces the one that has waited longest for its
 //! sender, so slow senders keep nobody out, not even from the pages on health.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use parking_lot::{Mutex, MutexGuard};
+use std::{collections::HashMap, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 pub(super) struct Connections {
@@ -72,7 +70,7 @@ impl Connections {
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 }
 

@@ -2,7 +2,7 @@
 //! one a minute, with a count.
 
 use domain::ids::Millis;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 /// How long nothing more is logged, in milliseconds.
 const QUIET_MS: u64 = 60_000;
@@ -21,7 +21,7 @@ struct Since {
 impl LogThrottle {
     /// Counts one more event. Returns the number of events since the last line if a line is due now.
     pub(super) fn happened(&self, now: Millis) -> Option<u64> {
-        let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut since = self.0.lock();
         since.untold = since.untold.saturating_add(1);
         if since.told.is_some_and(|told| told.0.abs_diff(now.0) < QUIET_MS) {
             return None;

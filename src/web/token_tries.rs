@@ -3,11 +3,11 @@
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use domain::ids::Millis;
+use parking_lot::Mutex;
 use std::{
     collections::HashMap,
     convert::Infallible,
     net::{IpAddr, Ipv6Addr},
-    sync::{Mutex, PoisonError},
 };
 
 /// The most wrong tokens in a row of one sender.
@@ -83,7 +83,7 @@ impl Wrong {
 impl TokenTries {
     /// Checks a token with `is_right`, unless too many of its sender were wrong.
     pub(super) fn check(&self, sender: Sender, now: Millis, is_right: impl FnOnce() -> bool) -> TokenCheck {
-        let mut wrong = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut wrong = self.0.lock();
         let sender = counted(&mut wrong, sender, now);
         if wrong.get(&sender).is_some_and(|wrong| wrong.count >= MOST) {
             return TokenCheck::NotNow;

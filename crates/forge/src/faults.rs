@@ -2,9 +2,10 @@
 //! sent twice, or held back.
 
 use super::state::matches;
+use parking_lot::Mutex;
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -215,10 +216,6 @@ impl Hold {
 pub(super) struct Faults(Mutex<Vec<FaultOrder>>);
 
 impl Faults {
-    fn orders(&self) -> MutexGuard<'_, Vec<FaultOrder>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn give(&self, fault: Fault) -> FaultOrder {
         let order = FaultOrder(Arc::new(Ordered {
             fault,
@@ -227,14 +224,14 @@ impl Faults {
             held: watch::Sender::new(Held::Waiting),
             withdrawn: AtomicBool::new(false),
         }));
-        self.orders().push(order.clone());
+        self.0.lock().push(order.clone());
         order
     }
 
     /// Returns `true` if the body must be read to know which order meets a request.
     pub(super) fn need_body(&self, method: &str, path: &str) -> bool {
         let needs = |fault: &Fault| fault.containing.is_some() && fault.fits(Some(method), path);
-        self.orders().iter().any(|order| needs(&order.0.fault))
+        self.0.lock().iter().any(|order| needs(&order.0.fault))
     }
 
     /// Returns the order that meets this request, or this delivery (no method).
@@ -252,11 +249,11 @@ impl Faults {
             let before = fitted.fetch_add(1, Ordering::SeqCst);
             before >= fault.skip && before - fault.skip < fault.times
         };
-        self.orders().iter().find(meets).cloned()
+        self.0.lock().iter().find(meets).cloned()
     }
 
     pub(super) fn clear(&self) {
-        let orders = std::mem::take(&mut *self.orders());
+        let orders = std::mem::take(&mut *self.0.lock());
         orders.iter().for_each(FaultOrder::withdraw);
     }
 }

@@ -1,6 +1,6 @@
 //! The log of all calls to the forge, the unknown ones too.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 /// One request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,16 +60,16 @@ pub(super) struct CallLog(Mutex<Vec<LoggedCall>>);
 
 impl CallLog {
     pub(super) fn add(&self, mut call: LoggedCall) {
-        let mut calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut calls = self.0.lock();
         call.seq = calls.len() + 1;
         calls.push(call);
     }
 
     pub(super) fn all(&self) -> Vec<LoggedCall> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 
     pub(super) fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.lock().clear();
     }
 }

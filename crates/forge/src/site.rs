@@ -14,11 +14,12 @@ use super::{
 use bytes::Bytes;
 use git::bare::{BareRepo, Comparison};
 use http::HeaderMap;
+use parking_lot::Mutex;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -60,12 +61,8 @@ pub(super) struct Site {
     pub(super) abilities: OnceCell<(HeaderMap, Bytes)>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn remember<T>(cache: &Mutex<HashMap<Pair, T>>, key: Pair, found: T) {
-    let mut known = lock(cache);
+    let mut known = cache.lock();
     if known.len() >= REMEMBERED {
         known.clear();
     }
@@ -98,12 +95,12 @@ impl Site {
     }
 
     pub(super) fn read<T>(&self, look: impl FnOnce(&State) -> T) -> T {
-        look(&lock(&self.state))
+        look(&self.state.lock())
     }
 
     /// Changes the state, then hands over deliveries, broadcasts feed events and wakes the saving task.
     pub(super) fn change<T>(&self, alter: impl FnOnce(&mut State) -> T) -> T {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let result = alter(&mut state);
         for delivery in std::mem::take(&mut state.outbox) {
             self.post.hand_over(delivery);
@@ -203,14 +200,14 @@ impl Site {
 
     /// Locks a repository's refs: only one change of refs runs at a time.
     pub(super) async fn gate(&self, repo: u64) -> tokio::sync::OwnedMutexGuard<()> {
-        let gate = Arc::clone(lock(&self.gates).entry(repo).or_default());
+        let gate = Arc::clone(self.gates.lock().entry(repo).or_default());
         gate.lock_owned().await
     }
 
     /// Returns the changes of `head` since it left `base`; cached.
     pub(super) async fn comparison(&self, repo: u64, base: &str, head: &str) -> Result<Arc<Comparison>> {
         let key = (repo, base.to_owned(), head.to_owned());
-        if let Some(known) = lock(&self.comparisons).get(&key) {
+        if let Some(known) = self.comparisons.lock().get(&key) {
             return Ok(Arc::clone(known));
         }
         let fresh = Arc::new(self.bare(repo).compare(base, head).await?);
@@ -221,7 +218,7 @@ impl Site {
     /// Returns `true` if `head` merges into `base` without a conflict; cached.
     pub(super) async fn mergeable(&self, repo: u64, base: &str, head: &str) -> Result<bool> {
         let key = (repo, base.to_owned(), head.to_owned());
-        if let Some(known) = lock(&self.mergeable).get(&key) {
+        if let Some(known) = self.mergeable.lock().get(&key) {
             return Ok(*known);
         }
         let merged = self.bare(repo).merge_tree(None, base, head).await?;

@@ -8,11 +8,8 @@ use crate::{
     read::TreeEntry,
 };
 use domain::ids::Sha;
-use std::{
-    collections::HashMap,
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
-};
+use parking_lot::Mutex;
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 /// The most commits whose files are cached, for all mirrors together.
 const MOST_LISTS: usize = 32;
@@ -85,12 +82,12 @@ impl Mirror {
 }
 
 fn recall<K: Eq + std::hash::Hash, V: Clone>(all: &Mutex<HashMap<K, V>>, key: &K) -> Option<V> {
-    all.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    all.lock().get(key).cloned()
 }
 
 /// Adds an entry. If the cache is full, it is emptied first, which costs one call of git for each lost entry.
 fn note<K: Eq + std::hash::Hash, V>(all: &Mutex<HashMap<K, V>>, key: K, value: V, most: usize) {
-    let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut all = all.lock();
     if all.len() >= most {
         all.clear();
     }

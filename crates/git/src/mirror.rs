@@ -13,12 +13,13 @@ use crate::{
     trash::Trash,
 };
 use domain::ids::{Millis, RepoId, RepoName, Sha};
+use parking_lot::Mutex;
 use secrecy::SecretString;
 use std::{
     collections::{BTreeMap, HashMap},
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 use tokio::sync::Semaphore;
 
@@ -164,7 +165,7 @@ impl Mirrors {
     /// Returns the mirror of one repository.
     #[must_use]
     pub fn mirror(&self, repo: RepoId) -> Mirror {
-        let mut known = self.shared.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.shared.known.lock();
         let made = || Mirror {
             dir: below(&self.shared.root, repo).into(),
             writing: Arc::default(),
@@ -297,7 +298,7 @@ impl Mirror {
 
     /// Makes sure that the mirror's folder exists and is usable, also after a crash.
     pub(crate) fn ready(&self) -> Result<(), GitError> {
-        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut checked = self.checked.lock();
         if *checked {
             return Ok(());
         }

@@ -7,12 +7,7 @@ use crate::{
     process::GitCall,
 };
 use domain::ids::{Millis, RepoId};
-use std::{
-    fs,
-    os::unix::fs::MetadataExt,
-    path::Path,
-    sync::{Arc, PoisonError},
-};
+use std::{fs, os::unix::fs::MetadataExt, path::Path, sync::Arc};
 
 /// The file whose time is that of the mirror's last use.
 const USED: &str = "used";
@@ -50,7 +45,7 @@ impl Mirrors {
 
     /// Deletes a mirror, unless something in this process uses it: checkouts borrow its objects.
     pub fn forget(&self, repo: RepoId) -> Forgotten {
-        let mut known = self.mirrors().lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.mirrors().lock();
         if known
             .get(&repo)
             .is_some_and(|mirror| Arc::strong_count(&mirror.dir) > 1)

@@ -1,7 +1,8 @@
 //! Collects the output of a running program as it arrives.
 
 use crate::capture::{Capture, OutputCap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use text::shorten;
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
@@ -41,15 +42,15 @@ impl Pipes {
     }
 
     pub(crate) fn stdout(&self) -> MutexGuard<'_, Capture> {
-        self.stdout.lock().unwrap_or_else(PoisonError::into_inner)
+        self.stdout.lock()
     }
 
     pub(crate) fn stderr(&self) -> MutexGuard<'_, Capture> {
-        self.stderr.lock().unwrap_or_else(PoisonError::into_inner)
+        self.stderr.lock()
     }
 
     pub(crate) fn last(&self) -> Instant {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.last.lock()
     }
 
     fn took(&self, mut capture: MutexGuard<'_, Capture>, bytes: &[u8]) {
@@ -57,7 +58,7 @@ impl Pipes {
         if capture.too_much() {
             self.too_much.cancel();
         }
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.last.lock() = Instant::now();
     }
 }
 

@@ -4,12 +4,9 @@
 //! in the service's. So a child of the service in another session that is no launcher has lost its launcher.
 
 use crate::{process_table, process_table::Process};
+use parking_lot::{Mutex, MutexGuard};
 use rustix::process::{Pid, Signal, WaitOptions};
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeSet, time::Duration};
 
 /// How often the sweep looks again before it gives up.
 const ROUNDS: usize = 1_000;
@@ -19,7 +16,7 @@ const ROUNDS: usize = 1_000;
 static RUNNING: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 fn running() -> MutexGuard<'static, BTreeSet<i32>> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+    RUNNING.lock()
 }
 
 /// A running launcher's entry, removed on drop.

@@ -5,11 +5,12 @@ use crate::cli::stage::{
     picture::{Line, fitted, span},
     wrap,
 };
+use parking_lot::Mutex;
 use rustix::io::Errno;
 use std::{
     io,
     io::{IsTerminal, Write},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -219,7 +220,7 @@ impl Terminal {
 
     /// Writes a part of the log to standard error.
     pub fn log(&self, part: &str) -> io::Result<()> {
-        let mut area = self.lock();
+        let mut area = self.area.lock();
         write(&area.erased(size().0));
         let passed = io::stderr().write_all(part.as_bytes());
         if part.ends_with('\n') {
@@ -230,7 +231,7 @@ impl Terminal {
 
     /// Prints lines without change, for people to copy.
     pub fn exact(&self, lines: &str) {
-        let mut area = self.lock();
+        let mut area = self.area.lock();
         let erased = area.erased(size().0);
         write(&format!("{erased}{lines}\n{}", area.drawn(size(), self.skills.colours)));
     }
@@ -239,7 +240,7 @@ impl Terminal {
         if !self.skills.moves {
             return;
         }
-        let mut area = self.lock();
+        let mut area = self.area.lock();
         change(&mut area);
         let erased = area.erased(size().0);
         let drawn = area.drawn(size(), self.skills.colours);
@@ -251,10 +252,6 @@ impl Terminal {
     /// Returns a text with this terminal's colour codes.
     pub fn in_tone(&self, text: &str, tone: Tone) -> String {
         in_colour(text, tone, self.skills.colours)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Area> {
-        self.area.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use domain::ids::Sha;
 use git::{GitError, blocking};
+use parking_lot::Mutex;
 use sandbox::{
     Sandbox,
     egress::{Ceiling, Refusals},
@@ -10,7 +11,7 @@ use std::{
     collections::BTreeMap,
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 use text::secret::Secrets;
@@ -55,7 +56,7 @@ type CheckoutLock = Arc<tokio::sync::Mutex<()>>;
 
 impl CheckoutLocks {
     pub(crate) fn of(&self, mirror: &Path) -> CheckoutLock {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         Arc::clone(all.entry(mirror.to_path_buf()).or_default())
     }
 }

@@ -28,6 +28,7 @@ use domain::{
     registries,
 };
 use git::Mirror;
+use parking_lot::Mutex;
 use runners::{
     shell::programs,
     test_index::bare,
@@ -37,7 +38,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -434,13 +435,13 @@ impl<'a> Prepared<'a> {
     }
 
     fn set_up(&self) -> Option<Arc<SetUp>> {
-        lock(&self.done).clone()
+        self.done.lock().clone()
     }
 
     fn note(&self, done: SetUp) {
         // They contain what another set-up left.
-        lock(&self.used).clear();
-        *lock(&self.done) = Some(Arc::new(done));
+        self.used.lock().clear();
+        *self.done.lock() = Some(Arc::new(done));
     }
 
     /// `true` if set-up may have made something from files that the overlay replaces. A runner that builds what it tests
@@ -547,7 +548,7 @@ impl<'a> Prepared<'a> {
         let Some((done, snapshot)) = done.as_ref().and_then(|done| Some((done, done.snapshot.as_ref()?))) else {
             return self.on(commit, overlay).await;
         };
-        let used = lock(&self.used).remove(commit);
+        let used = self.used.lock().remove(commit);
         let again = match used {
             Some(used) => used.again((self.mirror, commit), snapshot, overlay).await?,
             None => None,
@@ -606,7 +607,7 @@ impl<'a> Prepared<'a> {
         if let Some(before) = stamps {
             let commit = checkout.head().clone();
             let used = Used { checkout, laid, before };
-            drop(lock(&self.used).insert(commit, used));
+            drop(self.used.lock().insert(commit, used));
         }
     }
 
@@ -655,10 +656,6 @@ impl<'a> Prepared<'a> {
         }
         Ok(ready)
     }
-}
-
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// `true` if no test ran and the output blames a line of a file that was put in place: a run of all tests would end in the

@@ -19,9 +19,10 @@ use futures_util::{
     FutureExt, future,
     future::{BoxFuture, Shared, join_all},
 };
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 use tokio::sync::Semaphore;
@@ -148,7 +149,7 @@ impl Default for Readers {
 
 impl Readers {
     fn lock(&self) -> MutexGuard<'_, (HashMap<Key, KnownAccess>, Allowances)> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 
     /// Returns the known answer, or the question in progress. It calls `ask` if that answer is old, no question is in

@@ -16,9 +16,10 @@ use crate::{
     },
 };
 use domain::ids::{FeatureKey, InstallationId, Millis, RepoId};
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::{BTreeSet, HashMap, hash_map::Entry},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
     time::Duration,
 };
 use tokio::sync::watch;
@@ -104,7 +105,7 @@ pub(in crate::web) struct OpenPages {
 
 impl OpenPages {
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 
     /// Adds a viewer to a page. If the viewer is the first, the caller must start the page's reader.
@@ -254,7 +255,7 @@ struct AskedNames(Mutex<HashMap<RepoId, Millis>>);
 
 impl AskedNames {
     fn due(&self, shown: BTreeSet<(InstallationId, RepoId)>, now: Millis) -> Vec<(InstallationId, RepoId)> {
-        let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut asked = self.0.lock();
         asked.retain(|_, at| now.0.saturating_sub(at.0) < NAME_AGAIN);
         let mut due = Vec::new();
         for (installation, repo) in shown {

@@ -1,9 +1,10 @@
 //! Limits the streams that each person may have open, so that nobody takes all.
 
 use domain::ids::UserId;
+use parking_lot::Mutex;
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Weak},
 };
 use tokio::sync::Notify;
 
@@ -18,7 +19,7 @@ impl OpenStreams {
     /// Adds a stream of a person. If the person has the most allowed, their oldest stream is told to end. The stream
     /// counts until the value is dropped.
     pub(super) fn join(&self, person: UserId) -> Arc<Notify> {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.0.lock();
         open.retain(|_, theirs| {
             theirs.retain(|stream| stream.strong_count() > 0);
             !theirs.is_empty()

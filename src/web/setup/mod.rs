@@ -39,10 +39,11 @@ use domain::{
     diagnosis::Row,
     ids::{AppId, InstallationId, Millis, RepoId},
 };
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     error::Error,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 use text::secret::Secrets;
@@ -266,7 +267,7 @@ impl Setup {
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+        self.now.lock()
     }
 
     /// Waits for the lock on the set-up, unless the set-up is over.

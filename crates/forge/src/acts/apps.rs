@@ -15,8 +15,8 @@ use aws_lc_rs::{
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::Duration;
+use parking_lot::Mutex;
 use serde_json::json;
-use std::sync::{Mutex, PoisonError};
 
 /// A key pair: PKCS#8 PEM of the private key, base64 of the public one.
 type Pair = (String, String);
@@ -26,7 +26,7 @@ static MADE: Mutex<Vec<Pair>> = Mutex::new(Vec::new());
 
 fn key_pair_unlike(state: &State) -> Result<Pair> {
     let taken = |public: &String| state.apps.values().any(|app| app.public_key == *public);
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut made = MADE.lock();
     if let Some(free) = made.iter().find(|(_, public)| !taken(public)) {
         return Ok(free.clone());
     }

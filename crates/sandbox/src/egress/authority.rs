@@ -4,6 +4,7 @@
 
 use aws_lc_rs::digest;
 use domain::network::HostName;
+use parking_lot::Mutex;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
@@ -13,11 +14,7 @@ use rustls::{
     crypto::aws_lc_rs as provider,
     pki_types::{CertificateDer, PrivateKeyDer},
 };
-use std::{
-    collections::BTreeMap,
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 const NAME: &str = "AutoBuild, registries of one run";
 
@@ -68,7 +65,7 @@ impl Authority {
 
     /// Returns the settings of a TLS server that speaks HTTP/1.1 for `host`.
     pub(super) fn server(&self, host: &HostName) -> Result<Arc<ServerConfig>, NoCertificate> {
-        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut servers = self.servers.lock();
         if let Some(known) = servers.get(host) {
             return Ok(Arc::clone(known));
         }

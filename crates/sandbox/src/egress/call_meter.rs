@@ -6,10 +6,11 @@ use crate::egress::{
     tally::{MAX_MODEL, Tally},
 };
 use http::StatusCode;
+use parking_lot::Mutex;
 use serde_json::Value;
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -74,7 +75,7 @@ impl Sent {
     pub(super) fn note(&self, piece: &[u8]) {
         let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
         self.bytes.fetch_add(length, Ordering::Relaxed);
-        let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut head = self.head.lock();
         let room = MAX_HEAD.saturating_sub(head.len());
         head.extend(piece.iter().take(room));
     }
@@ -104,7 +105,7 @@ impl Sent {
 
     /// Returns the model that the beginning of the request names.
     fn model(&self) -> Option<String> {
-        let head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        let head = self.head.lock();
         let text = String::from_utf8_lossy(&head);
         let (_, after) = text.split_once("\"model\"")?;
         let name = after.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;

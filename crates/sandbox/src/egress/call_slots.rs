@@ -2,7 +2,8 @@
 //! always at least one. The cost of a call is known only after it, so without this many calls could begin before any is
 //! counted.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use tokio::sync::Notify;
 
 /// The assumed cost of an answer, in millionths of a dollar: 32,000 tokens of a strong model.
@@ -62,7 +63,7 @@ impl CallSlots {
     }
 
     fn lock(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        self.taken.lock()
     }
 }
 

@@ -11,6 +11,7 @@ use crate::egress::{
     trust::Trust,
 };
 use domain::{isolation::Level, network::HostName, refused_host::RefusedHost};
+use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags};
 use secrecy::{ExposeSecret, SecretString};
 use std::{
@@ -21,7 +22,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     os::{fd::AsRawFd, unix::fs::PermissionsExt},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, atomic::AtomicUsize},
+    sync::{Arc, atomic::AtomicUsize},
     time::Duration,
 };
 use tempfile::TempDir;

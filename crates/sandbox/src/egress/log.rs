@@ -2,11 +2,8 @@
 
 use crate::egress::client_hello::HelloFault;
 use domain::refused_host::HostRefusal;
-use std::{
-    fmt,
-    net::IpAddr,
-    sync::{Mutex, PoisonError},
-};
+use parking_lot::Mutex;
+use std::{fmt, net::IpAddr};
 
 /// The most different decisions that are kept. Later new ones are dropped.
 const MAX_DECISIONS: usize = 500;
@@ -164,7 +161,7 @@ impl Log {
     /// service's log.
     pub(super) fn note(&self, host: &str, outcome: Outcome) {
         let host: String = host.chars().filter(|c| !c.is_control()).take(MAX_HOST).collect();
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         let is_full = kept.len() >= MAX_DECISIONS;
         let known = kept
             .iter_mut()
@@ -191,13 +188,13 @@ impl Log {
     /// `true` if a connection to a host may have gone through. Also `true` if the list is full, because then one may be
     /// missing.
     pub(super) fn has_let_out(&self) -> bool {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.0.lock();
         let went_out = |decision: &Decision| decision.outcome == Outcome::Allowed && !decision.host.starts_with(ROUTE);
         kept.len() >= MAX_DECISIONS || kept.iter().any(went_out)
     }
 
     pub(super) fn decisions(&self) -> Vec<Decision> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 }
 

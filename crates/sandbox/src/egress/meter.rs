@@ -2,11 +2,12 @@
 //! up.
 
 use crate::egress::rules::Caps;
+use parking_lot::Mutex;
 use std::{
     io,
     pin::Pin,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     task::{Context, Poll},
@@ -50,11 +51,11 @@ pub(super) struct Flow {
 impl Flow {
     /// Returns when the last byte went through a connection to an allowed host.
     pub(super) fn allowed(&self) -> Option<Instant> {
-        *self.allowed.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.allowed.lock()
     }
 
     fn moves(&self) {
-        *self.allowed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *self.allowed.lock() = Some(Instant::now());
     }
 }
 
@@ -89,7 +90,7 @@ impl Meter {
     fn went(&self, bytes: usize) {
         if bytes > 0 {
             self.allowance.take(bytes);
-            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            *self.last.lock() = Instant::now();
             if let Some(flow) = self.flow.get() {
                 flow.moves();
             }
@@ -99,7 +100,7 @@ impl Meter {
     /// Waits until the connection has been silent or open for too long.
     pub(super) async fn expired(&self, caps: &Caps) {
         loop {
-            let last = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            let last = *self.last.lock();
             let ends = [last.checked_add(caps.idle), self.opened.checked_add(caps.lifetime)];
             match ends.into_iter().flatten().min() {
                 Some(end) if end > Instant::now() => tokio::time::sleep_until(end).await,

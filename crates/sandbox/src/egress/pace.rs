@@ -1,10 +1,8 @@
 //! The pace of a body: whether its receiver is waiting for the sender, and since when. This distinguishes a silent API
 //! from a program that sends nothing or reads nothing.
 
-use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use parking_lot::Mutex;
+use std::time::Duration;
 use tokio::time::Instant;
 
 #[derive(Debug)]
@@ -33,56 +31,52 @@ impl Default for Pace {
 impl Pace {
     /// Records that the next piece was asked for and has not arrived.
     pub(super) fn waits(&self) {
-        self.steps().waits.get_or_insert_with(Instant::now);
+        self.0.lock().waits.get_or_insert_with(Instant::now);
     }
 
     /// Records that a piece arrived.
     pub(super) fn note_arrival(&self) {
-        let mut steps = self.steps();
+        let mut steps = self.0.lock();
         (steps.last, steps.waits) = (Instant::now(), None);
     }
 
     /// Records that the body is complete.
     pub(super) fn ends(&self) {
         self.note_arrival();
-        self.steps().ended = true;
+        self.0.lock().ended = true;
     }
 
     /// Records that the sender broke off.
     pub(super) fn breaks(&self) {
-        self.steps().broke = true;
+        self.0.lock().broke = true;
     }
 
     pub(super) fn has_broken(&self) -> bool {
-        self.steps().broke
+        self.0.lock().broke
     }
 
     /// `true` if the sender broke off while the receiver was waiting, so that the receiver had no part in it.
     pub(super) fn has_broken_by_itself(&self) -> bool {
-        let steps = self.steps();
+        let steps = self.0.lock();
         steps.broke && steps.waits.is_some()
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        self.steps().ended
+        self.0.lock().ended
     }
 
     /// Returns how long the receiver has been waiting for the next piece.
     pub(super) fn silence(&self) -> Duration {
-        self.steps().waits.map_or(Duration::ZERO, |since| since.elapsed())
+        self.0.lock().waits.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// Returns the time since the last piece arrived; zero while the receiver is waiting for the next one.
     pub(super) fn since_all_came(&self) -> Duration {
-        let steps = self.steps();
+        let steps = self.0.lock();
         match steps.waits {
             Some(_) => Duration::ZERO,
             None => steps.last.elapsed(),
         }
-    }
-
-    fn steps(&self) -> MutexGuard<'_, Steps> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -17,12 +17,13 @@ use domain::{network::HostName, refused_host::RefusedHost, registries};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, header::PROXY_AUTHORIZATION};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 use std::{
     collections::HashSet,
     convert::Infallible,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -62,7 +63,7 @@ pub(super) struct Shared {
 impl Shared {
     /// Counts the values that no request to a registry had before: a program can write any text there.
     pub(super) fn count_new(&self, headers: &HeaderMap) {
-        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counted = self.counted.lock();
         for value in headers.values() {
             if counted.insert(value.clone()) {
                 self.missed.fetch_add(value.len(), Ordering::Relaxed);

@@ -1,10 +1,11 @@
 //! The usage of a run's model calls as the models' own answers report it. This includes calls of child processes that
 //! the run's main program does not know about.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::BTreeMap,
     sync::{
-        Mutex, MutexGuard, OnceLock, PoisonError,
+        OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -57,7 +58,7 @@ impl Tally {
 
     /// Returns the same value for changing it.
     pub(super) fn longest_silence(&self) -> MutexGuard<'_, Duration> {
-        self.silence.lock().unwrap_or_else(PoisonError::into_inner)
+        self.silence.lock()
     }
 
     /// Sets for how many seconds the API's latest answer asks to wait.
@@ -82,11 +83,11 @@ impl Tally {
 
     /// Returns the message of the last refusal.
     pub(super) fn refusal(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+        self.said.lock()
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Tokens>> {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+        self.used.lock()
     }
 
     /// Returns the number of tokens in the first answered request, as the model's API counted them.

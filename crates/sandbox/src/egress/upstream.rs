@@ -7,10 +7,8 @@ use hyper_util::{
     client::legacy::Client,
     rt::{TokioExecutor, TokioTimer},
 };
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use parking_lot::Mutex;
+use std::time::Duration;
 use uplink::{Connector, Uplink};
 
 type Upstream = Client<Connector, Body>;
@@ -77,7 +75,7 @@ fn causes(error: &dyn std::error::Error) -> String {
 /// Returns the client of an uplink. Each is made once, so that connections are used again.
 fn client(uplink: &Uplink) -> Result<Upstream, NoAnswer> {
     static CLIENTS: Mutex<Vec<(Uplink, Upstream)>> = Mutex::new(Vec::new());
-    let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut clients = CLIENTS.lock();
     if let Some((_, client)) = clients.iter().find(|(known, _)| known.is(uplink)) {
         return Ok(client.clone());
     }

@@ -5,12 +5,9 @@
 
 use crate::secret::spelling;
 use aho_corasick::AhoCorasick;
+use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
-use std::{
-    collections::BTreeMap,
-    ops::Range,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 /// The length of the beginning that is searched first; no spelling is shorter.
 const BEGINNING: usize = spelling::LEAST;
@@ -70,7 +67,7 @@ struct Kept {
 impl Passing {
     /// Adds `value` until the time `until`, and forgets the values that ended by `now`.
     pub(super) fn learn(&self, value: &SecretString, until: i64, now: i64) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         let same = |known: &SecretString| known.expose_secret() == value.expose_secret();
         kept.values.retain(|(known, until)| *until > now && !same(known));
         kept.values.push((value.clone(), until));
@@ -79,7 +76,7 @@ impl Passing {
 
     /// Returns the finder of all values; `None` if there is none.
     pub(super) fn finder(&self) -> Option<Arc<Own>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         if kept.finder.is_none() && !kept.values.is_empty() {
             kept.finder = Own::of(kept.values.iter().map(|(value, _)| value)).map(Arc::new);
         }
