@@ -10,7 +10,7 @@ mod support;
 
 use autobuild::store::{NewDelivery, OpenOptions, Source, Store};
 use domain::ids::Millis;
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 const STARTS: usize = 11;
 
@@ -43,14 +43,14 @@ async fn main() {
 async fn fill(folder: &Path, deliveries: usize) {
     let url = format!("sqlite:{}", folder.join("autobuild.db").display());
     let store = Store::open(&url, OpenOptions::default()).await.expect("a database");
-    let payload = support::payload();
+    let payload: Arc<str> = support::payload().into();
     let all = (0..deliveries).map(|number| NewDelivery {
         app: support::APP,
         id: format!("{number}"),
         event: "push".to_owned(),
         installation: None,
         repo: None,
-        payload: payload.clone(),
+        payload: Arc::clone(&payload),
         // Far in the future, so that no payload is old enough to be blanked.
         received_at: Millis(4_000_000_000_000),
         source: Source::Webhook,

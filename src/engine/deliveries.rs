@@ -58,7 +58,7 @@ impl Engine {
             event: request.event,
             installation: summary.installation,
             repo: summary.repo,
-            payload,
+            payload: payload.into(),
             received_at: now,
             source: request.source,
         };

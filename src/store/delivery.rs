@@ -9,7 +9,10 @@ use crate::store::{
     store::Store,
 };
 use domain::ids::{AppId, InstallationId, Millis, RepoId};
-use std::{collections::HashSet, sync::LazyLock};
+use std::{
+    collections::HashSet,
+    sync::{Arc, LazyLock},
+};
 
 statements! {
     READ = "SELECT event, payload, received_at, outcome FROM delivery WHERE app_id = $1 AND id = $2";
@@ -59,7 +62,7 @@ pub struct NewDelivery {
     pub installation: Option<InstallationId>,
     /// The repository, if the payload names one.
     pub repo: Option<RepoId>,
-    pub payload: String,
+    pub payload: Arc<str>,
     pub received_at: Millis,
     /// The way in which it reached us.
     pub source: Source,

@@ -137,7 +137,7 @@ mod tests {
             event: "ping".to_owned(),
             installation: None,
             repo: None,
-            payload: "{}".to_owned(),
+            payload: "{}".into(),
             received_at: Millis(0),
             source: Source::Webhook,
         }

@@ -25,6 +25,8 @@ pub(super) use statements;
 pub(super) enum Arg<'a> {
     Int(Option<i64>),
     Text(Option<&'a str>),
+    /// A long text. SQLite's thread gets it without a copy.
+    Shared(&'a Arc<str>),
     Bytes(&'a [u8]),
 }
 
@@ -58,6 +60,12 @@ impl<'a> From<Option<&'a str>> for Arg<'a> {
     }
 }
 
+impl<'a> From<&'a Arc<str>> for Arg<'a> {
+    fn from(value: &'a Arc<str>) -> Self {
+        Self::Shared(value)
+    }
+}
+
 impl<'a> From<&'a [u8]> for Arg<'a> {
     fn from(value: &'a [u8]) -> Self {
         Self::Bytes(value)
@@ -78,6 +86,7 @@ macro_rules! bound {
             query = match *arg {
                 Arg::Int(value) => query.bind(value),
                 Arg::Text(value) => query.bind(value),
+                Arg::Shared(value) => query.bind(Arc::clone(value)),
                 Arg::Bytes(value) => query.bind(value),
             };
         }

@@ -78,7 +78,7 @@ pub fn delivery(id: &str) -> NewDelivery {
         event: "issues".to_owned(),
         installation: Some(INSTALLATION),
         repo: Some(RepoId(500)),
-        payload: format!("{{\"delivery\":\"{id}\"}}"),
+        payload: format!("{{\"delivery\":\"{id}\"}}").into(),
         received_at: NOW,
         source: Source::Webhook,
     }
