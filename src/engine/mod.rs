@@ -6,7 +6,6 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod apply;
-pub mod coach_installations;
 pub mod data_folder;
 pub mod deliveries;
 pub mod disk_room;
@@ -26,6 +25,7 @@ pub mod own_thread;
 mod perform;
 mod persist;
 pub mod queue;
+pub mod remembered;
 pub mod replay;
 pub mod repository;
 pub mod repository_settings;
@@ -43,15 +43,15 @@ pub mod worker;
 
 use crate::{
     engine::{
-        coach_installations::CoachInstallations, data_folder::DataFolder, fruitless::Fruitless, heartbeat::Heartbeat,
-        label_looks::LabelLooks, lease_clock::LeaseClock, roster::Roster, running::Running, settings::EngineSettings,
+        data_folder::DataFolder, fruitless::Fruitless, heartbeat::Heartbeat, label_looks::LabelLooks,
+        lease_clock::LeaseClock, remembered::Remembered, roster::Roster, running::Running, settings::EngineSettings,
         strangers::Strangers,
     },
     gates::CheckoutLocks,
-    github::{Client, WriteSpacing},
+    github::{Client, MergeMethod, WriteSpacing},
     store::Store,
 };
-use domain::ids::{AppId, Millis};
+use domain::ids::{AppId, InstallationId, Millis, PullNumber, RepoId};
 use git::Mirrors;
 use sandbox::{Sandbox, egress::Door};
 use text::secret::Secrets;
@@ -71,7 +71,12 @@ pub struct Engine {
     pub settings: EngineSettings,
     /// Every secret that the server knows. They are masked in commits and texts.
     pub secrets: Secrets,
-    pub coach_installations: CoachInstallations,
+    /// The installations of the Coach App, by repository. The AutoBuild App has its own installation with another id.
+    pub coach_installations: Remembered<RepoId, InstallationId>,
+    /// The GraphQL ids of drafts that this process opened and has not marked ready.
+    pub drafts: Remembered<(RepoId, PullNumber), String>,
+    /// The merge methods that a repository allowed when it was last read.
+    pub merge_methods: Remembered<RepoId, Vec<MergeMethod>>,
     pub strangers: Strangers,
     /// The effects that this process performs now.
     pub running: Running,

@@ -1,25 +1,26 @@
-//! Remembers which installation of the Coach App covers a repository. The AutoBuild App has its own installation with
-//! another id.
+//! Remembers what GitHub said, for as long as this process lives. A call that finds it outdated forgets it.
 
-use domain::ids::{InstallationId, RepoId};
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::{collections::HashMap, hash::Hash};
 
-/// The installations found so far, by repository.
-#[derive(Default)]
-pub struct CoachInstallations(Mutex<HashMap<RepoId, InstallationId>>);
+pub struct Remembered<K, V>(Mutex<HashMap<K, V>>);
 
-impl CoachInstallations {
-    pub(super) fn find(&self, repo: RepoId) -> Option<InstallationId> {
-        self.0.lock().get(&repo).copied()
+impl<K, V> Default for Remembered<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash, V: Clone> Remembered<K, V> {
+    pub(super) fn find(&self, key: &K) -> Option<V> {
+        self.0.lock().get(key).cloned()
     }
 
-    /// Forgets an installation that a call found to be gone, so that it is looked up again.
-    pub(super) fn forget(&self, repo: RepoId) {
-        self.0.lock().remove(&repo);
+    pub(super) fn forget(&self, key: &K) {
+        self.0.lock().remove(key);
     }
 
-    pub(super) fn remember(&self, repo: RepoId, installation: InstallationId) {
-        self.0.lock().insert(repo, installation);
+    pub(super) fn remember(&self, key: K, value: V) {
+        self.0.lock().insert(key, value);
     }
 }

@@ -99,7 +99,12 @@ impl Repo<'_> {
         if !pull.draft {
             return Ok(());
         }
-        let variables = json!({"id": pull.node_id});
+        self.mark_draft_ready(&pull.node_id).await
+    }
+
+    /// Marks a draft as ready that has this GraphQL id. Call [`Repo::mark_ready`] if it may be ready already.
+    pub async fn mark_draft_ready(&self, node_id: &str) -> Result<(), GithubError> {
+        let variables = json!({"id": node_id});
         let _: Value = self.query(Rights::Land, MARK_READY, variables, Intent::Write).await?;
         Ok(())
     }

@@ -169,8 +169,9 @@ async fn is_own(engine: &Engine, origin: Option<&EventOrigin>) -> Result<bool, E
         return Ok(origin.sender.is(bot));
     }
     let name = &origin.repo.name;
-    match coach.installation_of(name).await? {
-        Some(installation) => Ok(origin.sender.is(coach.bot(installation).await?)),
-        None => Ok(false),
-    }
+    let Some(installation) = coach.installation_of(name).await? else {
+        return Ok(false);
+    };
+    engine.coach_installations.remember(origin.repo.id, installation);
+    Ok(origin.sender.is(coach.bot(installation).await?))
 }

@@ -59,7 +59,7 @@ impl EffectContext<'_> {
             return Ok(None);
         };
         let id = self.key().repo;
-        let installation = match self.engine.coach_installations.find(id) {
+        let installation = match self.engine.coach_installations.find(&id) {
             Some(known) => Some(known),
             None => coach.installation_of(&self.repo().name().await?).await?,
         };

@@ -2,6 +2,7 @@
 
 use crate::{
     engine::{
+        Engine,
         job::{Done, EffectError},
         perform::{context::EffectContext, sync},
         repository::tip,
@@ -39,21 +40,30 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
             return Ok(context.task_event(task.id, task::Event::Merged { emission, commit }));
         }
     }
-    let repository = repo.repository().await?;
     let text = messages::squash(&context.feature, task);
     let (title, mut body) = (without_instructions(&text.title), without_instructions(&text.body));
     if context.feature.ci_treatment() == CiTreatment::Hold {
         body = held_message(&body);
     }
-    for method in methods(&repository) {
+    let remembered = context.engine.merge_methods.find(&context.key().repo);
+    let methods = match &remembered {
+        Some(methods) => methods.clone(),
+        None => context.engine.learn_merge_methods(&repo.repository().await?),
+    };
+    for method in methods {
         let event = match repo.merge_pull(pull, head, method, &title, &body).await? {
             Merge::Merged { sha } => task::Event::Merged { emission, commit: sha },
             // A person pushed. The push event informs the task, so this merge reports nothing.
             Merge::HeadMoved => return Ok(Done::Nothing),
             Merge::Refused {
                 why: MergeRefusal::Method,
-                ..
+                text,
             } => {
+                context.engine.merge_methods.forget(&context.key().repo);
+                if remembered.is_some() {
+                    // The settings changed since they were read. The next try reads them.
+                    return Err(Failure::GitHubUnclear { message: text }.into());
+                }
                 context.may_write().await?;
                 continue;
             }
@@ -78,17 +88,22 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
     Ok(context.task_event(task.id, task::Event::MergeRefused { emission, rule }))
 }
 
-/// Returns the allowed merge methods in the order of preference: squash, merge, rebase.
-fn methods(repository: &Repository) -> Vec<MergeMethod> {
-    [
-        (repository.allow_squash_merge, MergeMethod::Squash),
-        (repository.allow_merge_commit, MergeMethod::Merge),
-        (repository.allow_rebase_merge, MergeMethod::Rebase),
-    ]
-    .into_iter()
-    .filter(|(allowed, _)| *allowed != Some(false))
-    .map(|(_, method)| method)
-    .collect()
+impl Engine {
+    /// Remembers and returns the merge methods that the repository allows, in the order of preference: squash, merge,
+    /// rebase.
+    pub(in crate::engine) fn learn_merge_methods(&self, repository: &Repository) -> Vec<MergeMethod> {
+        let allowed: Vec<MergeMethod> = [
+            (repository.allow_squash_merge, MergeMethod::Squash),
+            (repository.allow_merge_commit, MergeMethod::Merge),
+            (repository.allow_rebase_merge, MergeMethod::Rebase),
+        ]
+        .into_iter()
+        .filter(|(allowed, _)| *allowed != Some(false))
+        .map(|(_, method)| method)
+        .collect();
+        self.merge_methods.remember(repository.id, allowed.clone());
+        allowed
+    }
 }
 
 /// Handles GitHub's "not mergeable", which GitHub also says while it still computes. Git finds out whether there is a

@@ -116,7 +116,14 @@ async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumbe
         return Ok(found.number);
     }
     match context.repo().create_pull(new).await? {
-        OpenedPull::Opened(pull) | OpenedPull::Adopted(pull) => Ok(pull.number),
+        OpenedPull::Opened(pull) => {
+            if pull.draft && !pull.node_id.is_empty() {
+                let draft = (context.key().repo, pull.number);
+                context.engine.drafts.remember(draft, pull.node_id);
+            }
+            Ok(pull.number)
+        }
+        OpenedPull::Adopted(pull) => Ok(pull.number),
         OpenedPull::NoCommits => Err(EffectError::repository(RepositoryFault::NothingToMerge {
             head: new.head.to_owned(),
             base: new.base.to_owned(),
@@ -140,10 +147,26 @@ pub(super) async fn mark_ready(context: &EffectContext<'_>, task: &Task) -> Resu
             };
             context.repo().update_pull(pull, change).await?;
         }
-        context.may_write().await?;
-        context.repo().mark_ready(pull).await?;
+        mark_pull_ready(context, pull).await?;
     }
     Ok(Done::Nothing)
+}
+
+/// Marks the pull request as ready. The first try need not look at a draft that this process opened, unless GitHub refuses
+/// because a person marked it.
+async fn mark_pull_ready(context: &EffectContext<'_>, pull: PullNumber) -> Result<(), EffectError> {
+    let draft = (context.key().repo, pull);
+    let opened = context.engine.drafts.find(&draft).filter(|_| context.job.is_fresh());
+    context.engine.drafts.forget(&draft);
+    if let Some(node_id) = opened {
+        context.may_write().await?;
+        match context.repo().mark_draft_ready(&node_id).await {
+            Err(error) if context.is_final(&error) => {}
+            marked => return Ok(marked?),
+        }
+    }
+    context.may_write().await?;
+    Ok(context.repo().mark_ready(pull).await?)
 }
 
 /// Closes a task's pull request and says why.
