@@ -1,8 +1,11 @@
-//! How long work stands still: a replica is killed, GitHub is away for two minutes, and how many deliveries a restart cuts
-//! off. All settings are the usual ones, but for those that the code names.
+//! How long work stands still: a replica is killed, GitHub is away for two minutes, and how many deliveries a restart
+//! of one process, or of two behind one address, cuts off. All settings are the usual ones, but for those that the code names.
+//!
+//! Arguments: `killed`, `away`, `restart`, `rolled`; without any, all.
 
 #![allow(
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     clippy::print_stdout,
     reason = "a bench that cannot go on has failed"
@@ -14,9 +17,11 @@ use ::support::{
     beside::{Beside, MONA, Product, REPO},
     pipes::Pipes,
     postgres,
+    relay::{Relay, Target},
 };
 use forge::{Fault, Mishap};
 use rustix::process::{Pid, Signal, kill_process};
+use sqlx::{Connection, PgConnection};
 use std::{
     fs::File,
     path::Path,
@@ -65,9 +70,23 @@ echo '{"summary": "It counts.", "files_modified": [], "files_created": ["count.s
 
 #[tokio::main]
 async fn main() {
-    killed().await;
-    away().await;
-    restarted().await;
+    let given: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|given| !given.starts_with("--"))
+        .collect();
+    let is_wanted = |what: &str| given.is_empty() || given.iter().any(|given| given == what);
+    if is_wanted("killed") {
+        killed().await;
+    }
+    if is_wanted("away") {
+        away().await;
+    }
+    if is_wanted("restart") {
+        roll("a restart", Database::Sqlite).await;
+    }
+    if is_wanted("rolled") {
+        roll("two replicas rolled", Database::Postgres(postgres::database().await)).await;
+    }
 }
 
 async fn beside() -> Beside {
@@ -172,49 +191,106 @@ async fn away() {
     println!("GitHub away for {AWAY:?}: the pull request is opened {took:.1?} after it is back");
 }
 
-/// The only service is told to stop, and started again, while deliveries arrive.
-async fn restarted() {
+/// Where the replicas of a service keep what they know.
+enum Database {
+    /// There is one replica.
+    Sqlite,
+    /// There are two.
+    Postgres(String),
+}
+
+/// Replicas behind one address. Each in turn is told to stop, and started again, while deliveries arrive.
+struct Rolled<'a> {
+    beside: &'a Beside,
+    database: Database,
+    replicas: Vec<Child>,
+}
+
+impl<'a> Rolled<'a> {
+    async fn start(beside: &'a Beside, database: Database) -> Self {
+        let count = match database {
+            Database::Sqlite => 1,
+            Database::Postgres(_) => 2,
+        };
+        let targets = (0..count).map(|number| Target::Tcp(listen(beside, number)));
+        Relay::start(&beside.listen, targets.collect()).await;
+        let mut rolled = Self {
+            beside,
+            database,
+            replicas: Vec::new(),
+        };
+        for number in 0..count {
+            let replica = rolled.replica(number);
+            rolled.replicas.push(replica);
+        }
+        rolled
+    }
+
+    fn replica(&self, number: usize) -> Child {
+        let mut replica = service(self.beside, &format!("data-{number}"));
+        replica
+            .env("AUTOBUILD_LISTEN", listen(self.beside, number))
+            .env("AUTOBUILD_REPLAY_SECONDS", "5");
+        if let Database::Postgres(url) = &self.database {
+            replica.env("AUTOBUILD_DATABASE_URL", url);
+        }
+        replica.spawn().expect("the service starts")
+    }
+
+    /// Starts again what has ended.
+    fn start_again(&mut self) {
+        for number in 0..self.replicas.len() {
+            if self.replicas[number].try_wait().expect("a child").is_some() {
+                self.replicas[number] = self.replica(number);
+            }
+        }
+    }
+
+    async fn stored(&self) -> usize {
+        let count = "SELECT count(*) FROM delivery WHERE event = 'issue_comment'";
+        let count: i64 = match &self.database {
+            Database::Sqlite => {
+                let Some(mut database) = self.beside.open().await else {
+                    return 0;
+                };
+                sqlx::query_scalar(count).fetch_one(&mut database).await.unwrap_or(0)
+            }
+            Database::Postgres(url) => {
+                let mut database = PgConnection::connect(url).await.expect("a connection");
+                sqlx::query_scalar(count).fetch_one(&mut database).await.unwrap_or(0)
+            }
+        };
+        usize::try_from(count).unwrap_or(0)
+    }
+}
+
+/// Returns the address of a replica, on the host of the service.
+fn listen(beside: &Beside, number: usize) -> String {
+    let host = beside.listen.split(':').next().unwrap_or_default();
+    format!("{host}:{}", 7071 + number)
+}
+
+async fn roll(what: &str, database: Database) {
     let beside = beside().await;
     beside.forge.retry_deliveries(false);
-    let mut old = service(&beside, "data");
-    let mut old = old
-        .env("AUTOBUILD_REPLAY_SECONDS", "5")
-        .spawn()
-        .expect("the service starts");
+    let mut rolled = Rolled::start(&beside, database).await;
     tokio::time::sleep(Duration::from_secs(5)).await;
     let mona = beside.forge.as_user(MONA).unwrap();
     let issue = mona.open_issue(REPO, "Talk", "Nothing to build.", &[]).unwrap();
-    let half = DELIVERIES / 2;
-    let mut new = None;
+    let count = rolled.replicas.len();
     for number in 0..DELIVERIES {
         mona.comment(REPO, issue, &format!("/autobuild help {number}")).unwrap();
         tokio::time::sleep(Duration::from_millis(10)).await;
-        if number == half {
-            signal(&old, Signal::TERM);
+        let stopped = (0..count).find(|replica| number == DELIVERIES * (replica + 1) / (count + 1));
+        if let Some(stopped) = stopped {
+            signal(&rolled.replicas[stopped], Signal::TERM);
         }
-        if number >= half && new.is_none() && old.try_wait().expect("a child").is_some() {
-            let mut next = service(&beside, "data");
-            new = Some(
-                next.env("AUTOBUILD_REPLAY_SECONDS", "5")
-                    .spawn()
-                    .expect("the service starts"),
-            );
-        }
+        rolled.start_again();
     }
     beside.forge.deliveries_idle().await;
-    let cut = || {
-        let all = beside.forge.deliveries("autobuild");
-        all.iter().filter(|(_, _, _, acknowledged)| !acknowledged).count()
-    };
-    println!("a restart: {} of {DELIVERIES} deliveries were cut off", cut());
-    let took = until(async || {
-        let stored = beside.open().await;
-        let Some(mut database) = stored else { return false };
-        let read = sqlx::query_scalar::<_, i64>("SELECT count(*) FROM delivery WHERE event = 'issue_comment'");
-        let count = read.fetch_one(&mut database).await.unwrap_or(0);
-        usize::try_from(count).unwrap_or(0) >= DELIVERIES
-    })
-    .await;
-    println!("all {DELIVERIES} are stored {took:.1?} later");
-    drop(new);
+    let all = beside.forge.deliveries("autobuild");
+    let cut = all.iter().filter(|(_, _, _, acknowledged)| !acknowledged).count();
+    println!("{what}: {cut} of {} deliveries were cut off", all.len());
+    let took = until(async || rolled.stored().await >= DELIVERIES).await;
+    println!("{what}: all {DELIVERIES} comments are stored {took:.1?} later");
 }

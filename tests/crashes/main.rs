@@ -22,7 +22,7 @@ mod met;
 mod picture;
 use support::pipes;
 mod play;
-mod relay;
+use support::relay;
 mod release_before;
 mod story;
 mod world;

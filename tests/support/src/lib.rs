@@ -1,5 +1,5 @@
 //! Helpers that the tests of several crates share: a forge beside the service, an origin to fetch from, a model's API,
-//! a PostgreSQL server, named pipes, folders.
+//! a PostgreSQL server, a relay, named pipes, folders.
 
 #![allow(
     missing_docs,
@@ -17,3 +17,4 @@ pub mod model;
 pub mod origin;
 pub mod pipes;
 pub mod postgres;
+pub mod relay;
