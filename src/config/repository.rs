@@ -11,6 +11,7 @@ use crate::config::{
 };
 use domain::{
     ci::CiPolicy,
+    ci_definitions,
     feature::{Mode, PlanApproval, Records, WaivedConclusion},
     task::MergePolicy,
     titles::TitleForm,
@@ -203,7 +204,11 @@ impl RepositorySettings {
         let own = self.protected_paths.iter();
         let folders = own.clone().filter_map(|pattern| folder_itself(pattern));
         let always = always.map(|path| (*path).to_owned());
-        always.chain(own.cloned()).chain(folders).collect()
+        always
+            .chain(ci_definitions::patterns())
+            .chain(own.cloned())
+            .chain(folders)
+            .collect()
     }
 }
 

@@ -1,5 +1,5 @@
-//! Reads what CI would give to agent-written code: from the workflows of a tree, and from those who report on the default
-//! branch.
+//! Reads what CI would give to agent-written code: from the workflows and the other CI definitions of a tree, and from those
+//! who report on the default branch.
 
 use crate::{
     engine::{
@@ -13,16 +13,20 @@ use crate::{
 };
 use domain::{
     ci::CiPolicy,
+    ci_definitions::definition,
     exposure::Exposure,
     feature::Feature,
     ids::{AppId, FeatureKey, Sha},
 };
 use git::{Blob, Mirror};
-use runners::exposure::{Branches, Files, MAX_BYTES, wanted, workflows};
+use runners::exposure::{Files, MAX_BYTES, Surroundings, wanted, workflows};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most other Apps and services that are named.
 const MOST_OTHERS: usize = 20;
+
+/// The most commits of the default branch that are looked at for those who report.
+const MOST_COMMITS: usize = 5;
 
 impl Engine {
     /// Returns what CI would give to the code of a run that starts from the default branch. Others who report there are
@@ -36,17 +40,41 @@ impl Engine {
         if self.settings.workflows == Workflows::Never {
             return Ok(Exposure::default());
         }
+        let around = self.surroundings(key, &branch.name);
+        let exposure = of_tree(&branch.mirror, &branch.head, &around).await?;
         let others = match policy {
-            CiPolicy::Auto | CiPolicy::Ask => {
-                let repo = self.autobuild.repo(branch.installation, branch.repo);
-                others(&repo, &branch.head, &self.own_apps()).await?
-            }
+            CiPolicy::Auto | CiPolicy::Ask => self.others(branch).await?,
             CiPolicy::Wait | CiPolicy::Ignore => Vec::new(),
         };
-        Ok(Exposure {
+        Ok(exposure.with(Exposure {
+            workflows: Vec::new(),
             others,
-            ..of_tree(&branch.mirror, &branch.head, key, &branch.name).await?
-        })
+        }))
+    }
+
+    /// Returns what the workflows see of a Feature's work: its branches, and the machines of this GitHub.
+    pub(super) fn surroundings(&self, key: &FeatureKey, default: &str) -> Surroundings {
+        let has_hosted_runners = self.autobuild.urls().has_hosted_runners();
+        Surroundings::of_run(&key.branch_prefix(), default, has_hosted_runners)
+    }
+
+    /// Returns the names of others who report on the newest commit of the default branch on which anybody reports: a
+    /// release often leaves a head that CI was told to skip, and a new head has no reports yet.
+    async fn others(&self, branch: &DefaultBranch) -> Result<Vec<String>, EffectError> {
+        let repo = self.autobuild.repo(branch.installation, branch.repo);
+        let ours = self.own_apps();
+        let mut commit = branch.head.clone();
+        for _ in 0..MOST_COMMITS {
+            if let Some(others) = others(&repo, &commit, &ours).await? {
+                return Ok(others);
+            }
+            let info = branch.mirror.commit_info(&commit).await?;
+            match info.and_then(|info| info.parents.into_iter().next()) {
+                Some(parent) => commit = parent,
+                None => break,
+            }
+        }
+        Ok(Vec::new())
     }
 
     /// Returns the same for the default branch as it is now.
@@ -67,17 +95,13 @@ impl Engine {
 }
 
 /// Reads the workflows of a tree.
-pub(super) async fn of_tree(
-    mirror: &Mirror,
-    commit: &Sha,
-    key: &FeatureKey,
-    default: &str,
-) -> Result<Exposure, EffectError> {
+pub(super) async fn of_tree(mirror: &Mirror, commit: &Sha, around: &Surroundings) -> Result<Exposure, EffectError> {
     let listed = mirror.list_files(commit, gates::commands::MAX_PATHS).await?;
     let files = listed.entries.iter();
     let ids: BTreeMap<&str, &str> = files
         .filter_map(|entry| Some((entry.path.to_str()?, entry.oid.as_str())))
         .collect();
+    let definitions: BTreeSet<&str> = ids.keys().filter_map(|path| definition(path)).collect();
     let paths: Vec<&str> = wanted(ids.keys().copied()).collect();
     let wanted: Vec<&str> = paths.iter().filter_map(|path| ids.get(path).copied()).collect();
     let most = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);
@@ -89,18 +113,23 @@ pub(super) async fn of_tree(
     let paths = paths.into_iter().map(str::to_owned);
     let files: Files = paths.zip(blobs.into_iter().map(text)).collect();
     Ok(Exposure {
-        workflows: workflows(&files, &Branches::of_run(&key.branch_prefix(), default)),
-        others: Vec::new(),
+        workflows: workflows(&files, around),
+        others: definitions.into_iter().take(MOST_OTHERS).map(str::to_owned).collect(),
     })
 }
 
 /// Returns the names of others who report on a commit: Apps that are not GitHub Actions, and the contexts of statuses.
-async fn others(repo: &Repo<'_>, commit: &Sha, ours: &[AppId]) -> Result<Vec<String>, EffectError> {
+/// `None` if nobody but us reports there.
+async fn others(repo: &Repo<'_>, commit: &Sha, ours: &[AppId]) -> Result<Option<Vec<String>>, EffectError> {
     let checks = repo.seen_checks(commit).await?;
     let apps = checks.into_iter().filter_map(|check| check.app);
-    let foreign = apps.filter(|app| !app.is_actions() && !ours.contains(&AppId(app.id)));
+    let apps: Vec<SeenApp> = apps.filter(|app| !ours.contains(&AppId(app.id))).collect();
     let statuses = repo.seen_statuses(commit).await?;
+    if apps.is_empty() && statuses.is_empty() {
+        return Ok(None);
+    }
     let contexts = statuses.into_iter().map(|status| status.context);
-    let names: BTreeSet<String> = foreign.map(|app: SeenApp| app.slug).chain(contexts).collect();
-    Ok(names.into_iter().take(MOST_OTHERS).collect())
+    let foreign = apps.into_iter().filter(|app| !app.is_actions());
+    let names: BTreeSet<String> = foreign.map(|app| app.slug).chain(contexts).collect();
+    Ok(Some(names.into_iter().take(MOST_OTHERS).collect()))
 }

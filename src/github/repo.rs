@@ -24,6 +24,11 @@ pub struct Repo<'a> {
 }
 
 impl<'a> Repo<'a> {
+    /// `true` if its GitHub has machines of its own for workflows.
+    pub fn has_hosted_runners(&self) -> bool {
+        self.client.urls().has_hosted_runners()
+    }
+
     pub(super) fn new(client: &'a Client, installation: InstallationId, id: RepoId) -> Self {
         Self {
             client,

@@ -63,6 +63,14 @@ impl GithubUrls {
         }
     }
 
+    /// `true` if this GitHub has machines of its own for workflows. An Enterprise Server has none
+    /// (<https://docs.github.com/en/enterprise-server/actions/how-tos/manage-runners/self-hosted-runners>); a local forge
+    /// stands for github.com.
+    pub fn has_hosted_runners(&self) -> bool {
+        let host = self.api.host_str().unwrap_or_default();
+        is_loopback(&self.api) || host == "api.github.com" || host.ends_with(".ghe.com")
+    }
+
     /// Returns the base of the web pages, without a slash at the end.
     pub fn web(&self) -> &str {
         self.web.as_str().trim_end_matches('/')
@@ -119,6 +127,20 @@ mod tests {
             graphql("http://localhost:4000/api/v3"),
             "http://localhost:4000/api/graphql"
         );
+    }
+
+    #[test]
+    fn an_enterprise_server_has_no_machines_for_workflows() {
+        for (api, expected) in [
+            ("https://api.github.com", true),
+            ("https://api.acme.ghe.com", true),
+            ("http://127.0.0.1:4000", true),
+            ("https://ghes.example/api/v3", false),
+            ("https://api.github.com.example", false),
+        ] {
+            let urls = GithubUrls::new(api, "https://github.com").unwrap();
+            assert_eq!(urls.has_hosted_runners(), expected, "{api}");
+        }
     }
 
     #[test]

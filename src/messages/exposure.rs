@@ -45,7 +45,7 @@ pub(super) fn rights_of_ci(exposure: &Exposure, measure: &Measure) -> String {
         names => {
             let names: Vec<String> = names.iter().map(|name| untrusted::code(name, 80)).collect();
             format!(
-                "Others report on the default branch too, and AutoBuild cannot see what they would give to the code: {}.",
+                "Other services run or judge the code too, and AutoBuild cannot see what they would give to it: {}.",
                 names.join(", ")
             )
         }
@@ -61,7 +61,7 @@ pub(super) fn rights_of_ci(exposure: &Exposure, measure: &Measure) -> String {
 pub fn gets(workflow: &WorkflowExposure) -> String {
     let triggers: Vec<&str> = workflow.triggers.iter().map(|trigger| trigger.word()).collect();
     let starts = match triggers.as_slice() {
-        [] => "(its events cannot be read)".to_owned(),
+        [] => "(on events that AutoBuild cannot judge)".to_owned(),
         triggers => format!("(on {})", triggers.join(", ")),
     };
     let grants: Vec<String> = workflow.grants.iter().take(MOST).map(grant).collect();

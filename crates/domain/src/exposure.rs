@@ -144,7 +144,7 @@ pub enum Unjudged {
 pub struct WorkflowExposure {
     /// The path of its file.
     pub path: String,
-    /// The events that start it; empty if they could not be read.
+    /// The events that start it; empty if they could not be read, or one of them is not known here.
     pub triggers: BTreeSet<Trigger>,
     /// The grants of its jobs; empty if it is harmless.
     pub grants: BTreeSet<Grant>,
@@ -167,7 +167,7 @@ impl WorkflowExposure {
 pub struct Exposure {
     /// The workflows that would run it, by path.
     pub workflows: Vec<WorkflowExposure>,
-    /// The names of other Apps and services that report on the default branch's head.
+    /// The names of other Apps and services that report on the default branch, and of the definitions that services read.
     pub others: Vec<String>,
 }
 
@@ -177,10 +177,13 @@ impl Exposure {
         self.others.is_empty() && self.workflows.iter().all(WorkflowExposure::is_harmless)
     }
 
-    /// Returns the harmful workflows that start although the head's message holds a skip instruction.
-    pub fn not_held(&self) -> impl Iterator<Item = &WorkflowExposure> {
+    /// Returns what is harmful and starts although the head's message holds a skip instruction: paths of workflows, and
+    /// names of others, who may not obey it.
+    pub fn not_held(&self) -> impl Iterator<Item = &str> {
         let harmful = self.workflows.iter().filter(|workflow| !workflow.is_harmless());
-        harmful.filter(|workflow| !workflow.is_held_by_instruction())
+        let unheld = harmful.filter(|workflow| !workflow.is_held_by_instruction());
+        let workflows = unheld.map(|workflow| workflow.path.as_str());
+        workflows.chain(self.others.iter().map(String::as_str))
     }
 
     /// Returns it with what `other` shows in addition.

@@ -10,6 +10,7 @@ pub mod budget;
 pub mod check_boxes;
 pub mod chosen_commands;
 pub mod ci;
+pub mod ci_definitions;
 mod citation;
 pub mod claims;
 pub mod command;

@@ -39,7 +39,9 @@ const NAMES: [(Obeys, &str); 5] = [
         Obeys::Editor,
         ".vscode .devcontainer .devcontainer.json .idea .fleet .zed .vs .exrc .vimrc .lvimrc .nvimrc .nvim.lua \
          .dir-locals.el .dir-locals-2.el .gitpod.yml .gitpod .replit .idx .codesandbox devfile.yaml .helix .nova \
-         .ycm_extra_conf.py .externaltoolbuilders .vimrc.local *.code-workspace *.sublime-project",
+         .ycm_extra_conf.py .pylintrc .rubocop.yml .lazy.lua .externaltoolbuilders .vimrc.local *.code-workspace *.sublime-project \
+         *rc.js *rc.cjs *rc.mjs *rc.ts eslint.config.js eslint.config.cjs eslint.config.mjs eslint.config.ts \
+         prettier.config.js prettier.config.cjs prettier.config.mjs stylelint.config.js stylelint.config.cjs",
     ),
     (
         Obeys::Shell,

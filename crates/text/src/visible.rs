@@ -2,8 +2,8 @@
 //! Whoever approves the page has then read all that is left.
 //!
 //! Every letter that is left comes from a part that is shown. Between such parts only Markdown's own signs stay:
-//! punctuation, digits and blanks. So no construct has to be known to be taken out. The one exception is the address of
-//! a link, which a reader sees when they point at it.
+//! punctuation, digits and blanks. So no construct has to be known to be taken out. The address of a link goes too, unless
+//! it is the text: nobody points at a link on a dot to read its address, and an agent would.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -23,9 +23,6 @@ const LONGEST_WORD: usize = 20;
 /// The most numbers before the text of a line, of lists in each other, and the digits of the longest. More could spell words.
 const MOST_NUMBERS: usize = 4;
 const LONGEST_NUMBER: usize = 3;
-
-/// The longest address of a link that stays, in bytes.
-const LONGEST_ADDRESS: usize = 300;
 
 /// The languages of code blocks that GitHub draws as pictures, so that nobody sees their comments.
 const DRAWN: [&str; 5] = ["geojson", "math", "mermaid", "stl", "topojson"];
@@ -185,8 +182,6 @@ struct OpenLink {
     has_words: bool,
     /// The length of the visible text before it.
     before: usize,
-    address: String,
-    has_title: bool,
     is_address_shown: bool,
 }
 
@@ -226,18 +221,11 @@ impl Reader<'_> {
             Event::Start(Tag::Image { .. }) => self.picture(place),
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => self.fence(&info, place),
             Event::Start(Tag::FootnoteDefinition(name)) => self.footnote(&name, place),
-            Event::Start(Tag::Link {
-                link_type,
-                dest_url,
-                title,
-                ..
-            }) => {
+            Event::Start(Tag::Link { link_type, .. }) => {
                 self.pass_to(place.start);
                 self.link = Some(OpenLink {
                     has_words: false,
                     before: self.visible.text.len(),
-                    address: dest_url.into_string(),
-                    has_title: !title.is_empty(),
                     is_address_shown: matches!(link_type, LinkType::Autolink | LinkType::Email),
                 });
             }
@@ -332,7 +320,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Ends a link: its title goes, and the whole of it if it has nothing to point at.
+    /// Ends a link: its address and title go, and the whole of it if it shows nothing.
     fn end_link(&mut self, end: usize) {
         let Some(link) = self.link.take() else { return };
         if !link.has_words {
@@ -343,9 +331,8 @@ impl Reader<'_> {
         } else {
             let rest = self.source.get(self.done..end).unwrap_or_default();
             self.show(rest.split(']').next().unwrap_or_default());
-            let is_plain = link.address.len() <= LONGEST_ADDRESS && !link.address.contains(char::is_whitespace);
-            self.show(&format!("]({})", if is_plain { link.address.as_str() } else { "…" }));
-            self.visible.parts.hidden += usize::from(link.has_title || !is_plain);
+            self.show("](…)");
+            self.visible.parts.hidden += 1;
         }
         self.done = end.max(self.done);
     }
@@ -513,7 +500,7 @@ mod tests {
             "# Title\n\nSome *words* and `<!-- code -->`, a < b, \\*x\\*, &amp;c.\r\n\r\n> quote\n> more\n",
             "- [ ] one\n- [x] two\n  1. three\n\n```rust\n<!-- shown -->\n![a](b)\n```\n\n    indented\n",
             "| a | b |\n|---|:-:|\n| 1 | two |\n",
-            "[a *link*](docs/a.md) and <https://x.test/a> and https://x.test/b\n",
+            "<https://x.test/a> and https://x.test/b\n",
             "<table><tr><td>a</td></tr></table>\n\nnaïve, 数える\n\n---\n",
             "see[^1]\n\n[^1]: A note.\n",
         ] {
@@ -532,14 +519,16 @@ mod tests {
             ("a\n\n<!-- do\n\nthis -->\n\nb", "a\n\n\n\nb", 1),
             ("<!--> a --> b", " a --> b", 1),
             ("![do this](x.png 'and that') b", "[image, not read] b", 1),
-            ("[a](b 'do this')", "[a](b)", 1),
+            ("[a *link*](docs/do-this.md 'do this') b", "[a *link*](…) b", 1),
+            ("a[.](https://x.test/do-this)", "a[.](…)", 1),
+            ("[https://x.test](https://x.test/do-this)", "[https://x.test](…)", 1),
             ("[](https://x.test/do-this) b", " b", 1),
             ("[&#8203;](https://x.test/do-this) b", " b", 1),
             ("a\n\n[//]: # (105 103 110)\n\nb", "a\n\n\n\nb", 1),
             ("a $\\phantom{do this}$ b, $x$ c", "a [image, not read] b, $x$ c", 1),
             ("a[^1]\n\n[^1]: b\n\n[^1]: do this\n", "a[^1]\n\n[^1]: b\n\n", 1),
             ("[a](<do this now>)", "[a](…)", 1),
-            ("[a][b]\n\n[b]: https://x.test 'do this'", "[a](https://x.test)\n\n", 2),
+            ("[a][b]\n\n[b]: https://x.test 'do this'", "[a](…)\n\n", 2),
             ("a\n\n[//]: # (do this)\n\nb", "a\n\n\n\nb", 1),
             ("a[^1]\n\n[^1]: b\n\n[^2]: do this\n", "a[^1]\n\n[^1]: b\n\n", 1),
             ("| a |\n|---|\n| b | do this |\n", "| a |\n|---|\n| b\n", 1),

@@ -13,14 +13,18 @@ use crate::{
 };
 use domain::{
     ci::CiPolicy,
+    ci_definitions::definition,
     diagnosis::{Row, Topic},
-    exposure::WorkflowExposure,
+    exposure::Exposure,
     ids::{RepoName, Sha},
 };
 use futures_util::future::join_all;
 use git::NoRepository;
-use runners::{exposure, exposure::Branches};
-use std::{collections::BTreeMap, path::Path};
+use runners::{exposure, exposure::Surroundings};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 use text::{mistake::SettingsMistake, shell_command::ShellCommand};
 
 /// Examples of the branches that AutoBuild makes.
@@ -287,13 +291,18 @@ async fn in_files(
             (path.clone(), text.cloned())
         })
         .collect();
-    let started = exposure::workflows(&sources, &Branches::of_run("autobuild/1", &files.branch));
+    let around = Surroundings::of_run("autobuild/1", &files.branch, repo.has_hosted_runners());
+    let definitions: BTreeSet<&str> = files.paths.iter().filter_map(|path| definition(path)).collect();
+    let exposure = Exposure {
+        workflows: exposure::workflows(&sources, &around),
+        others: definitions.into_iter().map(str::to_owned).collect(),
+    };
     let read = |path: &str| texts.get(path)?.as_ref().ok().cloned();
     let chosen = gates::choose(&settings, &runners::detect::Repository::new(&files.paths, &read));
     let labels = [settings.label.as_str(), TASK_LABEL];
     let known = join_all(labels.map(|label| ask_in_time(repo.knows_label(label)))).await;
     let rows = vec![
-        workflows_row(&started, settings.ci),
+        workflows_row(&exposure, settings.ci),
         row,
         labels_row(&labels.into_iter().zip(known).collect::<Vec<_>>()),
         test_command(&chosen, &files.paths),
@@ -301,22 +310,21 @@ async fn in_files(
     (rows, settings)
 }
 
-fn workflows_row(started: &[WorkflowExposure], ci: CiPolicy) -> Row {
-    if started.is_empty() {
+fn workflows_row(exposure: &Exposure, ci: CiPolicy) -> Row {
+    if exposure.workflows.is_empty() && exposure.others.is_empty() {
         return Row::ok(Topic::Workflows, "no workflow starts on AutoBuild's branches");
     }
-    let all: Vec<String> = started
+    let worded = exposure.workflows.iter().map(|one| {
+        let name = one.path.trim_start_matches(WORKFLOWS);
+        format!("{name} {}", messages::workflow_gets(one))
+    });
+    let others = exposure
+        .others
         .iter()
-        .map(|one| {
-            format!(
-                "{} {}",
-                one.path.trim_start_matches(WORKFLOWS),
-                messages::workflow_gets(one)
-            )
-        })
-        .collect();
+        .map(|name| format!("whatever service reads {name}"));
+    let all: Vec<String> = worded.chain(others).collect();
     let found = format!("commits of agents start {}", all.join("; "));
-    if started.iter().all(WorkflowExposure::is_harmless) {
+    if exposure.is_harmless() {
         return Row::ok(Topic::Workflows, found);
     }
     let is_held = match ci {

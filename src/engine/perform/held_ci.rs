@@ -35,7 +35,7 @@ pub(super) async fn commit_to_push(
         (CiPolicy::Auto | CiPolicy::Ask, CiRelease::None) => {}
     }
     let default = context.repo().repository().await?.default_branch;
-    let shown = of_tree(mirror, head, &context.key(), &default).await?;
+    let shown = of_tree(mirror, head, &context.engine.surroundings(&context.key(), &default)).await?;
     let exposure = feature.ci.exposure.clone().with(shown.clone());
     if exposure != feature.ci.exposure {
         let event = Event::CiExposed { exposure: shown };

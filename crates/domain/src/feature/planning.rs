@@ -218,8 +218,7 @@ fn approval_needed(feature: &Feature, plan: &Plan, complexity: u8) -> Vec<Approv
     if names_commands && feature.rules.commands == Commands::Bare {
         why.push(ApprovalWhy::Commands);
     }
-    let unheld = feature.ci.exposure.not_held().map(|workflow| workflow.path.clone());
-    let workflows: Vec<String> = unheld.collect();
+    let workflows: Vec<String> = feature.ci.exposure.not_held().map(str::to_owned).collect();
     if feature.ci_treatment() == CiTreatment::Hold && !workflows.is_empty() {
         why.push(ApprovalWhy::UnheldCi { workflows });
     }

@@ -6,7 +6,7 @@ use crate::{
     language::file_name,
     rules::rule::{ANYWHERE, ReadingRule, Violation, at_first_change},
 };
-use domain::integrity::Rule;
+use domain::{ci_definitions::definition, integrity::Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::CiWeakened,
@@ -14,15 +14,9 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-const FOLDERS: &str = "
-    .github/workflows/ .github/actions/ .circleci/ .buildkite/ .gitlab/ .semaphore/ .teamcity/ .azure-pipelines/
-    .woodpecker/ .forgejo/workflows/ .gitea/workflows/
-";
-/// The beginnings of the names of CI files at the root.
-const FILES: &str = "
-    .gitlab-ci azure-pipelines jenkinsfile .travis .drone .woodpecker bitbucket-pipelines appveyor .appveyor
-    .cirrus codefresh cloudbuild buildspec .build.y codecov.y .codecov.y
-";
+const FOLDERS: [&str; 2] = [".github/workflows/", ".github/actions/"];
+/// The beginnings of the names of a coverage service's files at the root.
+const COVERAGE: [&str; 2] = ["codecov.y", ".codecov.y"];
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let files = reading.change.files.iter();
@@ -32,6 +26,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 
 fn is_ci(path: &str) -> bool {
     let name = file_name(path).to_lowercase();
-    FOLDERS.split_whitespace().any(|folder| path.starts_with(folder))
-        || !path.contains('/') && FILES.split_whitespace().any(|start| name.starts_with(start))
+    definition(path).is_some()
+        || FOLDERS.iter().any(|folder| path.starts_with(folder))
+        || !path.contains('/') && COVERAGE.iter().any(|start| name.starts_with(start))
 }

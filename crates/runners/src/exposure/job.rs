@@ -56,8 +56,9 @@ const OF_STEP: [&str; 11] = [
 /// Keys whose expressions choose what runs, and hand nothing over.
 const CHOOSING: [&str; 4] = ["if", "concurrency", "name", "run-name"];
 
-/// Words by which a step gets the head, or something made from it, where a workflow does not have it by itself.
-const TAKING: [&str; 19] = [
+/// Words by which a step gets the head, or something made from it, where a workflow does not have it by itself. Commands of
+/// git are looked for apart.
+const TAKING: [&str; 22] = [
     ".head.",
     "head_ref",
     "head_sha",
@@ -67,21 +68,51 @@ const TAKING: [&str; 19] = [
     "headrefoid",
     "refs/pull",
     "merge_commit_sha",
+    "['head']",
+    "tojson(github.event",
     "pr checkout",
     "pr diff",
-    "git apply",
+    "repo clone",
     "run download",
     "download-artifact",
     "downloadartifact",
-    "git fetch",
-    "git checkout",
-    "git pull",
-    "git clone",
+    "tarball",
+    "zipball",
+    "/archive/",
+    ".patch",
+    ".diff",
 ];
+
+/// Commands of git that bring other code into a checkout. Options may stand before them.
+const TAKING_OF_GIT: [&str; 11] = [
+    "am",
+    "apply",
+    "checkout",
+    "cherry-pick",
+    "clone",
+    "fetch",
+    "merge",
+    "pull",
+    "restore",
+    "switch",
+    "worktree",
+];
+
+/// `true` if a text in lower case names a way to get the head.
+fn names_head(text: &str) -> bool {
+    let takes_by_git = |line: &str| {
+        let mut words = line
+            .split_whitespace()
+            .skip_while(|word| *word != "git" && !word.ends_with("/git"));
+        words.any(|word| TAKING_OF_GIT.contains(&word))
+    };
+    TAKING.iter().any(|word| text.contains(word)) || text.lines().any(takes_by_git)
+}
 
 /// Collects what the jobs of one workflow get.
 pub(super) struct Judge<'f> {
     files: &'f Files,
+    has_hosted_runners: bool,
     /// The files that are being read, the outermost first.
     open: Vec<String>,
     pub(super) grants: BTreeSet<Grant>,
@@ -90,9 +121,10 @@ pub(super) struct Judge<'f> {
 }
 
 impl<'f> Judge<'f> {
-    pub(super) fn new(files: &'f Files) -> Self {
+    pub(super) fn new(files: &'f Files, has_hosted_runners: bool) -> Self {
         Self {
             files,
+            has_hosted_runners,
             open: Vec::new(),
             grants: BTreeSet::new(),
             takes_head: false,
@@ -265,7 +297,8 @@ impl<'f> Judge<'f> {
         };
         for label in labels {
             // GitHub ignores the case of labels.
-            if !label.as_ref().is_some_and(|label| is_hosted(&label.to_lowercase())) {
+            let is_hosted = label.as_ref().is_some_and(|label| is_hosted(&label.to_lowercase()));
+            if !is_hosted || !self.has_hosted_runners {
                 let label = label.unwrap_or_else(|| runner.render_short(80));
                 self.grants.insert(Grant::Runner { label });
             }
@@ -282,7 +315,7 @@ impl<'f> Judge<'f> {
             Shape::Text(text) => {
                 self.grants.extend(secrets(text, key == "if"));
                 let text = text.to_lowercase();
-                self.takes_head |= TAKING.iter().any(|word| text.contains(word)) && !CHOOSING.contains(&key);
+                self.takes_head |= !CHOOSING.contains(&key) && names_head(&text);
             }
             Shape::List(items) => items.iter().for_each(|item| self.under(key, item)),
             Shape::Map(entries) => {

@@ -4,9 +4,12 @@
 mod job;
 mod trigger;
 
-pub use crate::exposure::trigger::Branches;
-use crate::{exposure::job::Judge, workflows::is_workflow};
-use domain::exposure::{Grant, Trigger, Unjudged, WorkflowExposure};
+pub use crate::exposure::trigger::Surroundings;
+use crate::{
+    exposure::{job::Judge, trigger::Start},
+    workflows::is_workflow,
+};
+use domain::exposure::{Grant, StartsOn, Trigger, Unjudged, WorkflowExposure};
 use std::collections::{BTreeMap, BTreeSet};
 use text::node::Node;
 
@@ -28,10 +31,10 @@ pub type Files = BTreeMap<String, Option<String>>;
 
 /// Returns the workflows that would run the head, by path.
 #[must_use]
-pub fn workflows(files: &Files, branches: &Branches) -> Vec<WorkflowExposure> {
+pub fn workflows(files: &Files, around: &Surroundings) -> Vec<WorkflowExposure> {
     let workflows = files.iter().filter(|(path, _)| is_workflow(path));
     let mut found: Vec<WorkflowExposure> = workflows
-        .filter_map(|(path, text)| exposure(files, branches, path, text.as_deref()))
+        .filter_map(|(path, text)| exposure(files, around, path, text.as_deref()))
         .collect();
     if files.len() >= MOST_FILES {
         found.push(unjudged(".github/workflows", Unjudged::TooMany));
@@ -47,34 +50,36 @@ fn unjudged(path: &str, why: Unjudged) -> WorkflowExposure {
     }
 }
 
-fn exposure(files: &Files, branches: &Branches, path: &str, text: Option<&str>) -> Option<WorkflowExposure> {
+fn exposure(files: &Files, around: &Surroundings, path: &str, text: Option<&str>) -> Option<WorkflowExposure> {
     let Some(text) = text else {
         return Some(unjudged(path, Unjudged::TooLarge));
     };
     let Ok(workflow) = Node::from_plain_yaml(text, MAX_BYTES) else {
         let with_anchors = Node::from_yaml(text, MAX_BYTES).ok();
         let on = with_anchors.as_ref().and_then(|workflow| entry(workflow, "on"));
-        let starts_elsewhere = on
-            .and_then(|on| trigger::started_by(on, branches))
-            .is_some_and(|found| found.is_empty());
+        let start = on.and_then(|on| trigger::started_by(on, around));
+        let starts_elsewhere = start == Some(Start::By(BTreeSet::new()));
         return (!starts_elsewhere).then(|| unjudged(path, Unjudged::NotYaml));
     };
-    let Some(started) = entry(&workflow, "on").and_then(|on| trigger::started_by(on, branches)) else {
+    let Some(start) = entry(&workflow, "on").and_then(|on| trigger::started_by(on, around)) else {
         let key = "on".to_owned();
         return Some(unjudged(path, Unjudged::NotLiteral { key }));
     };
-    if started.is_empty() {
-        return None;
-    }
-    let mut judge = Judge::new(files);
+    let mut judge = Judge::new(files, around.has_hosted_runners);
     judge.workflow(path, &workflow, None);
     let takes_head = judge.takes_head;
     let runs = |trigger: &Trigger| match trigger.starts_on() {
-        domain::exposure::StartsOn::Head => true,
-        domain::exposure::StartsOn::Base => takes_head,
+        StartsOn::Head => true,
+        StartsOn::Base => takes_head,
     };
-    let triggers: BTreeSet<Trigger> = started.into_iter().filter(runs).collect();
-    (!triggers.is_empty()).then(|| WorkflowExposure {
+    let triggers = match start {
+        Start::By(triggers) => {
+            let triggers: BTreeSet<Trigger> = triggers.into_iter().filter(runs).collect();
+            (!triggers.is_empty()).then_some(triggers)?
+        }
+        Start::Unknown => BTreeSet::new(),
+    };
+    Some(WorkflowExposure {
         path: path.to_owned(),
         triggers,
         grants: judge.grants,

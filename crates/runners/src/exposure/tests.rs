@@ -3,11 +3,15 @@ use domain::exposure::{Grant, Trigger, Unjudged};
 
 const CI: &str = ".github/workflows/ci.yml";
 
+fn around(has_hosted_runners: bool) -> Surroundings {
+    Surroundings::of_run("autobuild/7", "main", has_hosted_runners)
+}
+
 fn judged(files: &[(&str, &str)]) -> Vec<WorkflowExposure> {
     let files = files
         .iter()
         .map(|(path, text)| ((*path).to_owned(), Some((*text).to_owned())));
-    workflows(&files.collect(), &Branches::of_run("autobuild/7", "main"))
+    workflows(&files.collect(), &around(true))
 }
 
 /// The grants of a workflow that a push starts, with this rest.
@@ -67,9 +71,48 @@ fn a_workflow_runs_the_head_if_its_events_and_filters_include_our_branches() {
     for (on, expected) in table {
         assert_eq!(triggers(&format!("{on}\n{HARMLESS}")), expected, "{on}");
     }
+    for on in [
+        "on: {push: {branches: ['**deploy**', '**/*-preview']}}",
+        "on: {push: {branches: ['autobuild/*/task-002-*']}}",
+        "on: {push: {branches: ['**', '!**deploy**']}}",
+    ] {
+        assert_eq!(
+            triggers(&format!("{on}\n{HARMLESS}")),
+            [Push],
+            "the planner words the rest: {on}"
+        );
+    }
+    for on in [
+        "on: {push: {branches: ['deploy/**', '**/deploy/*']}}",
+        "on: {push: {branches-ignore: ['autobuild/**']}}",
+    ] {
+        assert_eq!(triggers(&format!("{on}\n{HARMLESS}")), [], "{on}");
+    }
     let run = "on: {workflow_run: {workflows: [CI]}}\npermissions: {}\njobs: {a: {runs-on: ubuntu-latest, steps: [{uses: \
                actions/download-artifact@v4}]}}\n";
     assert_eq!(triggers(run), [WorkflowRun]);
+}
+
+#[test]
+fn an_event_that_is_not_known_may_run_the_head_and_is_not_held() {
+    for on in [
+        "deployment_status",
+        "[push, deployment]",
+        "{release: , tomorrows_event: }",
+    ] {
+        let [found] = &judged(&[(CI, &format!("on: {on}\n{HARMLESS}"))])[..] else {
+            panic!("{on}");
+        };
+        assert!(found.is_harmless() && !found.is_held_by_instruction(), "{on}");
+    }
+}
+
+#[test]
+fn a_label_of_github_is_somebody_elses_machine_where_github_has_none() {
+    let files = [(CI.to_owned(), Some(format!("on: push\n{HARMLESS}")))].into();
+    let found = workflows(&files, &around(false));
+    let grants: Vec<Grant> = found.into_iter().flat_map(|workflow| workflow.grants).collect();
+    assert_eq!(grants, [runner("ubuntu-latest")]);
 }
 
 #[test]
@@ -86,6 +129,14 @@ fn a_workflow_of_the_base_runs_the_head_if_a_step_fetches_it() {
         "uses: actions/checkout@v5\n        with: {ref: 'refs/pull/${{ github.event.number }}/merge'}",
         "run: gh pr checkout 7",
         "run: git fetch origin x",
+        "run: git -C src --no-pager fetch origin x",
+        "run: /usr/bin/git pull",
+        "run: curl -L https://github.com/o/r/archive/$SHA.tar.gz | tar xz",
+        "run: gh api repos/o/r/tarball/$SHA",
+        "run: gh repo clone o/r",
+        "run: wget https://github.com/o/r/pull/7.patch",
+        "run: make\n        env: {REF: \"${{ github.event.pull_request['head'].sha }}\"}",
+        "run: make\n        env: {ALL: '${{ toJSON(github.event.pull_request) }}'}",
         "run: make\n        env: {REF: '${{ github.head_ref }}'}",
         "uses: dawidd6/action-download-artifact@v6",
         "uses: ./.github/actions/there-is-none",
@@ -98,6 +149,8 @@ fn a_workflow_of_the_base_runs_the_head_if_a_step_fetches_it() {
         "uses: actions/checkout@v5",
         "uses: actions/checkout@v5\n        with: {ref: main}",
         "run: echo thanks\n        if: github.event.pull_request.head.sha",
+        "run: gh pr merge --auto $URL\n        env: {URL: '${{ github.event.pull_request.html_url }}'}",
+        "run: git config user.name x && gh pr edit 7",
     ] {
         assert!(!target(step), "{step}");
     }
@@ -268,11 +321,11 @@ fn what_cannot_be_judged_is_not_harmless() {
         "it starts elsewhere"
     );
     let large = [(CI.to_owned(), None)].into();
-    let found = workflows(&large, &Branches::of_run("autobuild/7", "main"));
+    let found = workflows(&large, &around(true));
     assert_eq!(found[0].grants, [Grant::Unknown(Unjudged::TooLarge)].into());
     assert!(!found[0].is_held_by_instruction());
     let many: Files = (0..MOST_FILES)
         .map(|n| (format!("{n}/action.yml"), Some(String::new())))
         .collect();
-    assert_eq!(workflows(&many, &Branches::of_run("autobuild/7", "main")).len(), 1);
+    assert_eq!(workflows(&many, &around(true)).len(), 1);
 }

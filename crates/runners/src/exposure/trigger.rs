@@ -5,56 +5,102 @@ use domain::exposure::Trigger;
 use std::collections::BTreeSet;
 use text::node::{Node, Shape};
 
-/// The branches of a run, as the filters of workflows see them.
+/// The branches of a run, as the filters of workflows see them, and the machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Branches {
-    /// The branches that AutoBuild pushes.
+pub struct Surroundings {
+    /// The branches that AutoBuild pushes, but for those of tasks.
     pub pushed: Vec<String>,
+    /// The start of the names of the tasks' branches. The planner words the rest, without a slash.
+    pub tasks: String,
     /// The branches into which it opens pull requests.
     pub bases: Vec<String>,
+    /// `true` if GitHub offers machines by labels such as `ubuntu-latest`, new ones for each job. An Enterprise Server has
+    /// none: there, the organisation's own machines have these labels.
+    pub has_hosted_runners: bool,
 }
 
-impl Branches {
+impl Surroundings {
     /// Returns the branches of a run whose branches start with `prefix`, such as `autobuild/42`.
     #[must_use]
-    pub fn of_run(prefix: &str, default: &str) -> Self {
+    pub fn of_run(prefix: &str, default: &str, has_hosted_runners: bool) -> Self {
         let own = |name: &str| format!("{prefix}/{name}");
         Self {
-            pushed: ["integration", "feature", "task-001-a"].map(own).to_vec(),
+            pushed: ["integration", "feature"].map(own).to_vec(),
+            tasks: own("task-"),
             bases: vec![default.to_owned(), own("integration"), own("feature")],
+            has_hosted_runners,
         }
     }
+}
+
+/// The events that never give a workflow the head of a branch: it runs on the default branch, or on what a person named.
+const ELSEWHERE: [&str; 21] = [
+    "branch_protection_rule",
+    "delete",
+    "discussion",
+    "discussion_comment",
+    "fork",
+    "gollum",
+    "issues",
+    "label",
+    "milestone",
+    "page_build",
+    "project",
+    "project_card",
+    "project_column",
+    "public",
+    "registry_package",
+    "release",
+    "repository_dispatch",
+    "schedule",
+    "watch",
+    "workflow_call",
+    "workflow_dispatch",
+];
+
+/// The events by which AutoBuild's work starts a workflow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// These; none if the set is empty.
+    By(BTreeSet<Trigger>),
+    /// An event that may run the head is among them, and its rules are not known here. Deployments are such: another
+    /// service makes them of any branch.
+    Unknown,
 }
 
 /// Returns the events of `on:` that AutoBuild's work causes; `None` if it is not written as GitHub's reference says.
-pub(super) fn started_by(on: &Node, branches: &Branches) -> Option<BTreeSet<Trigger>> {
-    let known = |name: &str| name.parse::<Trigger>().ok();
-    match &on.value {
-        Shape::Text(name) => Some(known(name).into_iter().collect()),
+pub(super) fn started_by(on: &Node, around: &Surroundings) -> Option<Start> {
+    let names: Vec<(&str, Option<&Node>)> = match &on.value {
+        Shape::Text(name) => vec![(name, None)],
         Shape::List(names) => {
             let names: Option<Vec<&str>> = names.iter().map(Node::text).collect();
-            Some(names?.into_iter().filter_map(known).collect())
+            names?.into_iter().map(|name| (name, None)).collect()
         }
-        Shape::Map(events) => {
-            let events = events
-                .iter()
-                .filter_map(|(key, filter)| Some((known(&key.name)?, filter)));
-            Some(
-                events
-                    .filter(|(trigger, filter)| passes(*trigger, filter, branches))
-                    .map(|(trigger, _)| trigger)
-                    .collect(),
-            )
+        Shape::Map(events) => events
+            .iter()
+            .map(|(key, filter)| (key.name.as_str(), Some(filter)))
+            .collect(),
+        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) => return None,
+    };
+    let mut triggers = BTreeSet::new();
+    for (name, filter) in names {
+        match name.parse::<Trigger>() {
+            Ok(trigger) if filter.is_none_or(|filter| passes(trigger, filter, around)) => {
+                triggers.insert(trigger);
+            }
+            Ok(_) => {}
+            Err(_) if ELSEWHERE.contains(&name) => {}
+            Err(_) => return Some(Start::Unknown),
         }
-        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) => None,
     }
+    Some(Start::By(triggers))
 }
 
 /// `true` unless the filters leave out all our branches. Filters of paths count as passed: they depend on the change.
-fn passes(trigger: Trigger, filter: &Node, branches: &Branches) -> bool {
-    let names = match trigger {
-        Trigger::Push | Trigger::WorkflowRun => &branches.pushed,
-        Trigger::PullRequest | Trigger::PullRequestTarget => &branches.bases,
+fn passes(trigger: Trigger, filter: &Node, around: &Surroundings) -> bool {
+    let (names, start) = match trigger {
+        Trigger::Push | Trigger::WorkflowRun => (&around.pushed, Some(around.tasks.as_str())),
+        Trigger::PullRequest | Trigger::PullRequestTarget => (&around.bases, None),
         Trigger::Create
         | Trigger::MergeGroup
         | Trigger::PullRequestReview
@@ -64,7 +110,9 @@ fn passes(trigger: Trigger, filter: &Node, branches: &Branches) -> bool {
         | Trigger::CheckSuite
         | Trigger::Status => return true,
     };
-    let is_some = |wanted: &dyn Fn(&str) -> bool| names.iter().any(|name| wanted(name));
+    let whole = names.iter().map(|name| Name::Whole(name));
+    let all: Vec<Name<'_>> = whole.chain(start.map(Name::Start)).collect();
+    let is_some = |wanted: &dyn Fn(Name<'_>) -> bool| all.iter().any(|name| wanted(*name));
     match (patterns(filter, "branches"), patterns(filter, "branches-ignore")) {
         (Patterns::Unknown, _) | (_, Patterns::Unknown) => true,
         (Patterns::Given(wanted), _) => is_some(&|name| includes(&wanted, name)),
@@ -93,8 +141,16 @@ fn patterns<'n>(filter: &'n Node, key: &str) -> Patterns<'n> {
     listed.map_or(Patterns::Unknown, Patterns::Given)
 }
 
+/// The name of a branch.
+#[derive(Clone, Copy, Debug)]
+enum Name<'n> {
+    Whole(&'n str),
+    /// Its start. The rest may be any text without a slash.
+    Start(&'n str),
+}
+
 /// `true` if the patterns may include the branch: the last match decides, and a doubtful exclusion excludes nothing.
-fn includes(patterns: &[&str], name: &str) -> bool {
+fn includes(patterns: &[&str], name: Name<'_>) -> bool {
     patterns
         .iter()
         .fold(false, |so_far, pattern| match pattern.strip_prefix('!') {
@@ -103,7 +159,7 @@ fn includes(patterns: &[&str], name: &str) -> bool {
         })
 }
 
-fn is_ignored(patterns: &[&str], name: &str) -> bool {
+fn is_ignored(patterns: &[&str], name: Name<'_>) -> bool {
     patterns.iter().any(|pattern| fits(pattern, name) == Fit::Surely)
 }
 
@@ -111,14 +167,15 @@ fn is_ignored(patterns: &[&str], name: &str) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
     Surely,
-    /// The pattern has letters of GitHub's filters beyond `*`, and the part before them matches.
+    /// The pattern has letters of GitHub's filters beyond `*` and the part before them matches, or some rest of the name
+    /// would match.
     Perhaps,
     Not,
 }
 
-fn fits(pattern: &str, name: &str) -> Fit {
+fn fits(pattern: &str, name: Name<'_>) -> Fit {
     let Some(special) = pattern.find(['?', '+', '[', '\\']) else {
-        return if matches(pattern, name) { Fit::Surely } else { Fit::Not };
+        return matches(pattern, name);
     };
     // `?` and `+` are about the letter before them.
     let plain = pattern.get(..special).unwrap_or_default();
@@ -126,19 +183,25 @@ fn fits(pattern: &str, name: &str) -> Fit {
         .char_indices()
         .next_back()
         .map_or("", |(last, _)| plain.get(..last).unwrap_or_default());
-    if matches(&format!("{plain}**"), name) {
-        Fit::Perhaps
-    } else {
-        Fit::Not
+    match matches(&format!("{plain}**"), name) {
+        Fit::Surely | Fit::Perhaps => Fit::Perhaps,
+        Fit::Not => Fit::Not,
     }
 }
 
 /// Matches a pattern in which `*` stands for any text without a slash, and `**` for any text. It goes through the
 /// pattern once with the set of all possible positions in the name, so a pattern of many stars is no slower.
-fn matches(pattern: &str, name: &str) -> bool {
+fn matches(pattern: &str, name: Name<'_>) -> Fit {
+    let (name, is_open) = match name {
+        Name::Whole(name) => (name, false),
+        Name::Start(start) => (start, true),
+    };
     let mut positions: BTreeSet<usize> = [0].into();
     let mut rest = pattern;
+    let mut perhaps = false;
     while let Some(letter) = rest.chars().next() {
+        // What is left of the pattern may be what the planner words.
+        perhaps |= is_open && positions.contains(&name.len()) && !rest.contains('/');
         let from = |position: &usize| name.get(*position..).unwrap_or_default();
         let slash = |position: &usize| {
             from(position)
@@ -166,5 +229,12 @@ fn matches(pattern: &str, name: &str) -> bool {
             rest = rest.get(letter.len_utf8()..).unwrap_or_default();
         }
     }
-    positions.contains(&name.len())
+    let is_reached = positions.contains(&name.len());
+    if is_reached && (!is_open || pattern.ends_with('*')) {
+        Fit::Surely
+    } else if is_reached || perhaps {
+        Fit::Perhaps
+    } else {
+        Fit::Not
+    }
 }
