@@ -600,7 +600,7 @@ pub(super) fn approval(why: &ApprovalWhy) -> String {
         ApprovalWhy::UnheldCi { workflows } => {
             let workflows: Vec<String> = workflows.iter().take(5).map(|path| code(path, 120)).collect();
             format!(
-                "CI is held, and the events of {} start workflows all the same. Read below what they give to the code.",
+                "CI is held, and {} may run the code all the same. Read below what the code would get there.",
                 workflows.join(", ")
             )
         }

@@ -228,6 +228,22 @@ async fn workflows_that_follow_others_with_the_code_of_the_head_make_the_plan_wa
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_reads_a_file_of_its_own_makes_the_plan_wait() {
+    let world = Setup::new()
+        .with_file("Jenkinsfile", "node { sh 'make' }\n")
+        .build()
+        .await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    assert_eq!(world.state().await, "awaiting_approval");
+    assert!(world.living().await.contains("`Jenkinsfile`"));
+    world.say(WRITER, 1, "/autobuild approve").await;
+    assert_eq!(world.tasks().await, ["completed"]);
+    assert!(skips(&world.messages("main..autobuild/1/integration")));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_merge_queue_runs_the_code_with_secrets_only_where_somebody_approved_it() {
     let world = world(&DEPLOY.replace("[push, pull_request]", "merge_group"), "").await;
     world.start().await;

@@ -438,9 +438,9 @@ pub enum ApprovalWhy {
     Author,
     /// The plan names commands that would run without a sandbox.
     Commands,
-    /// Harmful workflows would start although CI is held, since their events obey no skip instruction.
+    /// Harmful workflows or other services may start although CI is held, since they obey no skip instruction.
     UnheldCi {
-        /// The paths of the workflows.
+        /// The paths of the workflows, and the names of the services.
         workflows: Vec<String>,
     },
 }
