@@ -40,8 +40,9 @@ const NAMES: [(Obeys, &str); 5] = [
         ".vscode .devcontainer .devcontainer.json .idea .fleet .zed .vs .exrc .vimrc .lvimrc .nvimrc .nvim.lua \
          .dir-locals.el .dir-locals-2.el .gitpod.yml .gitpod .replit .idx .codesandbox devfile.yaml .helix .nova \
          .ycm_extra_conf.py .pylintrc .rubocop.yml .lazy.lua .externaltoolbuilders .vimrc.local *.code-workspace *.sublime-project \
-         *rc.js *rc.cjs *rc.mjs *rc.ts eslint.config.js eslint.config.cjs eslint.config.mjs eslint.config.ts \
-         prettier.config.js prettier.config.cjs prettier.config.mjs stylelint.config.js stylelint.config.cjs",
+         .eslintrc.js .eslintrc.cjs eslint.config.js eslint.config.cjs eslint.config.mjs eslint.config.ts .prettierrc.js \
+         .prettierrc.cjs .prettierrc.mjs prettier.config.js prettier.config.cjs prettier.config.mjs .stylelintrc.js \
+         .stylelintrc.cjs stylelint.config.js stylelint.config.cjs stylelint.config.mjs",
     ),
     (
         Obeys::Shell,
@@ -54,7 +55,7 @@ const NAMES: [(Obeys, &str); 5] = [
         ".husky .huskyrc .githooks .git-hooks .lefthook lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml \
          lefthook.toml lefthook.json lefthook-local.yml lefthook-local.yaml .pre-commit-config.yaml .pre-commit-hooks.yaml \
          .overcommit.yml .simple-git-hooks.json simple-git-hooks.json .simple-git-hooks.cjs simple-git-hooks.cjs hk.pkl \
-         prek.toml captainhook.json .lintstagedrc .lintstagedrc.json .lintstagedrc.js .gitconfig .lfsconfig",
+         prek.toml captainhook.json .lintstagedrc .lintstagedrc.json .lintstagedrc.js .lintstagedrc.cjs .lintstagedrc.mjs .gitconfig .lfsconfig",
     ),
     (
         Obeys::PackageManager,
