@@ -27,12 +27,15 @@ pub(crate) enum NoAnswer {
     Unfit,
 }
 
+/// An answer, or why there is none.
+pub(crate) type AgentAnswer = Result<Value, NoAnswer>;
+
 /// Returns the last object in `output` that has a key of the answer's schema, or else the last one. Objects inside
 /// other objects do not count.
 ///
 /// A later piece that begins like an object, names a key of the schema and is no JSON is a broken answer. It is not
 /// passed over, because the object before it may be an example or an earlier draft.
-pub(crate) fn last_object(output: &str, schema: &Value) -> Result<Value, NoAnswer> {
+pub(crate) fn last_object(output: &str, schema: &Value) -> AgentAnswer {
     let keys: Vec<&String> = properties(schema).collect();
     let (mut answer, mut other) = (None, None);
     let output = without_colours(output);
@@ -44,7 +47,7 @@ pub(crate) fn last_object(output: &str, schema: &Value) -> Result<Value, NoAnswe
             continue;
         }
         let (object, length) = match object_at_start(rest) {
-            Some((text, length)) => (parsed(&text), length),
+            Some((text, length)) => (parse(&text), length),
             None => (Err(NoAnswer::CutOff), rest.len()),
         };
         let (piece, behind) = rest.split_at_checked(length).unwrap_or((rest, ""));
@@ -67,7 +70,7 @@ fn properties(schema: &Value) -> impl Iterator<Item = &String> {
     properties.into_iter().flat_map(|properties| properties.keys())
 }
 
-fn parsed(object: &str) -> Result<Value, NoAnswer> {
+fn parse(object: &str) -> AgentAnswer {
     serde_json::from_str(object).map_err(|error| NoAnswer::NotJson(error.to_string()))
 }
 

@@ -3,7 +3,7 @@
 
 use crate::{
     agents::{
-        answer::{NoAnswer, no_answer},
+        answer::{AgentAnswer, NoAnswer, no_answer},
         backend::Backend,
         journal::plain,
         prompt::Prompt,
@@ -102,7 +102,7 @@ impl Backend {
 
 /// Masks the secrets in an answer and converts it with its reader.
 fn understood<T>(
-    answer: Result<Value, NoAnswer>,
+    answer: AgentAnswer,
     spec: &RunSpec,
     read: impl Fn(&Value) -> Result<T, String>,
 ) -> Result<T, NoAnswer> {

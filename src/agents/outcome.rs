@@ -1,7 +1,7 @@
 //! Turns a program's end into the outcome of a run, for every back-end.
 
 use crate::agents::{
-    answer::NoAnswer,
+    answer::{AgentAnswer, NoAnswer},
     journal::{Journal, plain},
     private::host,
     record::Record,
@@ -10,7 +10,6 @@ use crate::agents::{
 };
 use domain::blocked::{AgentFault, Failure};
 use sandbox::{Exit, Finished, StartError};
-use serde_json::Value;
 use text::{
     secret::Secrets,
     usage::{Tokens, Usage},
@@ -127,7 +126,7 @@ pub(crate) struct Told {
 
 /// Combines a run's outcome with everything that is known about the run.
 pub(crate) fn printed(
-    outcome: Result<Result<Value, NoAnswer>, Unfinished>,
+    outcome: Result<AgentAnswer, Unfinished>,
     told: Told,
     journal: Journal,
     ended: &Ended,

@@ -3,7 +3,7 @@
 use crate::{
     agents::{
         access::{Access, Provider},
-        answer::NoAnswer,
+        answer::AgentAnswer,
         journal::{Activity, Journal},
         outcome::started,
         private::Private,
@@ -91,8 +91,7 @@ pub enum RunError {
 /// The result of a run, before it is checked for a valid answer.
 #[derive(Debug)]
 pub(super) struct Printed {
-    /// The answer, or why there is none.
-    pub(super) answer: Result<Value, NoAnswer>,
+    pub(super) answer: AgentAnswer,
     /// The agent's last words, as far as its answer may stand in them.
     pub(super) words: String,
     /// What is known about the run.

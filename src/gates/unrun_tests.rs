@@ -94,7 +94,8 @@ fn skipped_elsewhere(change: &Change, names: &TestNames, known: &BTreeSet<&str>)
             let text = change
                 .text_after(&file.path)
                 .filter(|_| language::of(&file.path).is_none())?;
-            Some((name, file.path.as_str(), conditions::of_method(text, name)?))
+            let at = conditions::line_of_method(text, name)?;
+            Some((name, file.path.as_str(), conditions::annotation(text, at)))
         })
     });
     let (name, path, condition) = placed.next()?;
@@ -142,12 +143,9 @@ async fn of_modules(run: &Run<'_>, path: &str) -> Result<Option<Placed>, GateErr
     for _ in 0..DEEPEST {
         let mut declaring = None;
         for (parent, declared) in conditions::parents(&path) {
-            let text = read(run, &parent).await?;
-            let found = text
-                .as_deref()
-                .and_then(|text| conditions::declaration(text, &declared));
-            if let Some(condition) = found {
-                declaring = Some((parent, condition));
+            let text = read(run, &parent).await?.unwrap_or_default();
+            if let Some(at) = conditions::line_of_module(&text, &declared) {
+                declaring = Some((parent, conditions::of_module(&text, at)));
                 break;
             }
         }

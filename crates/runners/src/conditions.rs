@@ -53,15 +53,15 @@ fn declares(line: &str, name: &str) -> bool {
     method.is_some_and(|method| line.contains('(') && ends_with(bare.trim_end(), method))
 }
 
-/// Returns the annotation that keeps a method of this name from running: before it, else before its class. `None` if
-/// there is no such method.
+/// Returns the line, from 0, that declares a method of this name.
 #[must_use]
-pub fn of_method(text: &str, name: &str) -> Option<Option<Condition>> {
-    let at = text.lines().position(|line| declares(line, name))?;
-    Some(annotation(text, at))
+pub fn line_of_method(text: &str, name: &str) -> Option<usize> {
+    text.lines().position(|line| declares(line, name))
 }
 
-fn annotation(text: &str, at: usize) -> Option<Condition> {
+/// Returns the annotation that keeps the method at a line from running: before it, else before its class.
+#[must_use]
+pub fn annotation(text: &str, at: usize) -> Option<Condition> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let is_class = |line: &&str| line.split_whitespace().any(|word| word == "class");
     let class = lines.iter().take(at).rposition(is_class);
@@ -96,20 +96,24 @@ pub fn parents(path: &str) -> Vec<(String, String)> {
     files.map(|file| (file, declared.clone())).collect()
 }
 
-/// Returns the condition of a module's declaration, or of the whole file; `None` if the file does not declare the module.
+/// Returns the line, from 0, that declares a module.
 #[must_use]
-pub fn declaration(text: &str, declared: &str) -> Option<Option<Condition>> {
+pub fn line_of_module(text: &str, declared: &str) -> Option<usize> {
+    let is_it = |line: &str| line == declared || line.ends_with(&format!(" {declared}"));
+    text.lines().map(str::trim).position(is_it)
+}
+
+/// Returns the condition of the module that a line declares, or of the whole file.
+#[must_use]
+pub fn of_module(text: &str, at: usize) -> Option<Condition> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let is_it = |line: &&str| *line == declared || line.ends_with(&format!(" {declared}"));
-    let at = lines.iter().position(is_it)?;
     let attributes = lines.iter().take(at).rev().take_while(|line| line.starts_with("#["));
     let own = attributes.filter(|line| line.starts_with("#[cfg(") && **line != "#[cfg(test)]");
     let of_file = lines.iter().filter(|line| line.starts_with("#![cfg("));
-    let condition = own.chain(of_file).next();
-    Some(condition.map(|line| Condition {
+    own.chain(of_file).next().map(|line| Condition {
         text: (*line).to_owned(),
         when: When::Sometimes,
-    }))
+    })
 }
 
 /// Returns the manifests of the packages to which a Rust file may belong, the innermost first, each with the file's path
@@ -165,17 +169,23 @@ fn left_out(package: &Table, path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{When, annotation, declaration, declares, example, left_out, manifests, parents};
+    use super::{When, annotation, declares, example, left_out, line_of_module, manifests, of_module, parents};
     use toml::Table;
 
     #[test]
     fn a_module_is_found_where_it_is_declared_with_its_condition() {
         let lib = "#![no_std]\npub mod a;\n\n#[cfg(feature = \"extra\")]\n#[doc(hidden)]\npub mod extra;\n#[cfg(test)]\nmod b;\n";
-        let text = |declared: &str| declaration(lib, declared).map(|found| found.map(|found| found.text));
-        assert_eq!(text("mod extra;"), Some(Some("#[cfg(feature = \"extra\")]".to_owned())));
-        assert_eq!(text("mod b;"), Some(None));
-        assert_eq!(text("mod c;"), None);
-        let whole = declaration("#![cfg(unix)]\nmod a;\n", "mod a;").flatten().unwrap();
+        let text = |at: usize| of_module(lib, at).map(|found| found.text);
+        let line = |declared: &str| line_of_module(lib, declared);
+        assert_eq!(
+            (line("mod extra;"), line("mod b;"), line("mod c;")),
+            (Some(5), Some(7), None)
+        );
+        assert_eq!(
+            (text(5).as_deref(), text(7)),
+            (Some("#[cfg(feature = \"extra\")]"), None)
+        );
+        let whole = of_module("#![cfg(unix)]\nmod a;\n", 1).unwrap();
         assert_eq!(whole.text, "#![cfg(unix)]");
         let names: Vec<String> = parents("src/a/mod.rs").into_iter().map(|(file, _)| file).collect();
         assert_eq!(names, ["src/lib.rs", "src/main.rs", "src/mod.rs", "src.rs"]);

@@ -12,7 +12,7 @@ use crate::{
         access::Provider,
         acp::stream::Stream,
         answer,
-        answer::NoAnswer,
+        answer::{AgentAnswer, NoAnswer},
         claude::order::request_for,
         codex,
         codex::answer::by_words,
@@ -164,7 +164,7 @@ fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> 
     outcome::printed(outcome, told, journal, ended)
 }
 
-fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, Failure> {
+fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<AgentAnswer, Failure> {
     if let Some(message) = &stream.failed {
         let words = message.to_lowercase();
         if words.contains("valid structured output") {

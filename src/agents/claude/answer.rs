@@ -1,7 +1,7 @@
 //! The outcome of a run: an answer, or one of the known failures of the program.
 
 use crate::agents::{
-    answer::NoAnswer,
+    answer::{AgentAnswer, NoAnswer},
     claude::stream::Stream,
     journal::{Journal, plain},
     json,
@@ -34,7 +34,7 @@ pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: 
     outcome::printed(outcome, told, journal, ended)
 }
 
-fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, Failure> {
+fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<AgentAnswer, Failure> {
     let Some(result) = &stream.result else {
         // The program exits before its last line is read, so a long result can be cut off. Its answer was also printed
         // earlier.

@@ -3,7 +3,7 @@
 
 use crate::agents::{
     answer,
-    answer::NoAnswer,
+    answer::AgentAnswer,
     codex::stream::Stream,
     journal::{Journal, plain},
     outcome,
@@ -14,7 +14,6 @@ use crate::agents::{
 };
 use domain::blocked::Failure;
 use sandbox::egress::SPENT;
-use serde_json::Value;
 
 const MAX_SAID: usize = 500;
 
@@ -33,7 +32,7 @@ pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: 
     outcome::printed(outcome, told, journal, ended)
 }
 
-fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, Failure> {
+fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<AgentAnswer, Failure> {
     if let Some(message) = &stream.failed {
         return Err(by_words(spec, message));
     }

@@ -66,6 +66,16 @@ pub(crate) struct SandboxedCheckout {
     _turn: Option<OwnedMutexGuard<()>>,
 }
 
+/// The shell for a line.
+enum ShellSearch {
+    /// This one runs it, and does not find these programs now.
+    Runs {
+        shell: Shell,
+        missing: Vec<String>,
+    },
+    CannotRun(StartFailure),
+}
+
 pub(crate) struct RunRequest<'a> {
     pub(crate) command: &'a ShellCommand,
     /// The line to run: the command as written, or with arguments that make its runner name the tests.
@@ -192,8 +202,8 @@ impl SandboxedCheckout {
         }
         let question = Question::new(&order.as_line.line);
         let (shell, missing) = match self.ask(&question).await? {
-            Ok(found) => found,
-            Err(reason) => return Ok(could_not_start(command, reason)),
+            ShellSearch::Runs { shell, missing } => (shell, missing),
+            ShellSearch::CannotRun(reason) => return Ok(could_not_start(command, reason)),
         };
         let mut spec = self.spec(shell.program(), shell.args(&order.as_line.line), &question);
         let variables = order.as_line.variables.iter();
@@ -222,16 +232,18 @@ impl SandboxedCheckout {
         }
         // The line itself may have created a program that was missing, for example by a build, so it asks again.
         Ok(match self.ask(&question).await? {
-            Ok((_, missing)) if missing.is_empty() => evidence,
-            Ok((_, missing)) => could_not_start(command, StartFailure::NoPrograms(missing)),
-            Err(reason) => could_not_start(command, reason),
+            ShellSearch::Runs { missing, .. } if missing.is_empty() => evidence,
+            ShellSearch::Runs { missing, .. } => could_not_start(command, StartFailure::NoPrograms(missing)),
+            ShellSearch::CannotRun(reason) => could_not_start(command, reason),
         })
     }
 
     /// Returns the programs that a line calls and that are neither in the checkout nor on `PATH`.
     pub(crate) async fn missing(&self, line: &str) -> Result<Vec<String>, GateError> {
-        let found = self.ask(&Question::new(line)).await?;
-        Ok(found.map(|(_, missing)| missing).unwrap_or_default())
+        Ok(match self.ask(&Question::new(line)).await? {
+            ShellSearch::Runs { missing, .. } => missing,
+            ShellSearch::CannotRun(_) => Vec::new(),
+        })
     }
 
     pub(crate) async fn versions(&self, programs: &BTreeSet<String>) -> Result<String, GateError> {
@@ -252,25 +264,28 @@ impl SandboxedCheckout {
         }
     }
 
-    /// Returns the shell that runs a line and the programs that it does not find now, or the reason why no shell can
-    /// run it.
-    async fn ask(&self, question: &Question) -> Result<Result<(Shell, Vec<String>), StartFailure>, GateError> {
+    async fn ask(&self, question: &Question) -> Result<ShellSearch, GateError> {
         for shell in Shell::ALL {
             let mut spec = self.spec(shell.program(), question.args(shell), question);
             spec.deadline = ASKING;
             let finished = match self.context.sandbox.run(&spec, &self.cancel).await {
                 Ok(finished) => finished,
                 Err(StartError::NotFound(_)) => continue,
-                Err(error) => return not_started(error).map(|message| Err(StartFailure::Message(message))),
+                Err(error) => {
+                    return not_started(error).map(|message| ShellSearch::CannotRun(StartFailure::Message(message)));
+                }
             };
             let code = code(finished.exit)?;
             if question.needs_bash(shell) {
-                return Ok(Err(StartFailure::NeedsBash));
+                return Ok(ShellSearch::CannotRun(StartFailure::NeedsBash));
             }
             let answer = question.answer(code, &finished.stdout.text());
-            return Ok(answer.map(|missing| (shell, missing)).map_err(StartFailure::Message));
+            return Ok(match answer {
+                Ok(missing) => ShellSearch::Runs { shell, missing },
+                Err(message) => ShellSearch::CannotRun(StartFailure::Message(message)),
+            });
         }
-        Ok(Err(StartFailure::NoShell))
+        Ok(ShellSearch::CannotRun(StartFailure::NoShell))
     }
 
     /// Returns the rules of a door to what a command may reach, within the server's limits.

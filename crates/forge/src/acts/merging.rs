@@ -6,7 +6,7 @@ use crate::{
     site::Site,
     state::{Access, Pull, Repo, ReviewState, Role, RuleKind, State},
 };
-use git::bare::{Ident, Merged};
+use git::bare::{ExpectedRef, Ident, Merged};
 use std::collections::BTreeMap;
 
 /// The way to merge a pull request.
@@ -47,7 +47,7 @@ impl Site {
         let bare = self.bare(at.repo);
         let base = format!("refs/heads/{}", candidate.base);
         self.will_move(at, Some((number, candidate.base.clone())))?;
-        let updated = bare.update_ref(&base, &sha, Some(Some(&candidate.base_sha))).await;
+        let updated = bare.update_ref(&base, &sha, ExpectedRef::At(&candidate.base_sha)).await;
         updated.map_err(|_| refused("Base branch was modified. Review and try the merge again."))?;
         self.record_merge(at, number, &sha)?;
         if candidate.delete_branch {

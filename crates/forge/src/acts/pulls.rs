@@ -11,7 +11,7 @@ use crate::{
     site::Site,
     state::{Access, Issue, Pull, Repo, Size, State},
 };
-use git::bare::Comparison;
+use git::bare::{Comparison, ExpectedRef};
 use serde_json::{Value, json};
 
 #[derive(Clone, Debug, Default)]
@@ -152,7 +152,7 @@ impl Site {
     /// Keeps a pull request's head commit reachable even if its branch is deleted, as GitHub does.
     async fn keep_pull_head(&self, repo: u64, number: u64, head: &str) -> Result {
         let name = format!("refs/pull/{number}/head");
-        Ok(self.bare(repo).update_ref(&name, head, None).await?)
+        Ok(self.bare(repo).update_ref(&name, head, ExpectedRef::Any).await?)
     }
 
     /// Changes title, body, state or base of a pull request.

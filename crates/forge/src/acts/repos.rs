@@ -8,7 +8,7 @@ use crate::{
     site::Site,
     state::{Access, Actor, Repo, Selection, Settings, State},
 };
-use git::bare::NewCommit;
+use git::bare::{ExpectedRef, NewCommit};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -181,7 +181,7 @@ impl Site {
         let _gate = self.moving(at).await?;
         let name = format!("refs/heads/{branch}");
         match to {
-            Some(sha) => self.bare(at.repo).update_ref(&name, sha, None).await?,
+            Some(sha) => self.bare(at.repo).update_ref(&name, sha, ExpectedRef::Any).await?,
             None => self.bare(at.repo).delete_ref(&name).await?,
         }
         self.branches_moved(at).await

@@ -9,7 +9,7 @@ use crate::{
     rest::of_repo::OfRepo,
     state::{Repo, Role, RuleKind, State},
 };
-use git::bare::{BareError, BareRepo, Ident};
+use git::bare::{BareError, BareRepo, ExpectedRef, Ident};
 use serde_json::{Value, json};
 
 const READ: Right = Right::read(&["contents"]);
@@ -86,7 +86,7 @@ async fn create(call: &Entered<'_>) -> Answered {
     let sha = named_commit(call, &bare).await?;
     check_rules(call, &name)?;
     let _gate = call.site.moving(call.at).await?;
-    let created = bare.update_ref(&name, &sha, Some(None)).await;
+    let created = bare.update_ref(&name, &sha, ExpectedRef::Missing).await;
     created.map_err(|error| match error {
         BareError::Moved(_) => unprocessable("Reference already exists"),
         other @ (BareError::Process(_)

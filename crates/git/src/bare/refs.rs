@@ -31,6 +31,17 @@ pub struct CommitFacts {
     pub message: String,
 }
 
+/// The value that a ref must have before it is moved.
+#[derive(Clone, Copy, Debug)]
+pub enum ExpectedRef<'a> {
+    /// Whatever it is.
+    Any,
+    /// It must not exist.
+    Missing,
+    /// This id.
+    At(&'a str),
+}
+
 impl BareRepo {
     /// Returns the id of the commit that `name` (a ref or an id) stands for, if there is one.
     pub async fn commit_id(&self, name: &str) -> Result<Option<String>, BareError> {
@@ -63,13 +74,14 @@ impl BareRepo {
         Ok(refs.map(|(id, name)| (name.to_owned(), id.to_owned())).collect())
     }
 
-    /// Moves or creates the ref `name`. With `expected`, the ref must have that value now; `Some(None)` means that it
-    /// must not exist.
-    pub async fn update_ref(&self, name: &str, to: &str, expected: Option<Option<&str>>) -> Result<(), BareError> {
+    /// Moves or creates the ref `name`, if it is now what is expected.
+    pub async fn update_ref(&self, name: &str, to: &str, expected: ExpectedRef<'_>) -> Result<(), BareError> {
         let mut args = vec!["update-ref", "--", name, to];
-        if let Some(old) = expected {
-            args.push(old.unwrap_or(NOTHING));
-        }
+        args.extend(match expected {
+            ExpectedRef::Any => None,
+            ExpectedRef::Missing => Some(NOTHING),
+            ExpectedRef::At(id) => Some(id),
+        });
         let done = finish(self.command(&args), b"").await?;
         match done.code {
             Some(0) => Ok(()),

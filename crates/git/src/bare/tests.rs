@@ -74,14 +74,14 @@ async fn a_ref_moves_only_from_the_value_that_was_seen() {
     let one = commit(&repo, "main", None, &[("a", "1")]).await;
     let two = commit(&repo, "side", Some(&one), &[("a", "2")]).await;
     assert!(matches!(
-        repo.update_ref("refs/heads/main", &two, Some(Some(&two))).await,
+        repo.update_ref("refs/heads/main", &two, ExpectedRef::At(&two)).await,
         Err(BareError::Moved(_))
     ));
     assert!(matches!(
-        repo.update_ref("refs/heads/main", &two, Some(None)).await,
+        repo.update_ref("refs/heads/main", &two, ExpectedRef::Missing).await,
         Err(BareError::Moved(_))
     ));
-    repo.update_ref("refs/heads/main", &two, Some(Some(&one)))
+    repo.update_ref("refs/heads/main", &two, ExpectedRef::At(&one))
         .await
         .unwrap();
     assert!(repo.is_ancestor(&one, &two).await.unwrap());

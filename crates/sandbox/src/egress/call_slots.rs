@@ -31,6 +31,14 @@ pub(super) struct CallSlot {
     micros: u64,
 }
 
+/// The place for one more call.
+enum Place {
+    Free(CallSlot),
+    /// Others have to end first.
+    Taken,
+    NothingLeft,
+}
+
 impl CallSlots {
     /// Returns a slot for a call whose request has this many bytes. Waits until the `left` budget may pay for it beside
     /// the others, or it is the only one. Returns `None` if nothing is left.
@@ -40,26 +48,27 @@ impl CallSlots {
             let mut freed = std::pin::pin!(self.freed.notified());
             // Registered before looking, so that a slot that is freed in between wakes us.
             freed.as_mut().enable();
-            if let Some(decided) = self.look(micros, left()) {
-                return decided;
+            match self.look(micros, left()) {
+                Place::Free(slot) => return Some(slot),
+                Place::NothingLeft => return None,
+                Place::Taken => freed.await,
             }
-            freed.await;
         }
     }
 
-    fn look(self: &Arc<Self>, micros: u64, left: u64) -> Option<Option<CallSlot>> {
+    fn look(self: &Arc<Self>, micros: u64, left: u64) -> Place {
         let mut taken = self.lock();
         if left == 0 {
-            return Some(None);
+            return Place::NothingLeft;
         }
         let together = taken.micros.saturating_add(micros);
         if taken.calls > 0 && together > left {
-            return None;
+            return Place::Taken;
         }
         taken.calls = taken.calls.saturating_add(1);
         taken.micros = together;
         let places = Arc::clone(self);
-        Some(Some(CallSlot { places, micros }))
+        Place::Free(CallSlot { places, micros })
     }
 
     fn lock(&self) -> MutexGuard<'_, Taken> {

@@ -48,3 +48,6 @@ pub use messages_api::whole_name;
 pub use models::SPENT;
 pub use refusals::Refusals;
 pub use rules::{Caps, ModelRoute, Rules, Terms};
+
+#[cfg(test)]
+mod tests;

@@ -362,8 +362,9 @@ impl RequestPolicy {
 #[cfg(test)]
 mod tests {
     use super::{RequestPolicy, RequestRefusal, Terms};
+    use crate::egress::tests::corpus;
     use proptest::prelude::*;
-    use std::{collections::BTreeMap, sync::Arc};
+    use std::sync::Arc;
 
     fn read(request: &str) -> Result<(), RequestRefusal> {
         let whole = RequestPolicy::default().read(request.as_bytes());
@@ -621,20 +622,6 @@ mod tests {
         all_are(RequestRefusal::Unreadable, &["\u{feff}{}", "{\0\"\0a", "[{}]", "\"x\""]);
     }
 
-    /// Returns requests of programs, by the names of their files.
-    fn corpus() -> BTreeMap<String, Vec<u8>> {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/model_request");
-        let files = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
-        files
-            .map(|file| {
-                (
-                    file.file_name().into_string().unwrap(),
-                    std::fs::read(file.path()).unwrap(),
-                )
-            })
-            .collect()
-    }
-
     /// Returns what comes of a request that arrives in pieces of these lengths; the last piece is the rest.
     fn in_pieces(mut request: &[u8], pieces: &[usize]) -> Result<Option<u64>, RequestRefusal> {
         let model = Arc::new("gpt-5.4".to_owned().into());
@@ -649,7 +636,7 @@ mod tests {
 
     #[test]
     fn requests_of_programs_are_read_however_they_are_split() {
-        let files = corpus();
+        let files = corpus("model_request");
         assert!(files.len() >= 8, "{:?}", files.keys());
         for (name, request) in files {
             let whole = in_pieces(&request, &[]);
@@ -668,7 +655,7 @@ mod tests {
             changes in prop::collection::vec((any::<prop::sample::Index>(), "[\\[\\]{}\":,\\\\a-z0-9]{0,6}"), 0..4),
             pieces in prop::collection::vec(0_usize..20, 0..40),
         ) {
-            let corpus: Vec<Vec<u8>> = corpus().into_values().collect();
+            let corpus: Vec<Vec<u8>> = corpus("model_request").into_values().collect();
             let mut request = known.get(&corpus).clone();
             for (at, with) in changes {
                 let from = at.index(request.len() + 1);

@@ -1,7 +1,8 @@
 use super::{ClientHellos, HelloFault};
+use crate::egress::tests::corpus;
 use proptest::prelude::*;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, crypto::aws_lc_rs};
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 const HOST: &str = "registry.example";
 
@@ -172,25 +173,11 @@ fn a_second_hello_names_the_host_too() {
     assert_eq!(after_good(&[&key, &change, &encrypted, &early, &early]), (true, Ok(())));
 }
 
-/// Returns what programs send first, by the names of its files.
-fn corpus() -> BTreeMap<String, Vec<u8>> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/client_hello");
-    let files = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
-    files
-        .map(|file| {
-            (
-                file.file_name().into_string().unwrap(),
-                std::fs::read(file.path()).unwrap(),
-            )
-        })
-        .collect()
-}
-
 #[test]
 fn what_programs_send_is_read_however_it_is_split() {
     let named = |name: &str| !["other_name", "encrypted_name", "plain_http", "ssh"].contains(&name);
     let passes = |name: &str| named(name) && !name.starts_with("second_hello");
-    let files = corpus();
+    let files = corpus("client_hello");
     assert!(files.len() >= 13, "{:?}", files.keys());
     for (name, bytes) in files {
         let found = whole(&bytes);
@@ -227,7 +214,7 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), prop::collection::vec(any::<u8>(), 0..8)), 0..4),
         pieces in prop::collection::vec(0_usize..20, 0..40),
     ) {
-        let corpus: Vec<Vec<u8>> = corpus().into_values().collect();
+        let corpus: Vec<Vec<u8>> = corpus("client_hello").into_values().collect();
         let mut changed = known.get(&corpus).clone();
         for (at, with) in changes {
             let from = at.index(changed.len() + 1);
