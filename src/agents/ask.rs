@@ -57,7 +57,7 @@ impl Backend {
             let printed = match self.run(&spec, record.runs, cancel).await {
                 Ok(printed) => printed,
                 Err(RunError::Agent { failure, record: last }) => {
-                    let last = counted(*last, &spec, failure.row().leaves);
+                    let last = mark_untold(*last, &spec, failure.row().leaves);
                     spec.charge(&last);
                     record = last.after(record);
                     if let Some(by) = spec.falls_back(&failure) {
@@ -70,7 +70,7 @@ impl Backend {
                     return Err(RunError::Agent { failure, record });
                 }
                 Err(RunError::Cancelled { record: last }) => {
-                    let record = Box::new(counted(*last, &spec, Leaves::Rest).after(record));
+                    let record = Box::new(mark_untold(*last, &spec, Leaves::Rest).after(record));
                     return Err(RunError::Cancelled { record });
                 }
                 Err(error @ RunError::Host { .. }) => return Err(after_host(error, unusable, record)),
@@ -156,7 +156,7 @@ impl RunSpec {
 
 /// Returns the record of a run without an answer. If its money is unknown and its model worked, as its failure or
 /// its events show, marks it as untold.
-fn counted(record: Record, spec: &RunSpec, leaves: Leaves) -> Record {
+fn mark_untold(record: Record, spec: &RunSpec, leaves: Leaves) -> Record {
     let record = priced(record, spec);
     Record {
         untold: record.usage.usd_micros.is_none() && (leaves == Leaves::Rest || record.shows_work()),

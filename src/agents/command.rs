@@ -3,7 +3,7 @@
 
 use crate::agents::{
     answer, outcome,
-    outcome::started,
+    outcome::or_not_started,
     private::{AccountVariables, Private},
     record::Record,
     run::{Printed, RunContext, RunError, RunSpec},
@@ -59,7 +59,7 @@ impl CommandAgent {
         let private = Private::make(&self.context.runs)?;
         let order = self.order(spec, &private)?;
         let finished = self.context.sandbox.run(&order, cancel).await;
-        ended(spec, &started(finished, self.command.program())?)
+        read_result(spec, &or_not_started(finished, self.command.program())?)
     }
 
     /// Makes the paths visible that the operator's command names.
@@ -116,7 +116,7 @@ pub(crate) fn program(command: &CommandLine) -> OsString {
     given.into_os_string()
 }
 
-fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
+fn read_result(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
     let record = Record {
         log: log(spec, finished),
         usage: Usage {
@@ -138,7 +138,7 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
             return Err(RunError::Cancelled { record });
         }
         exit @ (Exit::Exited(_) | Exit::Signalled(_) | Exit::OverLimit(_) | Exit::Escaped | Exit::HostRefused) => {
-            match outcome::ended(exit) {
+            match outcome::describe_exit(exit) {
                 Ok(how) => Failure::AgentFailed {
                     message: with_complaint(&how, spec, finished),
                 },

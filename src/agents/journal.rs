@@ -168,7 +168,7 @@ impl Journal {
         match kind {
             TraceKind::ToolCall { tool, input, .. } => {
                 self.activity.tool_calls = self.activity.tool_calls.saturating_add(1);
-                let input = called(&self.plain(input, MAX_CALL), &self.checkout);
+                let input = describe_input(&self.plain(input, MAX_CALL), &self.checkout);
                 let line = one_line(&format!("{} {input}", self.plain(tool, 60)));
                 self.activity.recent.push_back(line);
                 if self.activity.recent.len() > MOST_RECENT {
@@ -192,7 +192,7 @@ impl Journal {
 }
 
 /// Returns the most descriptive part of a tool call's input, with paths relative to the checkout.
-fn called(input: &str, checkout: &Path) -> String {
+fn describe_input(input: &str, checkout: &Path) -> String {
     let first = match text::json::read(input.as_bytes()) {
         Ok(Value::Object(fields)) => {
             let named = TELLING.iter().filter_map(|name| fields.get(*name));

@@ -55,7 +55,7 @@ pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<
 
 /// Returns the failure of a program that ended without reporting a result.
 pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> Failure {
-    let how = match ended(finished.exit) {
+    let how = match describe_exit(finished.exit) {
         Ok(how) => how,
         Err(why) => return fault(why),
     };
@@ -76,7 +76,7 @@ pub(crate) fn fault(fault: AgentFault) -> Failure {
 }
 
 /// Returns how a program ended, for a message, or the fault that the end is itself.
-pub(crate) fn ended(exit: Exit) -> Result<String, AgentFault> {
+pub(crate) fn describe_exit(exit: Exit) -> Result<String, AgentFault> {
     match exit {
         Exit::Exited(code) => Ok(format!("exit code {code}")),
         Exit::Signalled(signal) => Ok(format!("ended by signal {signal}")),
@@ -168,7 +168,7 @@ pub(crate) fn printed(
 }
 
 /// Returns the end of a program that was started, or the error if it was not.
-pub(crate) fn started<T>(ended: Result<T, StartError>, program: &str) -> Result<T, RunError> {
+pub(crate) fn or_not_started<T>(ended: Result<T, StartError>, program: &str) -> Result<T, RunError> {
     ended.map_err(|error| match error {
         StartError::NotFound(_) | StartError::NotExecutable(_) => never_ran(Failure::NoAgentProgram {
             program: program.to_owned(),

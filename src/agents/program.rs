@@ -86,7 +86,7 @@ impl Program {
             Ok(finished) if finished.exit == Exit::Exited(0) => finished.stdout.text(),
             Ok(finished) => {
                 let complaint = crate::agents::journal::plain(&Secrets::default(), &finished.stderr.text(), 500);
-                let how = outcome::ended(finished.exit).unwrap_or_else(|fault| fault.to_string());
+                let how = outcome::describe_exit(finished.exit).unwrap_or_else(|fault| fault.to_string());
                 let colon = if complaint.is_empty() { "" } else { ": " };
                 return Err(outcome::fault(AgentFault::NoVersion {
                     program: self.name.to_owned(),

@@ -5,7 +5,7 @@ use crate::{
         access::{Access, Provider},
         answer::AgentAnswer,
         journal::{Activity, Journal},
-        outcome::started,
+        outcome::or_not_started,
         private::Private,
         prompt::Prompt,
         record::Record,
@@ -166,7 +166,7 @@ impl RunContext {
             last,
         };
         let ended = session::run(&self.sandbox, order, input_mode, patience, (listener, journal), cancel).await;
-        started(ended, program)
+        or_not_started(ended, program)
     }
 }
 

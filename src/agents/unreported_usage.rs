@@ -47,7 +47,7 @@ enum View {
 
 /// Adds to a run's outcome what the door of `order` saw. `told` are the tokens that the program reported, if it
 /// reported more than the record contains.
-pub(crate) async fn counted(
+pub(crate) async fn add_door_usage(
     outcome: Result<Printed, RunError>,
     model: Model,
     told: Option<Tokens>,
@@ -59,7 +59,7 @@ pub(crate) async fn counted(
     };
     // Calls that were broken off by the program's end count too.
     door.close().await;
-    let passed = door.used();
+    let passed = door.usage();
     let count = |record: &mut Record| {
         let view = view(door, model, &passed, record.level);
         if view == View::All {
@@ -75,7 +75,7 @@ pub(crate) async fn counted(
         }
         Err(RunError::Agent { failure, mut record }) => {
             let failure = match count(&mut record) {
-                View::All => spent(failure, &passed, spec.usd_micros),
+                View::All => doubt_budget(failure, &passed, spec.usd_micros),
                 View::Part => failure,
             };
             let failure = if door.leads_to_models() {
@@ -147,7 +147,7 @@ fn record_counted_usage(record: &mut Record, first: Option<u64>) {
 }
 
 /// Rejects the failure that the budget is used up if the calls cannot explain it.
-fn spent(failure: Failure, passed: &[(String, Tokens)], share: Option<u64>) -> Failure {
+fn doubt_budget(failure: Failure, passed: &[(String, Tokens)], share: Option<u64>) -> Failure {
     let most = price::range(passed).1.saturating_mul(PRICES_DIFFER);
     if failure == Failure::OutOfMoney && share.is_some_and(|share| most < share) {
         outcome::fault(AgentFault::UnspentShare)
@@ -236,7 +236,7 @@ fn waiting(mut failure: Failure, seconds: Option<u64>) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, in_full, of_the_api, spent, waiting};
+    use super::{count, doubt_budget, in_full, of_the_api, waiting};
     use crate::agents::{Record, outcome};
     use domain::blocked::{AgentFault, Failure};
     use std::time::Duration;
@@ -316,7 +316,7 @@ mod tests {
 
     /// Counts a run that reported this cost and input. Returns the counted cost and input, and whether they are an
     /// estimate.
-    fn counted(told: Option<u64>, input: u64, passed: &[(&str, u64)]) -> (Option<u64>, u64, bool) {
+    fn count_run(told: Option<u64>, input: u64, passed: &[(&str, u64)]) -> (Option<u64>, u64, bool) {
         let passed: Vec<(String, Tokens)> = passed
             .iter()
             .map(|(model, input)| ((*model).to_owned(), tokens(*input, 0)))
@@ -332,7 +332,7 @@ mod tests {
     fn who_called_nothing_costs_nothing_whatever_it_tells() {
         for told in [None, Some(0), Some(1), Some(4_000_000), Some(u64::MAX)] {
             for input in [0, 1, 1_000_000, u64::MAX] {
-                assert_eq!(counted(told, input, &[]), (Some(0), 0, false), "{told:?} {input}");
+                assert_eq!(count_run(told, input, &[]), (Some(0), 0, false), "{told:?} {input}");
             }
         }
     }
@@ -342,41 +342,44 @@ mod tests {
         // The price table says two dollars for these.
         let seen = [("claude-sonnet-5", 1_000_000)];
         for told in [500_000, 2_000_000, 8_000_000] {
-            assert_eq!(counted(Some(told), 1_000_000, &seen), (Some(told), 1_000_000, false));
+            assert_eq!(count_run(Some(told), 1_000_000, &seen), (Some(told), 1_000_000, false));
         }
         for told in [None, Some(0), Some(499_999), Some(8_000_001), Some(u64::MAX)] {
-            assert_eq!(counted(told, 1_000_000, &seen), (Some(2_000_000), 1_000_000, true));
+            assert_eq!(count_run(told, 1_000_000, &seen), (Some(2_000_000), 1_000_000, true));
         }
         // A process called the model besides the program, or forged its report.
         for input in [0, 999_999, 1_000_001, u64::MAX] {
             assert_eq!(
-                counted(Some(2_000_001), input, &seen),
+                count_run(Some(2_000_001), input, &seen),
                 (Some(2_000_000), 1_000_000, true)
             );
         }
         // This model has no known price.
         let unknown = [("new", 1_000_000)];
         for told in [100_000, 30_000_000] {
-            assert_eq!(counted(Some(told), 1_000_000, &unknown), (Some(told), 1_000_000, false));
+            assert_eq!(
+                count_run(Some(told), 1_000_000, &unknown),
+                (Some(told), 1_000_000, false)
+            );
         }
     }
 
     #[test]
     fn models_are_each_counted_at_their_own_price() {
         let passed = [("claude-opus-4-8", 1_000_000), ("claude-haiku-4-5", 2_000_000)];
-        assert_eq!(counted(None, 0, &passed), (Some(7_000_000), 3_000_000, true));
+        assert_eq!(count_run(None, 0, &passed), (Some(7_000_000), 3_000_000, true));
     }
 
     #[test]
     fn a_share_is_used_up_only_by_calls() {
         let two_dollars = [("claude-sonnet-5".to_owned(), tokens(1_000_000, 0))];
-        let ended = |passed, share| spent(Failure::OutOfMoney, passed, share);
+        let ended = |passed, share| doubt_budget(Failure::OutOfMoney, passed, share);
         assert_eq!(ended(&two_dollars, Some(2_000_000)), Failure::OutOfMoney);
         assert_eq!(ended(&two_dollars, Some(8_000_000)), Failure::OutOfMoney);
         assert_eq!(ended(&[], None), Failure::OutOfMoney);
         for forged in [ended(&two_dollars, Some(8_000_001)), ended(&[], Some(1))] {
             assert_eq!(forged, outcome::fault(AgentFault::UnspentShare));
         }
-        assert_eq!(spent(Failure::OutputLimit, &[], Some(1)), Failure::OutputLimit);
+        assert_eq!(doubt_budget(Failure::OutputLimit, &[], Some(1)), Failure::OutputLimit);
     }
 }

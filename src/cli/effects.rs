@@ -70,7 +70,7 @@ async fn list(effects: &Effects, chosen: &Chosen) -> anyhow::Result<ExitCode> {
     store.close().await;
     let terminal = Terminal::open(effects.json);
     if effects.json {
-        terminal.exact(&chosen.secrets.mask(&listed(&queue).to_string()))
+        terminal.exact(&chosen.secrets.mask(&to_json(&queue).to_string()))
     } else {
         QueueView { chosen, terminal }.queue(&queue)
     }
@@ -183,7 +183,7 @@ fn cause(step: &StoredEffect) -> &str {
 }
 
 /// Returns the queue as JSON for programs.
-fn listed(queue: &Queue) -> Value {
+fn to_json(queue: &Queue) -> Value {
     let failed = |step: &StoredEffect| {
         json!({
             "id": step.id,

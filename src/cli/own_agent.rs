@@ -23,13 +23,13 @@ const VARIABLE: &str = "AUTOBUILD_AGENT";
 
 /// Returns the agent that is named, else set in the environment, else installed.
 pub(super) fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
-    match chosen(named)? {
+    match choose_agent(named)? {
         Some(agent) => Ok(agent),
         None => installed(),
     }
 }
 
-pub(super) fn chosen(named: Option<&str>) -> anyhow::Result<Option<AgentCommand>> {
+pub(super) fn choose_agent(named: Option<&str>) -> anyhow::Result<Option<AgentCommand>> {
     let set = std::env::var(VARIABLE).ok().filter(|agent| !agent.trim().is_empty());
     let agent: AgentCommand = match (named, &set) {
         (Some(named), _) => named.parse().context("--agent")?,

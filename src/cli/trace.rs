@@ -66,9 +66,9 @@ pub(super) async fn trace(trace: Trace) -> ExitCode {
 }
 
 async fn run(trace: &Trace, from: &Chosen) -> anyhow::Result<()> {
-    let task = wanted(&trace.task)?;
+    let task = parse_task(&trace.task)?;
     let store = from.open_to_read().await?;
-    let feature = chosen(&store.traced().await?, task, trace.feature.as_deref())?;
+    let feature = choose_feature(&store.traced().await?, task, trace.feature.as_deref())?;
     let mut runs = store.runs_of(&feature, task).await?;
     runs.retain(|run| run.task == task);
     for run in &runs {
@@ -90,7 +90,7 @@ async fn run(trace: &Trace, from: &Chosen) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn wanted(text: &str) -> anyhow::Result<Option<TaskId>> {
+fn parse_task(text: &str) -> anyhow::Result<Option<TaskId>> {
     let text = text.to_ascii_uppercase();
     if text == PLAN {
         return Ok(None);
@@ -105,7 +105,7 @@ fn wanted(text: &str) -> anyhow::Result<Option<TaskId>> {
 }
 
 /// Returns the one Feature that is meant; if none or several match, an error that lists the candidates.
-fn chosen(
+fn choose_feature(
     known: &[(FeatureKey, Option<TaskId>)],
     task: Option<TaskId>,
     feature: Option<&str>,
@@ -121,7 +121,7 @@ fn chosen(
         [] => anyhow::bail!(
             "no agent ran for {shown}{}; agents ran for {}",
             feature.map(|name| format!(" of {name}")).unwrap_or_default(),
-            listed(
+            list_names(
                 known
                     .iter()
                     .map(|(key, of)| format!("{} of {}", task_name(*of), key.name()))
@@ -130,12 +130,12 @@ fn chosen(
         several => anyhow::bail!(
             "{} Features have a {shown}: choose one with --feature: {}",
             several.len(),
-            listed(several.iter().map(|key| format!("{} ({key})", key.name())))
+            list_names(several.iter().map(|key| format!("{} ({key})", key.name())))
         ),
     }
 }
 
-fn listed(names: impl Iterator<Item = String>) -> String {
+fn list_names(names: impl Iterator<Item = String>) -> String {
     let mut names: Vec<String> = names.collect();
     let more = names.len().saturating_sub(MOST_NAMED);
     names.truncate(MOST_NAMED);
@@ -210,7 +210,7 @@ fn event_line(line: &TraceLine) -> String {
     match line {
         TraceLine::Omitted { omitted } => format!("          ({omitted} events left out)"),
         TraceLine::Event(TraceEvent { ms, kind }) => {
-            let (word, rest) = messages::happened(kind);
+            let (word, rest) = messages::event_in_words(kind);
             let (seconds, tenths) = (ms / 1_000, ms % 1_000 / 100);
             let says_how_it_ended = matches!(
                 kind,
@@ -225,12 +225,12 @@ fn event_line(line: &TraceLine) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{chosen, json_lines, readable, wanted};
+    use super::{choose_feature, json_lines, parse_task, readable};
     use crate::store::{RunState, StoredRun};
     use domain::ids::{Millis, TaskId, TurnNumber};
     use text::usage::Usage;
 
-    fn stored() -> StoredRun {
+    fn stored_run() -> StoredRun {
         StoredRun {
             id: "e/1/0".to_owned(),
             effect: "e".to_owned(),
@@ -257,14 +257,14 @@ mod tests {
 
     #[test]
     fn a_run_is_readable_by_people_and_by_programs() {
-        let shown = readable(&stored(), EVENTS, 100).join("\n");
+        let shown = readable(&stored_run(), EVENTS, 100).join("\n");
         assert_eq!(
             shown,
             "TASK-001 turn 2 · player · claude · big-one · ended\n     0.0s  prompt   5 characters\n     \
              1.2s  calls    read ab\n          (3 events left out)\n     2.0s  ends     well"
         );
         assert!(
-            readable(&stored(), EVENTS, 1)
+            readable(&stored_run(), EVENTS, 1)
                 .last()
                 .unwrap()
                 .contains("and 3 more events")
@@ -273,12 +273,12 @@ mod tests {
             "{{\"ms\":1,\"event\":\"printed\",\"text\":\"{}the end\"}}\n",
             "word ".repeat(60)
         );
-        let shown = readable(&stored(), &printed, 100).join("\n");
+        let shown = readable(&stored_run(), &printed, 100).join("\n");
         assert!(
             shown.contains("prints   word word") && shown.ends_with(&format!("{}the end", "word ".repeat(60))),
             "{shown}"
         );
-        let lines = json_lines(&stored(), EVENTS);
+        let lines = json_lines(&stored_run(), EVENTS);
         assert_eq!(lines.len(), 5);
         let line: serde_json::Value = serde_json::from_str(&lines[2]).unwrap();
         assert_eq!(
@@ -291,16 +291,16 @@ mod tests {
     fn the_task_is_looked_for_and_what_there_is_is_named() {
         let one = ("7/42/1".parse().unwrap(), Some(TaskId::Planned(1)));
         let two = ("8/42/1".parse().unwrap(), Some(TaskId::Planned(1)));
-        let task = wanted("task-001").unwrap();
-        assert_eq!(chosen(&[one], task, None).unwrap(), one.0);
-        assert_eq!(chosen(&[one, two], task, Some("8/42/1")).unwrap(), two.0);
-        let said = |known: &[_], task, feature| chosen(known, task, feature).unwrap_err().to_string();
+        let task = parse_task("task-001").unwrap();
+        assert_eq!(choose_feature(&[one], task, None).unwrap(), one.0);
+        assert_eq!(choose_feature(&[one, two], task, Some("8/42/1")).unwrap(), two.0);
+        let said = |known: &[_], task, feature| choose_feature(known, task, feature).unwrap_err().to_string();
         assert!(said(&[one, two], task, Some("FEAT-42")).contains("FEAT-42 (7/42/1), FEAT-42 (8/42/1)"));
         assert!(
-            said(&[one], wanted("PLAN").unwrap(), None)
+            said(&[one], parse_task("PLAN").unwrap(), None)
                 .contains("no agent ran for PLAN; agents ran for TASK-001 of FEAT-42")
         );
         assert!(said(&[], task, None).contains("no agent has run"));
-        assert!(format!("{:#}", wanted("T1").unwrap_err()).contains("name one as TASK-001"));
+        assert!(format!("{:#}", parse_task("T1").unwrap_err()).contains("name one as TASK-001"));
     }
 }

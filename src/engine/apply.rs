@@ -84,9 +84,9 @@ impl Engine {
             messages::word_added_tasks(&mut step.feature);
             tracing::debug!(feature = %key, cause = %fact.cause, state = step.feature.state.word(), "event applied to {key}");
             let commit = self.commit(Some((stored.version, &before)), &step, recorded(&fact), finish.clone())?;
-            if let Some(applied) = self.stored(&commit).await? {
+            if let Some(applied) = self.store_commit(&commit).await? {
                 if applied == Applied::Done && self.settings.telemetry.is_on() {
-                    let ended = spans::ended(&before, &step.feature, fact.at);
+                    let ended = spans::ended_spans(&before, &step.feature, fact.at);
                     ended.into_iter().for_each(|span| self.settings.telemetry.send(span));
                 }
                 return Ok(applied);
@@ -115,7 +115,7 @@ impl Engine {
             at,
         };
         let commit = self.commit(None, &step, event, finish)?;
-        Ok(self.stored(&commit).await?.unwrap_or(Applied::RunExists))
+        Ok(self.store_commit(&commit).await?.unwrap_or(Applied::RunExists))
     }
 
     fn commit(
@@ -141,7 +141,7 @@ impl Engine {
     }
 
     /// Stores a commit. Returns `None` after a lost race.
-    async fn stored(&self, commit: &Commit) -> Result<Option<Applied>, ApplyError> {
+    async fn store_commit(&self, commit: &Commit) -> Result<Option<Applied>, ApplyError> {
         let applied = match self.store.commit(commit).await? {
             Committed::Done => Applied::Done,
             Committed::KnownCause => Applied::Known,

@@ -19,7 +19,7 @@ use domain::{
     ids::{AppId, FeatureKey, Sha},
 };
 use git::{Blob, Mirror};
-use runners::exposure::{Files, MAX_BYTES, Surroundings, wanted, workflows};
+use runners::exposure::{Files, MAX_BYTES, Surroundings, files_to_read, workflows};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most other Apps and services that are named.
@@ -102,7 +102,7 @@ pub(super) async fn of_tree(mirror: &Mirror, commit: &Sha, around: &Surroundings
         .filter_map(|entry| Some((entry.path.to_str()?, entry.oid.as_str())))
         .collect();
     let definitions: BTreeSet<&str> = ids.keys().filter_map(|path| definition(path)).collect();
-    let paths: Vec<&str> = wanted(ids.keys().copied()).collect();
+    let paths: Vec<&str> = files_to_read(ids.keys().copied()).collect();
     let wanted: Vec<&str> = paths.iter().filter_map(|path| ids.get(path).copied()).collect();
     let most = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);
     let blobs = mirror.blobs(&wanted, most).await?;

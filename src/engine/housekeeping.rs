@@ -108,7 +108,7 @@ impl Engine {
     /// again, their mirror was used since `departed_before`. The other mirrors are tidied.
     async fn forget_code(&self, before: Millis, departed_before: Millis) -> Result<(), StoreError> {
         let departed = self.store.departed_repos().await?;
-        for repo in self.mirrors.stored() {
+        for repo in self.mirrors.list() {
             let kept_since = if departed.contains(&repo) {
                 departed_before
             } else {

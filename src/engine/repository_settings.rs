@@ -52,7 +52,7 @@ pub struct Labels {
 
 impl Labels {
     /// Returns what the label asks for, if it is one of ours.
-    pub fn wanted(&self, label: &str) -> Option<Wanted> {
+    pub fn request_of_label(&self, label: &str) -> Option<Wanted> {
         if same_label(label, &self.plan) {
             Some(Wanted::Plan)
         } else if same_label(label, TASK_LABEL) {
@@ -320,29 +320,29 @@ fn labels(file: &SettingsFile, offer: &Offer) -> Labels {
 mod tests {
     use super::*;
 
-    fn wanted(text: &str, label: &str) -> Option<Wanted> {
+    fn request_of(text: &str, label: &str) -> Option<Wanted> {
         let offer = Offer {
             agents: Vec::new(),
             models: Vec::new(),
         };
-        labels(&SettingsFile::Text(text.to_owned()), &offer).wanted(label)
+        labels(&SettingsFile::Text(text.to_owned()), &offer).request_of_label(label)
     }
 
     #[test]
     fn labels_are_the_same_in_any_case() {
-        assert_eq!(wanted("", "AutoBuild"), Some(Wanted::Plan));
-        assert_eq!(wanted("label: Bau's\n", "bAU'S"), Some(Wanted::Plan));
-        assert_eq!(wanted("label: Größe", "GRÖßE"), Some(Wanted::Plan));
-        assert_eq!(wanted("", "Autobuild-Task"), Some(Wanted::OneTask));
-        assert_eq!(wanted("label: build-me", "autobuild"), None);
-        assert_eq!(wanted("", "bug"), None);
+        assert_eq!(request_of("", "AutoBuild"), Some(Wanted::Plan));
+        assert_eq!(request_of("label: Bau's\n", "bAU'S"), Some(Wanted::Plan));
+        assert_eq!(request_of("label: Größe", "GRÖßE"), Some(Wanted::Plan));
+        assert_eq!(request_of("", "Autobuild-Task"), Some(Wanted::OneTask));
+        assert_eq!(request_of("label: build-me", "autobuild"), None);
+        assert_eq!(request_of("", "bug"), None);
     }
 
     #[test]
     fn a_file_with_mistakes_still_names_its_label() {
         let text = "label: build-me\nmax_turn: 3\n";
-        assert_eq!(wanted(text, "build-me"), Some(Wanted::Plan));
-        assert_eq!(wanted(text, "autobuild"), None);
-        assert_eq!(wanted("label: [unclosed", "autobuild"), Some(Wanted::Plan));
+        assert_eq!(request_of(text, "build-me"), Some(Wanted::Plan));
+        assert_eq!(request_of(text, "autobuild"), None);
+        assert_eq!(request_of("label: [unclosed", "autobuild"), Some(Wanted::Plan));
     }
 }

@@ -22,11 +22,11 @@ pub const PROGRESS_SPACINGS: i64 = 120;
 
 /// Returns the rows of `effects` of a Feature, due at `now`.
 pub fn effects(feature: &Feature, effects: &[Effect], now: Millis, spacing_ms: i64) -> Vec<NewEffect> {
-    let rows = effects.iter().map(|effect| stored(feature, effect, now, spacing_ms));
+    let rows = effects.iter().map(|effect| new_row(feature, effect, now, spacing_ms));
     rows.collect()
 }
 
-fn stored(feature: &Feature, effect: &Effect, now: Millis, spacing_ms: i64) -> NewEffect {
+fn new_row(feature: &Feature, effect: &Effect, now: Millis, spacing_ms: i64) -> NewEffect {
     let spec = effect.spec();
     let run_at = match (spec.waits_for, feature.living) {
         (WaitsFor::Spacing, Some(living)) => living

@@ -102,7 +102,7 @@ pub fn gates(
 }
 
 /// Returns the spans of all turns, tasks and Features that are open in `before` and over in `after`.
-pub fn ended(before: &Feature, after: &Feature, at: Millis) -> Vec<Span> {
+pub fn ended_spans(before: &Feature, after: &Feature, at: Millis) -> Vec<Span> {
     let mut spans = Vec::new();
     for task in &after.tasks {
         let earlier = before.tasks.iter().find(|earlier| earlier.id == task.id);

@@ -160,8 +160,8 @@ impl Engine {
         let unfinished = self.store.list_unfinished().await?;
         let ended = self.store.list_ended(MOST_ENDED).await?;
         let overview = Overview {
-            unfinished: self.listed(seen, &unfinished).await?,
-            ended: self.listed(seen, &ended).await?,
+            unfinished: self.list_views(seen, &unfinished).await?,
+            ended: self.list_views(seen, &ended).await?,
             tally: self.store.tally(None, self.now()).await?,
             troubles: self.store.troubled_providers().await?,
         };
@@ -170,7 +170,7 @@ impl Engine {
         Ok(overview)
     }
 
-    async fn listed(&self, seen: &SeenFeatures, list: &[ListedFeature]) -> Result<Vec<ListedView>, ViewError> {
+    async fn list_views(&self, seen: &SeenFeatures, list: &[ListedFeature]) -> Result<Vec<ListedView>, ViewError> {
         let mut views = Vec::new();
         for listed in list {
             let CachedFeature { feature, settled, .. } = match seen.of(listed) {

@@ -50,12 +50,12 @@ impl Engine {
                 () = stop.cancelled() => {}
                 () = wakeups.next() => {}
                 () = tokio::time::sleep(due) => {}
-                Some(ended) = jobs.next() => self.ended(ended).await,
+                Some(ended) = jobs.next() => self.handle_end(ended).await,
             }
             // The end of an effect wakes twice, by its commit and by its task: one look serves both.
             tokio::task::yield_now().await;
             while let Some(Some(ended)) = jobs.next().now_or_never() {
-                self.ended(ended).await;
+                self.handle_end(ended).await;
             }
             wakeups.skip();
         }
@@ -63,7 +63,7 @@ impl Engine {
         drop((upkeep, replays, sweeps));
     }
 
-    async fn ended(&self, ended: Ended) {
+    async fn handle_end(&self, ended: Ended) {
         match ended {
             Ended::Itself => {}
             Ended::Crashed(crash) => self.crashed(&crash).await,
@@ -84,7 +84,7 @@ impl Engine {
     async fn end_within(&self, most: Duration, jobs: &mut InFlight) {
         let over = Instant::now() + most;
         while let Some(ended) = jobs.next_until(over).await {
-            self.ended(ended).await;
+            self.handle_end(ended).await;
         }
     }
 

@@ -10,7 +10,7 @@ pub(crate) fn names_around(change: &Change, path: &str) -> BTreeSet<String> {
     let Some(file) = change.file(path) else {
         return BTreeSet::new();
     };
-    let (was, is) = (named(path, &file.before), named(path, &file.after));
+    let (was, is) = (named_parts(path, &file.before), named_parts(path, &file.after));
     let others = was.difference(&is).map(|(name, _)| name.clone()).collect();
     let was: Vec<_> = was
         .iter()
@@ -48,7 +48,7 @@ pub(crate) fn named_words(words: &[String]) -> impl Iterator<Item = &String> {
 }
 
 /// Returns the functions and named values of a file, each with its words.
-fn named(path: &str, version: &FileContent) -> BTreeSet<(String, Vec<String>)> {
+fn named_parts(path: &str, version: &FileContent) -> BTreeSet<(String, Vec<String>)> {
     let code = text(version).and_then(|text| language::executable_code(path, text));
     let code = code.unwrap_or_default();
     let functions = code.bodies.into_iter().map(|body| (body.name, body.words));

@@ -308,7 +308,7 @@ mod tests {
         }
     }
 
-    fn chosen(settings: &str, files: &[&str]) -> ChosenCommands {
+    fn choose_in(settings: &str, files: &[&str]) -> ChosenCommands {
         let settings = RepositorySettings::parse(settings, &Offer::default()).unwrap();
         let paths: Vec<String> = files.iter().map(|path| (*path).to_owned()).collect();
         let read = |_: &str| Some("{\"scripts\": {\"test\": \"jest\"}}".to_owned());
@@ -347,18 +347,22 @@ mod tests {
         let files = CommandSource::Files("package.json and package-lock.json".to_owned());
         let (set, found) = (&CommandSource::Settings, &files);
         let table = [
-            (chosen("", &npm), command("npm test", found), command("npm ci", found)),
             (
-                chosen("test: make check", &npm),
+                choose_in("", &npm),
+                command("npm test", found),
+                command("npm ci", found),
+            ),
+            (
+                choose_in("test: make check", &npm),
                 command("make check", set),
                 command("npm ci", found),
             ),
             (
-                chosen("setup: 'true'", &npm),
+                choose_in("setup: 'true'", &npm),
                 command("npm test", found),
                 command("true", set),
             ),
-            (chosen("", &["README.md"]), None, None),
+            (choose_in("", &["README.md"]), None, None),
         ];
         for (chosen, test, setup) in table {
             assert_eq!((chosen.test, chosen.setup), (test, setup));

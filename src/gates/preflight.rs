@@ -64,7 +64,7 @@ pub async fn preflight(
         keep(&ready, (&after_setup, &after_setup), made).await?;
     }
     let plain = ready.tests().await?;
-    let (tests, additions) = tried(&prepared, &ready, plain, known).await?;
+    let (tests, additions) = try_additions(&prepared, &ready, plain, known).await?;
     let after_tests = ready.untracked_files(&tracked).await?;
     if !is_kept_as_it_is && ready.is_ready() {
         keep(&ready, (&after_setup, &after_tests), SetUpFiles::OfFiles).await?;
@@ -144,7 +144,7 @@ async fn missing_in(checkout: &SandboxedCheckout, lines: &[String]) -> Result<Ve
 }
 
 /// Runs the tests with the additions to their command, and says whether every result stays the same.
-async fn tried(
+async fn try_additions(
     prepared: &Prepared<'_>,
     ready: &Ready<'_>,
     plain: Evidence,

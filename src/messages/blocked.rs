@@ -6,7 +6,7 @@ use crate::messages::{
     measure::{Folding, Measure, bullets, fitting, folded, printed, rendered, sections, titled},
     problems, reasons, remedy, untrusted,
     untrusted::{Medium, Room},
-    waits::called,
+    waits::mention,
     words,
     words::count,
 };
@@ -169,7 +169,7 @@ pub(super) fn red_before(feature: &Feature, report: &BlockedReport, measure: &Me
 pub(super) fn why(feature: &Feature, report: &BlockedReport, measure: &Measure) -> String {
     format!(
         "{}, this task waits for you. {}",
-        called(feature),
+        mention(feature),
         reasons::blocked(&report.reason, measure)
     )
 }
@@ -295,7 +295,7 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
             ),
             format!(
                 "{}, this waits for you. {}",
-                called(feature),
+                mention(feature),
                 reasons::blocked(reason, measure)
             ),
             reasons::printed_last(reason, Folding::Folded, measure),

@@ -31,7 +31,7 @@ fn described(finding: &Finding, counts: Option<Counts>) -> String {
     if finding.command.is_empty() {
         return output(finding).into_owned();
     }
-    let ended = ended(&finding.command, finding.exit_code);
+    let ended = exit(&finding.command, finding.exit_code);
     let counted = counts.map_or_else(|| ended.clone(), |counts| format!("{ended}, {}", self::counts(counts)));
     let first = finding.failing.iter().take(NAMED);
     let first: Vec<String> = first.map(|name| shorten::middle(name, LONGEST)).collect();
@@ -44,7 +44,7 @@ fn described(finding: &Finding, counts: Option<Counts>) -> String {
     }
 }
 
-fn ended(command: &str, exit_code: Option<i32>) -> String {
+fn exit(command: &str, exit_code: Option<i32>) -> String {
     match exit_code {
         Some(code) => format!("`{command}` exited with {code}"),
         None => format!("`{command}` was ended by a signal or a deadline"),
@@ -155,7 +155,7 @@ pub fn absence(absence: &Absence) -> String {
         Absence::Unreadable { path, reason, after } => {
             let after = after
                 .as_ref()
-                .map(|after| format!(" ({})", ended(&after.command, after.exit_code)));
+                .map(|after| format!(" ({})", exit(&after.command, after.exit_code)));
             format!("`{path}` cannot be used: {reason}{}", after.unwrap_or_default())
         }
         Absence::Unnamed => {
@@ -209,7 +209,7 @@ mod tests {
     use super::{finding, unmet};
     use domain::evidence::{Cause, Counts, Evidence, Excuse, Excused, Finding, GateReport, Part, TestNames, Unmet};
 
-    fn named(count: usize) -> Vec<String> {
+    fn names(count: usize) -> Vec<String> {
         (0..count).map(|n| format!("t{n}")).collect()
     }
 
@@ -223,13 +223,13 @@ mod tests {
                 failed: 150,
                 skipped: 0,
             },
-            failing: named(50),
+            failing: names(50),
             ..Finding::default()
         };
         let end = "t9 and 140 more";
         assert!(finding(&red).ends_with(end), "{}", finding(&red));
         red.names = Some(TestNames {
-            failed: named(150),
+            failed: names(150),
             ..TestNames::default()
         });
         assert!(finding(&red).ends_with(end), "{}", finding(&red));

@@ -12,17 +12,17 @@ pub fn excess(excess: &Excess) -> String {
             let allowed = if allowed.is_empty() {
                 "none at all".to_owned()
             } else {
-                listed(allowed)
+                list(allowed)
             };
             format!(
                 "`network.allow` names hosts that this server does not allow, and that stay closed: {}. It allows: {allowed}.",
-                listed(closed)
+                list(closed)
             )
         }
     }
 }
 
-fn listed(hosts: &[HostRule]) -> String {
+fn list(hosts: &[HostRule]) -> String {
     let hosts: Vec<String> = hosts.iter().map(|host| format!("`{host}`")).collect();
     hosts.join(", ")
 }

@@ -3,7 +3,7 @@
 
 use crate::messages::{
     gates, items,
-    measure::{Measure, bullets, folded, listed, sections, titled},
+    measure::{Measure, bullets, folded, list, sections, titled},
     problems, questions, review, untrusted,
     untrusted::Medium,
     words::count,
@@ -175,7 +175,7 @@ pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
     } else {
         format!("{what}: {}.", names.join(", and "))
     };
-    let untold = listed(&untold, measure.rows.min(OPEN), measure.room(OPEN_TEXT));
+    let untold = list(&untold, measure.rows.min(OPEN), measure.room(OPEN_TEXT));
     sections(vec![named, titled(&format!("{what}:"), &untold)])
 }
 

@@ -3,7 +3,7 @@
 use domain::trace::TraceKind;
 
 /// Returns the word for an event, and its text. The text may come from agents, so the caller must clean and shorten it.
-pub fn happened(kind: &TraceKind) -> (&'static str, String) {
+pub fn event_in_words(kind: &TraceKind) -> (&'static str, String) {
     match kind {
         TraceKind::Prompt { text } => ("prompt", format!("{} characters", text.chars().count())),
         TraceKind::Started { model, tools, version } => (

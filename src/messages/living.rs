@@ -3,7 +3,7 @@
 use crate::messages::{
     evidence, exposure, gates, graph, headline, inquiry,
     links::Links,
-    measure::{Measure, Yaml, bullets, codes, fitting, folded, listed, sections, titled},
+    measure::{Measure, Yaml, bullets, codes, fitting, folded, list, sections, titled},
     plan_file::{plan_file, plan_file_path},
     progress, reasons, refused_host,
     remedy::agents::SCHEMA,
@@ -108,7 +108,7 @@ fn with_plan(
         titled("### For a person to check", &for_a_person(feature, measure)),
         titled(
             "### Notes on the plan",
-            &listed(&version.notes, measure.rows, measure.text),
+            &list(&version.notes, measure.rows, measure.text),
         ),
         yaml(feature, measure),
     ]

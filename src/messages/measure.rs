@@ -123,7 +123,7 @@ pub(super) fn bullets<T>(entries: &[T], most: usize, render: impl Fn(&T) -> Stri
 }
 
 /// Returns a list of the first `most` texts of others, each of at most `max` characters.
-pub(super) fn listed(texts: &[String], most: usize, room: impl Into<Room>) -> String {
+pub(super) fn list(texts: &[String], most: usize, room: impl Into<Room>) -> String {
     let room = room.into();
     bullets(texts, most, |text| inline(text, room))
 }

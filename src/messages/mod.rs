@@ -77,7 +77,7 @@ pub use feature_pull::{closed_feature_pull, feature_pull};
 pub use findings::verdict_in_terminal;
 pub use gates::every as every_gate;
 pub use graph::colour as task_colour;
-pub use happened::happened;
+pub use happened::event_in_words;
 pub use headline::after_blocked;
 pub use inquiry::own_defaults;
 pub use isolation::{level as isolation_level, limit_keeper, missing as missing_isolation};

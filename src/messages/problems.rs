@@ -182,7 +182,7 @@ pub fn breach(breach: &Breach) -> String {
     format!("{}: {why}", breach.contract())
 }
 
-fn named(open: &OpenCriterion) -> String {
+fn name_criterion(open: &OpenCriterion) -> String {
     format!(
         "criterion {} ({})",
         open.number,
@@ -192,7 +192,7 @@ fn named(open: &OpenCriterion) -> String {
 
 /// Says about a decision why a criterion is open.
 pub fn criterion_of_decision(open: &OpenCriterion) -> String {
-    let name = named(open);
+    let name = name_criterion(open);
     match &open.doubt {
         Doubt::NotMet { .. } => format!("{name} is not met"),
         Doubt::CheckFailed(finding) => {
@@ -215,7 +215,7 @@ fn criterion_to_meet(open: &OpenCriterion) -> String {
         return format!(
             "{} was not shown to hold: the Coach named nothing on this commit that proves it. Prove it with a test, or make \
              the proof that is there easy to find, and name it in the report.",
-            named(open)
+            name_criterion(open)
         );
     }
     let sentence = criterion_of_decision(open);

@@ -2,7 +2,7 @@
 
 use crate::messages::{
     evidence, inquiry,
-    measure::{Folding, Measure, bullets, codes, listed, printed, sections},
+    measure::{Folding, Measure, bullets, codes, list, printed, sections},
     untrusted::{Room, code, fence, inline},
     words::{count, person, size, tasks},
 };
@@ -26,7 +26,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::OutOfTurns { turns } => format!("All {turns} allowed turns ended with changes requested."),
         BlockReason::NoChangeTwice => "Two turns in a row changed nothing.".to_owned(),
         BlockReason::SameIssues => "Three turns in a row ended with the same issues.".to_owned(),
-        BlockReason::BudgetSpent(spending) => format!("The budget is spent: {}.", trimmed(&spent(spending), max)),
+        BlockReason::BudgetSpent(spent) => format!("The budget is spent: {}.", trimmed(&spending(spent), max)),
         BlockReason::Failed { step, failure, .. } => failed(step, failure, max),
         BlockReason::GatesAbsent { reasons } if reasons.iter().any(Unmet::judges_pull) => {
             with_list(PULL_JUDGED, &unmet(reasons), measure)
@@ -34,7 +34,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::GatesAbsent { reasons } => with_list(GATES_ABSENT, &unmet(reasons), measure),
         BlockReason::Inquiry { by, inquiries } => inquiry::asks(*by, inquiries, measure),
         BlockReason::OpenReview { by } => open_review(by),
-        BlockReason::Paused { by } => format!("{} paused it.", named(by)),
+        BlockReason::Paused { by } => format!("{} paused it.", name(by)),
         BlockReason::NeedGone { task } => format!("It needs {task}, which somebody gave up."),
         BlockReason::ForcePushed { by } => force_pushed(by),
         BlockReason::BranchRule { rule } => {
@@ -66,7 +66,7 @@ const DEFAULT_CONFLICT: &str = "The default branch conflicts with the integratio
 const WAVE_GATE_RED: &str = "The tasks of the wave pass alone, but their merged result does not.";
 const BAD_SETTINGS: &str = "AutoBuild cannot read the repository's settings, `.github/autobuild.yml`.";
 
-pub(super) fn spent(spent: &Spent) -> String {
+pub(super) fn spending(spent: &Spent) -> String {
     let shown = |amount| match spent.measure {
         Measured::Money => dollars(amount),
         Measured::Tokens => tokens(amount),
@@ -201,19 +201,19 @@ pub(super) fn printed_last(reason: &BlockReason, form: Folding, measure: &Measur
 fn open_review(by: &User) -> String {
     format!(
         "The Coach approves, but {} asked for changes and that review is still open.",
-        named(by)
+        name(by)
     )
 }
 
 fn force_pushed(by: &User) -> String {
     format!(
         "{} force-pushed its branch, which no longer contains the history of the integration branch.",
-        named(by)
+        name(by)
     )
 }
 
 /// Names a person without a mention: a report mentions only the one person whom it waits for.
-fn named(by: &User) -> String {
+fn name(by: &User) -> String {
     code(&by.login, 60)
 }
 
@@ -635,7 +635,7 @@ fn unmet(all: &[Unmet]) -> Vec<String> {
 }
 
 fn with_list(sentence: &str, entries: &[String], measure: &Measure) -> String {
-    let list = listed(entries, measure.rows.min(20), measure.room(600));
+    let list = list(entries, measure.rows.min(20), measure.room(600));
     sections(vec![sentence.to_owned(), list])
 }
 

@@ -3,7 +3,7 @@
 use crate::messages::{
     ignored, inquiry,
     links::Links,
-    measure::{Measure, fitting, listed, sections, table, titled},
+    measure::{Measure, fitting, list, sections, table, titled},
     obeyed, title, untrusted,
     waived::Waived,
     words,
@@ -85,7 +85,7 @@ pub(super) fn criteria(task: &Task, measure: &Measure) -> String {
 /// Returns the Designer's advice, marked as advice; empty if there is no design.
 fn design_section(design: Option<&Design>, measure: &Measure) -> String {
     let Some(design) = design else { return String::new() };
-    let findings = listed(&design.findings, measure.rows.min(30), measure.text.min(600));
+    let findings = list(&design.findings, measure.rows.min(30), measure.text.min(600));
     let numbers = match (design.score, design.complexity) {
         (None, None) => String::new(),
         (Some(score), None) => format!("Architecture review: {score} of 100."),
@@ -111,7 +111,7 @@ const OWN_DEFAULTS: &str = "Questions that nobody was asked, with the default th
 /// Returns the Player's statements about its work, marked as claims.
 fn claims(report: &PlayerReport, measure: &Measure) -> String {
     let max = measure.text;
-    let concerns = listed(&report.concerns, measure.rows.min(20), max.min(600));
+    let concerns = list(&report.concerns, measure.rows.min(20), max.min(600));
     let body = sections(vec![
         untrusted::quote(&report.summary, max),
         untrusted::quote(&report.implementation_notes, max),

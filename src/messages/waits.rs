@@ -9,7 +9,7 @@ use domain::{
 
 /// Returns the comment on a wait; `None` if what waited is gone.
 pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
-    let who = called(feature);
+    let who = mention(feature);
     let name = feature.key.name();
     Some(match wait {
         Wait::Approval { .. } => {
@@ -61,7 +61,7 @@ pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
 }
 
 /// Mentions the person who labelled the issue.
-pub(super) fn called(feature: &Feature) -> String {
+pub(super) fn mention(feature: &Feature) -> String {
     words::person(&feature.snapshot.labelled_by)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::messages::{
     evidence,
-    measure::{Measure, after, codes, listed, sections},
+    measure::{Measure, after, codes, list, sections},
     problems, words,
     words::count,
 };
@@ -82,7 +82,7 @@ impl Waived {
     /// Returns the title of a check on this work; `None` if nothing was waived.
     pub(super) fn title(&self) -> Option<String> {
         let people: Vec<String> = self.people.iter().map(words::person).collect();
-        let facts = counted(&self.facts);
+        let facts = count_together(&self.facts);
         (!facts.is_empty()).then(|| format!("Holds, but for {} that {} waived", joined(&facts), joined(&people)))
     }
 
@@ -93,7 +93,7 @@ impl Waived {
 }
 
 /// Counts facts of one sort together: `2 tests`, `1 finding`.
-fn counted(facts: &[WaivedFact]) -> Vec<String> {
+fn count_together(facts: &[WaivedFact]) -> Vec<String> {
     let number = |of: fn(&WaivedFact) -> bool| facts.iter().filter(|fact| of(fact)).count();
     let plural = |number: usize, one: &str, more: &str| match number {
         0 => None,
@@ -139,7 +139,7 @@ fn joined(parts: &[String]) -> String {
 /// Returns who overrode the Coach, everything that was waived, and the tests that now count as failing before.
 pub(super) fn waived(waiver: &Waiver, measure: &Measure) -> String {
     let facts: Vec<String> = waiver.facts.iter().filter_map(fact).collect();
-    let what = listed(&facts, measure.rows.min(40), measure.text.min(600));
+    let what = list(&facts, measure.rows.min(40), measure.text.min(600));
     let tests: Vec<String> = waiver.tests().cloned().collect();
     let tests = codes(&tests, measure.rows.min(40), 200);
     let who = format!("{} approved over the Coach", words::person(&waiver.by));

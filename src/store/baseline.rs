@@ -3,7 +3,7 @@
 
 use crate::store::{
     error::StoreError,
-    row::stored,
+    row::column,
     sql::{args, statements},
     store::Store,
 };
@@ -20,7 +20,7 @@ impl Store {
     /// Returns the stored result of these commands on the commit, if there is one. `commands` is a hash of the
     /// commands.
     pub async fn baseline(&self, repo: RepoId, commit: &Sha, commands: &str) -> Result<Option<String>, StoreError> {
-        let key = args![stored(repo.0)?, commit.as_str(), commands];
+        let key = args![column(repo.0)?, commit.as_str(), commands];
         let row = self.db.row(FIND, key).await?;
         row.map(|row| row.text("body")).transpose()
     }
@@ -34,7 +34,7 @@ impl Store {
         body: &str,
         at: Millis,
     ) -> Result<(), StoreError> {
-        let row = args![stored(repo.0)?, commit.as_str(), commands, body, at.0];
+        let row = args![column(repo.0)?, commit.as_str(), commands, body, at.0];
         self.db.run(KEEP, row).await?;
         Ok(())
     }

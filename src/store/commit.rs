@@ -66,7 +66,7 @@ impl Store {
 
     async fn try_commit(&self, commit: &Commit) -> Result<Committed, StoreError> {
         let mut tx = self.db.write().await?;
-        let done = match ended(&mut tx, commit).await? {
+        let done = match end_effect(&mut tx, commit).await? {
             Fenced::Lost => Committed::LostFence,
             Fenced::Written => step(&mut tx, commit).await?,
         };
@@ -79,7 +79,7 @@ impl Store {
 }
 
 /// Ends the effect before anything else is written: a worker that lost it may write nothing at all.
-async fn ended(tx: &mut Tx, commit: &Commit) -> Result<Fenced, StoreError> {
+async fn end_effect(tx: &mut Tx, commit: &Commit) -> Result<Fenced, StoreError> {
     match &commit.finish {
         None => Ok(Fenced::Written),
         Some(finish) => hold::end(tx, &finish.hold, &finish.outcome).await,

@@ -4,7 +4,7 @@ use crate::store::{
     effect,
     effect::NewEffect,
     error::StoreError,
-    row::{Row, explained, stored},
+    row::{Row, column, explained},
     sql::{Bulk, Tx, args, statements},
     store::Store,
 };
@@ -99,21 +99,21 @@ impl Store {
         delivery: NewDelivery,
         ingest: Option<NewEffect>,
     ) -> Result<Accepted, StoreError> {
-        stored(delivery.app.0)?;
+        column(delivery.app.0)?;
         ingest.as_ref().map_or(Ok(()), effect::check)?;
         self.inbox.accept(delivery, ingest).await
     }
 
     /// Returns the delivery with this id, if it was ever accepted.
     pub async fn delivery(&self, app: AppId, id: &str) -> Result<Option<StoredDelivery>, StoreError> {
-        let row = self.db.row(READ, args![stored(app.0)?, id]).await?;
+        let row = self.db.row(READ, args![column(app.0)?, id]).await?;
         row.map(|row| read(&row)).transpose()
     }
 
     pub async fn finish_delivery(&self, app: AppId, id: &str, outcome: &str) -> Result<(), StoreError> {
         let outcome = explained(outcome);
         let mut tx = self.db.write_unflushed().await?;
-        tx.run(CONCLUDE, args![stored(app.0)?, id, &outcome]).await?;
+        tx.run(CONCLUDE, args![column(app.0)?, id, &outcome]).await?;
         tx.commit().await
     }
 
@@ -158,7 +158,7 @@ async fn sent_again(tx: &mut Tx, delivery: &NewDelivery, ingest: Option<&NewEffe
         return Ok(Accepted::Known);
     }
     let (payload, at) = (&delivery.payload, delivery.received_at.0);
-    tx.run(SENT_AGAIN, args![stored(delivery.app.0)?, &delivery.id, payload, at])
+    tx.run(SENT_AGAIN, args![column(delivery.app.0)?, &delivery.id, payload, at])
         .await?;
     Ok(Accepted::Again)
 }
@@ -172,11 +172,11 @@ async fn insert(
     let mut arguments = Vec::new();
     for (new, _) in piece {
         arguments.extend_from_slice(args![
-            stored(new.app.0)?,
+            column(new.app.0)?,
             &new.id,
             &new.event,
-            new.installation.map(|id| stored(id.0)).transpose()?,
-            new.repo.map(|id| stored(id.0)).transpose()?,
+            new.installation.map(|id| column(id.0)).transpose()?,
+            new.repo.map(|id| column(id.0)).transpose()?,
             &new.payload,
             new.received_at.0,
             new.source.word(),

@@ -2,7 +2,7 @@
 
 use crate::store::{
     error::StoreError,
-    row::{Row, stored},
+    row::{Row, column},
     sql::{Bulk, Tx, args, statements},
     store::Store,
 };
@@ -159,7 +159,7 @@ impl Store {
 
     /// Returns the effects of one kind in a repository that were stored after the one with this number, oldest first.
     pub async fn effects_of_kind(&self, repo: RepoId, kind: &str, after: i64) -> Result<Vec<StoredEffect>, StoreError> {
-        let rows = self.db.rows(OF_KIND, args![stored(repo.0)?, kind, after]).await?;
+        let rows = self.db.rows(OF_KIND, args![column(repo.0)?, kind, after]).await?;
         rows.iter().map(read).collect()
     }
 
@@ -173,7 +173,7 @@ impl Store {
     /// many there were.
     pub async fn hurry(&self, installation: InstallationId, now: Millis) -> Result<u64, StoreError> {
         let mut tx = self.db.write().await?;
-        let touched = tx.run(HURRY, args![stored(installation.0)?, now.0]).await?;
+        let touched = tx.run(HURRY, args![column(installation.0)?, now.0]).await?;
         self.db.publish(tx).await?;
         Ok(touched)
     }
@@ -181,7 +181,7 @@ impl Store {
     /// Charges a Feature's effects to another installation.
     pub async fn move_effects(&self, feature: &FeatureKey, to: InstallationId) -> Result<(), StoreError> {
         self.db
-            .run(MOVE, args![&feature.to_string(), stored(to.0)?])
+            .run(MOVE, args![&feature.to_string(), column(to.0)?])
             .await
             .map(drop)
     }
@@ -198,8 +198,8 @@ impl Store {
 
 /// Refuses an effect that no transaction could store, before one begins.
 pub(super) fn check(new: &NewEffect) -> Result<(), StoreError> {
-    stored(new.installation.0)?;
-    new.repo.map_or(Ok(0), |repo| stored(repo.0))?;
+    column(new.installation.0)?;
+    new.repo.map_or(Ok(0), |repo| column(repo.0))?;
     match new.payload.len() {
         0..=MAX_EFFECT_PAYLOAD => Ok(()),
         bytes => Err(StoreError::TooLong {
@@ -237,8 +237,8 @@ async fn insert(tx: &mut Tx, sql: &'static str, piece: &[&NewEffect]) -> Result<
                 Ordered::Free => 0,
             },
             i64::from(new.waits),
-            stored(new.installation.0)?,
-            new.repo.map(|repo| stored(repo.0)).transpose()?,
+            column(new.installation.0)?,
+            new.repo.map(|repo| column(repo.0)).transpose()?,
             &new.payload,
             format_of(&new.kind),
             new.priority,

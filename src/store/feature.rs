@@ -2,7 +2,7 @@
 
 use crate::store::{
     error::StoreError,
-    row::{Row, stored},
+    row::{Row, column},
     sql::{Tx, args, statements},
     store::Store,
     task,
@@ -120,14 +120,14 @@ async fn create(tx: &mut Tx, row: &FeatureRow) -> Result<Saved, StoreError> {
     let id = row.key.to_string();
     let arguments = args![
         &id,
-        stored(row.installation.0)?,
-        stored(row.key.repo.0)?,
-        stored(row.key.issue.0)?,
+        column(row.installation.0)?,
+        column(row.key.repo.0)?,
+        column(row.key.issue.0)?,
         i64::from(row.key.run),
         &row.state,
         FIRST,
         row.branch.as_deref(),
-        row.pull.map(|pull| stored(pull.0)).transpose()?,
+        row.pull.map(|pull| column(pull.0)).transpose()?,
         i64::from(row.held),
         &row.data,
         FORMAT,
@@ -143,10 +143,10 @@ async fn swap(tx: &mut Tx, row: &FeatureRow, version: i64) -> Result<Saved, Stor
     let arguments = args![
         &id,
         version,
-        stored(row.installation.0)?,
+        column(row.installation.0)?,
         &row.state,
         row.branch.as_deref(),
-        row.pull.map(|pull| stored(pull.0)).transpose()?,
+        row.pull.map(|pull| column(pull.0)).transpose()?,
         i64::from(row.held),
         &row.data,
         FORMAT,

@@ -4,7 +4,7 @@ use crate::store::{
     error::StoreError,
     feature,
     feature::{FeatureRow, columns},
-    row::{Row, stored},
+    row::{Row, column},
     sql::{Arg, args, statements},
     store::Store,
 };
@@ -94,20 +94,20 @@ pub struct ListedFeature {
 impl Store {
     /// Returns the newest run of an issue, finished or not.
     pub async fn latest_run(&self, repo: RepoId, issue: IssueNumber) -> Result<Option<FeatureRow>, StoreError> {
-        self.one(LATEST, args![stored(repo.0)?, stored(issue.0)?]).await
+        self.one(LATEST, args![column(repo.0)?, column(issue.0)?]).await
     }
 
     /// Returns the unfinished run of an issue. There is at most one.
     pub async fn unfinished_run(&self, repo: RepoId, issue: IssueNumber) -> Result<Option<FeatureRow>, StoreError> {
-        self.one(UNFINISHED_RUN, args![stored(repo.0)?, stored(issue.0)?]).await
+        self.one(UNFINISHED_RUN, args![column(repo.0)?, column(issue.0)?]).await
     }
 
     pub async fn by_branch(&self, repo: RepoId, branch: &str) -> Result<Option<FoundFeature>, StoreError> {
-        self.find_one(BY_BRANCH, args![stored(repo.0)?, branch]).await
+        self.find_one(BY_BRANCH, args![column(repo.0)?, branch]).await
     }
 
     pub async fn by_pull(&self, repo: RepoId, pull: PullNumber) -> Result<Option<FoundFeature>, StoreError> {
-        self.find_one(BY_PULL, args![stored(repo.0)?, stored(pull.0)?]).await
+        self.find_one(BY_PULL, args![column(repo.0)?, column(pull.0)?]).await
     }
 
     pub async fn unfinished(&self, scope: Scope) -> Result<Vec<FeatureRow>, StoreError> {
@@ -122,20 +122,20 @@ impl Store {
     /// Lists the unfinished Features, ordered by repository and issue.
     pub async fn list_unfinished(&self) -> Result<Vec<ListedFeature>, StoreError> {
         let rows = self.db.rows(LIST_UNFINISHED, args![]).await?;
-        rows.iter().map(listed).collect()
+        rows.iter().map(read_listed).collect()
     }
 
     /// Lists the unfinished Features, and those that were cancelled with a pull request and whose last event is not before
     /// `since`: people can still merge it or open it again.
     pub async fn list_comparable(&self, since: Millis) -> Result<Vec<ListedFeature>, StoreError> {
         let rows = self.db.rows(LIST_COMPARABLE, args![since.0]).await?;
-        rows.iter().map(listed).collect()
+        rows.iter().map(read_listed).collect()
     }
 
     /// Lists at most `most` Features that ended, the newest first.
     pub async fn list_ended(&self, most: u32) -> Result<Vec<ListedFeature>, StoreError> {
         let rows = self.db.rows(LIST_ENDED, args![i64::from(most)]).await?;
-        rows.iter().map(listed).collect()
+        rows.iter().map(read_listed).collect()
     }
 
     async fn one(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<FeatureRow>, StoreError> {
@@ -146,8 +146,8 @@ impl Store {
     async fn many(&self, sql: &'static str, scope: Scope) -> Result<Vec<FeatureRow>, StoreError> {
         let (installation, repo) = match scope {
             Scope::All => (None, None),
-            Scope::Installation(id) => (Some(stored(id.0)?), None),
-            Scope::Repo(id) => (None, Some(stored(id.0)?)),
+            Scope::Installation(id) => (Some(column(id.0)?), None),
+            Scope::Repo(id) => (None, Some(column(id.0)?)),
         };
         let rows = self.db.rows(sql, args![installation, repo]).await?;
         rows.iter().map(feature::read).collect()
@@ -164,7 +164,7 @@ impl Store {
     }
 }
 
-fn listed(row: &Row) -> Result<ListedFeature, StoreError> {
+fn read_listed(row: &Row) -> Result<ListedFeature, StoreError> {
     Ok(ListedFeature {
         key: row.parsed("id")?,
         installation: InstallationId(row.count("installation_id")?),

@@ -3,7 +3,7 @@
 
 use crate::store::{
     error::StoreError,
-    row::{Row, stored},
+    row::{Row, column},
     sql::{args, statements},
     store::Store,
 };
@@ -33,7 +33,7 @@ impl Store {
     }
 
     pub async fn local_order(&self, number: u64) -> Result<Option<StoredOrder>, StoreError> {
-        let row = self.db.row(REPORT, args![stored(number)?]).await?;
+        let row = self.db.row(REPORT, args![column(number)?]).await?;
         row.map(|row| read(&row)).transpose()
     }
 
@@ -48,13 +48,13 @@ impl Store {
 
     /// Replaces an order.
     pub async fn keep_local_order(&self, number: u64, wanted: &str) -> Result<(), StoreError> {
-        self.db.run(KEEP, args![stored(number)?, wanted]).await?;
+        self.db.run(KEEP, args![column(number)?, wanted]).await?;
         Ok(())
     }
 
     /// Replaces an order's report.
     pub async fn keep_local_report(&self, number: u64, report: &str) -> Result<(), StoreError> {
-        self.db.run(KEEP_REPORT, args![stored(number)?, report]).await?;
+        self.db.run(KEEP_REPORT, args![column(number)?, report]).await?;
         Ok(())
     }
 }

@@ -110,7 +110,7 @@ impl WaitsOn {
         }
     }
 
-    fn stored(&self) -> &str {
+    fn word(&self) -> &str {
         match self {
             Self::Forge => FORGE,
             Self::Machine => MACHINE,
@@ -123,7 +123,7 @@ impl WaitsOn {
 impl StoredEffect {
     /// Returns since when the effect waits for this, if it does.
     pub fn waits_since(&self, on: &WaitsOn) -> Option<Millis> {
-        let waits = self.waits_for.as_deref() == Some(on.stored());
+        let waits = self.waits_for.as_deref() == Some(on.word());
         self.parked_since.filter(|_| waits)
     }
 
@@ -212,7 +212,7 @@ impl Store {
     ) -> Result<Fenced, StoreError> {
         let (effect, worker, why) = (&hold.effect, &hold.worker, explained(why));
         let mut tx = self.db.write().await?;
-        let arguments = args![effect, worker, hold.fence, until.0, &why, on.stored(), now.0];
+        let arguments = args![effect, worker, hold.fence, until.0, &why, on.word(), now.0];
         let fenced = written(tx.run(WAIT_OUT, arguments).await?);
         effect::insert_all(&mut tx, &shown.iter().collect::<Vec<_>>()).await?;
         self.db.publish(tx).await?;

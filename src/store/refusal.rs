@@ -2,7 +2,7 @@
 
 use crate::store::{
     error::StoreError,
-    row::{Row, stored},
+    row::{Row, column},
     sql::{args, statements},
     store::Store,
 };
@@ -42,7 +42,7 @@ pub struct NewRefusal<'a> {
 impl Store {
     /// Records a refusal, and returns `true`, if one more may be said. A delivery that is read again gets the same answer.
     pub async fn may_refuse(&self, new: &NewRefusal<'_>) -> Result<bool, StoreError> {
-        let (installation, person) = (stored(new.installation.0)?, stored(new.person.0)?);
+        let (installation, person) = (column(new.installation.0)?, column(new.person.0)?);
         let mut tx = self.db.write().await?;
         tx.alone(LOCK).await?;
         if tx.row(SAID, args![new.cause]).await?.is_some() {

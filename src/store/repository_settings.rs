@@ -2,7 +2,7 @@
 
 use crate::store::{
     error::StoreError,
-    row::stored,
+    row::column,
     sql::{args, statements},
     store::Store,
 };
@@ -47,7 +47,7 @@ pub enum SettingsStatus {
 impl Store {
     /// Returns the settings file of a repository as it was last read.
     pub async fn known_settings(&self, repo: RepoId) -> Result<Option<(KnownSettings, SettingsStatus)>, StoreError> {
-        let Some(row) = self.db.row(READ, args![stored(repo.0)?]).await? else {
+        let Some(row) = self.db.row(READ, args![column(repo.0)?]).await? else {
             return Ok(None);
         };
         let Some(file) = row.opt_text("file")? else {
@@ -80,11 +80,11 @@ impl Store {
     pub async fn keep_settings(&self, repo: RepoId, owner: &str, known: &KnownSettings) -> Result<(), StoreError> {
         let owner = owner.to_lowercase();
         let row = args![
-            stored(repo.0)?,
+            column(repo.0)?,
             &owner,
             known.commit.as_ref().map(Sha::as_str),
             &known.file,
-            known.shared.map(|id| stored(id.0)).transpose()?,
+            known.shared.map(|id| column(id.0)).transpose()?,
             known.asked_at.0,
         ];
         self.db.run(KEEP, row).await?;
@@ -94,7 +94,7 @@ impl Store {
     /// Records that the repository's file may have changed.
     pub async fn doubt_settings(&self, repo: RepoId, owner: &str, at: Millis) -> Result<(), StoreError> {
         let owner = owner.to_lowercase();
-        self.db.run(DOUBT, args![stored(repo.0)?, &owner, at.0]).await?;
+        self.db.run(DOUBT, args![column(repo.0)?, &owner, at.0]).await?;
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::store::{
     error::StoreError,
-    row::{Row, stored},
+    row::{Row, column},
     sql::{Pools, Tx, args, statements},
     store::Store,
 };
@@ -100,7 +100,7 @@ impl Store {
 
     /// Notes that an installation is gone, so that what belongs to it goes later.
     pub async fn depart(&self, installation: InstallationId, now: Millis) -> Result<(), StoreError> {
-        self.db.run(DEPART, args![stored(installation.0)?, now.0]).await?;
+        self.db.run(DEPART, args![column(installation.0)?, now.0]).await?;
         Ok(())
     }
 
@@ -111,7 +111,7 @@ impl Store {
         for row in &rows {
             let known = row.count("installation_id")?;
             if all.contains(&InstallationId(known)) {
-                self.db.run(STAYED, args![stored(known)?]).await?;
+                self.db.run(STAYED, args![column(known)?]).await?;
             } else {
                 self.depart(InstallationId(known), now).await?;
             }

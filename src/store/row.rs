@@ -80,7 +80,7 @@ fn read<T: std::str::FromStr<Err: ToString>>(name: &'static str, text: &str) -> 
 }
 
 /// Converts a GitHub id to the type of a column.
-pub(super) fn stored(id: u64) -> Result<i64, StoreError> {
+pub(super) fn column(id: u64) -> Result<i64, StoreError> {
     i64::try_from(id).map_err(|_| StoreError::TooLarge(id))
 }
 

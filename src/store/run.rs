@@ -10,7 +10,7 @@ use crate::store::{
     pack,
     pack::NewPack,
     provider,
-    row::{Row, stored},
+    row::{Row, column},
     sql::{Arg, Tx, args, statements},
     store::Store,
 };
@@ -266,7 +266,7 @@ async fn accounts(tx: &mut Tx, new: &NewRun, budget: &Budget, month: Month) -> R
             Purse::Installation,
             budget.installation,
             OF_INSTALLATION,
-            args![stored(new.installation.0)?, from, to],
+            args![column(new.installation.0)?, from, to],
         ),
         (Purse::Server, budget.server, OF_SERVER, args![from, to]),
     ];
@@ -310,8 +310,8 @@ async fn insert(tx: &mut Tx, hold: &Hold, new: &NewRun, share: &Share) -> Result
         &id,
         &hold.effect,
         hold.fence,
-        stored(new.installation.0)?,
-        stored(new.feature.repo.0)?,
+        column(new.installation.0)?,
+        column(new.feature.repo.0)?,
         &feature,
         task.as_deref(),
         i64::from(new.turn.0),

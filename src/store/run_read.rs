@@ -2,7 +2,7 @@
 
 use crate::store::{
     error::StoreError,
-    row::{Row, stored},
+    row::{Row, column},
     sql::{args, statements},
     store::Store,
 };
@@ -213,7 +213,7 @@ impl Store {
     /// Returns the average cost of a task of the repository since `since`, in millionths of a US dollar, and the number
     /// of tasks in the average.
     pub async fn usual_cost(&self, repo: RepoId, since: Millis) -> Result<Option<(u64, u64)>, StoreError> {
-        let row = self.db.row(EARLIER, args![stored(repo.0)?, since.0]).await?;
+        let row = self.db.row(EARLIER, args![column(repo.0)?, since.0]).await?;
         let Some(row) = row else { return Ok(None) };
         let micros = row.opt_count("micros")?;
         micros.map(|micros| Ok((micros, row.count("tasks")?))).transpose()

@@ -171,7 +171,7 @@ const BEGIN_UNFLUSHED: &str = "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE";
 
 /// Begins a transaction in a task of its own, so that it is never given up halfway. sqlx forgets a transaction whose caller
 /// stops waiting for the answer to BEGIN, and whoever gets the connection next goes on in it.
-async fn begun(pool: PgPool, begin: &'static str) -> Result<Tx, sqlx::Error> {
+async fn start(pool: PgPool, begin: &'static str) -> Result<Tx, sqlx::Error> {
     match tokio::spawn(async move { pool.begin_with(begin).await.map(Tx::Postgres) }).await {
         Ok(begun) => begun,
         Err(error) => match error.try_into_panic() {
@@ -204,7 +204,7 @@ impl Db {
         loop {
             let begun = match &self.pools {
                 Pools::Sqlite { write, .. } => write.begin(sqlite).await.map(Tx::Sqlite),
-                Pools::Postgres(pool) => begun(pool.clone(), "BEGIN").await,
+                Pools::Postgres(pool) => start(pool.clone(), "BEGIN").await,
             };
             match begun.map_err(StoreError::from) {
                 Err(StoreError::Busy(_)) if tries < BUSY_TRIES => tries += 1,
@@ -217,7 +217,7 @@ impl Db {
     pub(super) async fn snapshot(&self) -> Result<Tx, StoreError> {
         Ok(match &self.pools {
             Pools::Sqlite { read, .. } => read.begin("BEGIN").await.map(Tx::Sqlite)?,
-            Pools::Postgres(pool) => begun(pool.clone(), "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
+            Pools::Postgres(pool) => start(pool.clone(), "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::store::{
     error::StoreError,
-    row::{Row, stored},
+    row::{Row, column},
     sql::{Tx, args, statements},
 };
 use domain::ids::{FeatureKey, Millis, PullNumber, Sha, TaskId, TurnNumber};
@@ -124,13 +124,13 @@ pub(super) async fn put_tasks(tx: &mut Tx, feature: &FeatureKey, tasks: &[TaskRo
         let arguments = args![
             &task_id,
             &feature_id,
-            stored(feature.repo.0)?,
+            column(feature.repo.0)?,
             &name,
             i64::from(task.wave),
             &task.state,
             task.branch.as_deref(),
             task.head.as_ref().map(Sha::as_str),
-            task.pull.map(|pull| stored(pull.0)).transpose()?,
+            task.pull.map(|pull| column(pull.0)).transpose()?,
             &task.data,
         ];
         tx.run(PUT_TASK, arguments).await?;

@@ -181,7 +181,7 @@ pub(super) async fn webhook(State(inbox): State<Arc<Inbox>>, request: Request) -
         (status, format!("{error}\n")).into_response()
     })?;
     let unsigned = |error: SignatureError| {
-        if let Some(refused) = inbox.unsigned.happened(inbox.now()) {
+        if let Some(refused) = inbox.unsigned.count_event(inbox.now()) {
             tracing::warn!(
                 delivery = %headers.delivery,
                 refused,
@@ -238,7 +238,7 @@ async fn whole(inbox: &Inbox, body: Body) -> Result<(Vec<u8>, Held), Response> {
 }
 
 fn no_room(inbox: &Inbox) -> Response {
-    if let Some(refused) = inbox.crowded_out.happened(inbox.now()) {
+    if let Some(refused) = inbox.crowded_out.count_event(inbox.now()) {
         tracing::warn!(
             refused,
             "deliveries are refused, since others hold all the memory that there is for bodies: {refused} since this \

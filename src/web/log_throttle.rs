@@ -20,7 +20,7 @@ struct Since {
 
 impl LogThrottle {
     /// Counts one more event. Returns the number of events since the last line if a line is due now.
-    pub(super) fn happened(&self, now: Millis) -> Option<u64> {
+    pub(super) fn count_event(&self, now: Millis) -> Option<u64> {
         let mut since = self.0.lock();
         since.untold = since.untold.saturating_add(1);
         if since.told.is_some_and(|told| told.0.abs_diff(now.0) < QUIET_MS) {
@@ -41,10 +41,10 @@ mod tests {
         let throttle = LogThrottle::default();
         let told: Vec<(i64, u64)> = (0..=180_000)
             .step_by(500)
-            .filter_map(|now| Some((now, throttle.happened(Millis(now))?)))
+            .filter_map(|now| Some((now, throttle.count_event(Millis(now))?)))
             .collect();
         assert_eq!(told, [(0, 1), (60_000, 120), (120_000, 120), (180_000, 120)]);
-        assert_eq!(throttle.happened(Millis(1_000_000)), Some(1));
-        assert_eq!(throttle.happened(Millis(0)), Some(1), "the clock was set back");
+        assert_eq!(throttle.count_event(Millis(1_000_000)), Some(1));
+        assert_eq!(throttle.count_event(Millis(0)), Some(1), "the clock was set back");
     }
 }

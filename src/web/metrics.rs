@@ -80,7 +80,7 @@ pub static FAMILIES: [Family; 19] = [
         name: "autobuild_agent_tokens_total",
         kind: "counter",
         about: "Tokens of agent runs, by price class.",
-        lines: |figures| figures.ended().flat_map(tokens).collect(),
+        lines: |figures| figures.ended_runs().flat_map(tokens).collect(),
     },
     Family {
         name: "autobuild_agent_runs_open",
@@ -116,14 +116,14 @@ pub static FAMILIES: [Family; 19] = [
         name: "autobuild_leases_lost_total",
         kind: "counter",
         about: "Leases that ended because their process was not heard of any more.",
-        lines: |figures| figures.counted(&[(LEASES_LOST, "source=\"store\"")]),
+        lines: |figures| figures.counter_lines(&[(LEASES_LOST, "source=\"store\"")]),
     },
     Family {
         name: "autobuild_features_total",
         kind: "counter",
         about: "Features that ended: all, those that were merged, and those of them without help from people.",
         lines: |figures| {
-            figures.counted(&[
+            figures.counter_lines(&[
                 ("features_ended", "outcome=\"any\""),
                 ("features_completed", "outcome=\"completed\""),
                 ("features_completed_alone", "outcome=\"completed_alone\""),
@@ -135,7 +135,7 @@ pub static FAMILIES: [Family; 19] = [
         kind: "counter",
         about: "Of ended Features: completed tasks with their turns, verdicts, approvals overturned and findings waived.",
         lines: |figures| {
-            figures.counted(&[
+            figures.counter_lines(&[
                 ("tasks_completed", "what=\"completed_task\""),
                 ("turns", "what=\"turn\""),
                 ("approvals", "what=\"approval\""),
@@ -251,13 +251,13 @@ fn page(figures: &Figures) -> String {
 }
 
 impl Figures {
-    fn ended(&self) -> impl Iterator<Item = &RunTotal> {
+    fn ended_runs(&self) -> impl Iterator<Item = &RunTotal> {
         self.totals.iter().filter(|total| !is_open(total))
     }
 
     fn of_ended(&self, figure: fn(&Cost) -> String) -> Vec<(String, String)> {
         let line = |total: &RunTotal| (labels(total), figure(&total.cost));
-        self.ended().map(line).collect()
+        self.ended_runs().map(line).collect()
     }
 }
 
@@ -279,7 +279,7 @@ impl Figures {
     }
 
     /// Returns a line for each of these counters, each with its labels.
-    fn counted(&self, names: &[(&str, &str)]) -> Vec<(String, String)> {
+    fn counter_lines(&self, names: &[(&str, &str)]) -> Vec<(String, String)> {
         let value = |name| {
             self.counters
                 .iter()

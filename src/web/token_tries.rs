@@ -84,7 +84,7 @@ impl TokenTries {
     /// Checks a token with `is_right`, unless too many of its sender were wrong.
     pub(super) fn check(&self, sender: Sender, now: Millis, is_right: impl FnOnce() -> bool) -> TokenCheck {
         let mut wrong = self.0.lock();
-        let sender = counted(&mut wrong, sender, now);
+        let sender = counted_sender(&mut wrong, sender, now);
         if wrong.get(&sender).is_some_and(|wrong| wrong.count >= MOST) {
             return TokenCheck::NotNow;
         }
@@ -99,7 +99,7 @@ impl TokenTries {
 
 /// Forgives what time has forgiven, and returns the sender under whom the next token counts. Who comes while the most
 /// senders are counted shares one count with others, so more addresses do not buy more guesses.
-fn counted(wrong: &mut HashMap<Sender, Wrong>, sender: Sender, now: Millis) -> Sender {
+fn counted_sender(wrong: &mut HashMap<Sender, Wrong>, sender: Sender, now: Millis) -> Sender {
     if let Some(wrong) = wrong.get_mut(&sender) {
         wrong.forgive(now);
         return sender;

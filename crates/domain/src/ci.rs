@@ -282,7 +282,7 @@ pub fn reading(checks: &[CiCheck], since: Millis, now: Millis, times: &CiTimes) 
     if let Some(settled) = newest.map(|at| at.plus(times.every)).filter(|at| now < *at && !late) {
         return CiReading::Again(settled.min(since.plus(times.deadline)));
     }
-    CiReading::Ended(Box::new(ended(checks)))
+    CiReading::Ended(Box::new(result_of_ended(checks)))
 }
 
 /// Returns the outcome if the checks could not be read: read again until the deadline, then absent evidence. It is
@@ -328,7 +328,7 @@ fn result(evidence: Evidence) -> GateResult {
     }
 }
 
-fn ended(checks: &[CiCheck]) -> GateResult {
+fn result_of_ended(checks: &[CiCheck]) -> GateResult {
     let named = |wanted: fn(&CiSays) -> bool| -> Vec<String> {
         let found = checks.iter().filter(|check| wanted(&check.says));
         found.map(|check| check.name.clone()).collect()

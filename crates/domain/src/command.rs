@@ -178,7 +178,7 @@ impl Button {
     }
 
     /// Returns the button with this identifier.
-    pub fn named(identifier: &str) -> Option<Self> {
+    pub fn from_identifier(identifier: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.identifier() == identifier)
     }
 

@@ -123,7 +123,7 @@ impl Call {
     }
 
     /// Answers with one page of a list in the field `name`, its total count, and the fields of `more`.
-    pub(super) fn counted(&self, name: &str, list: Vec<Value>, more: Value) -> Answer {
+    pub(super) fn page_with_count(&self, name: &str, list: Vec<Value>, more: Value) -> Answer {
         let mut body = serde_json::json!({"total_count": list.len()});
         let (page, link) = self.cut(list);
         json::put(&mut body, name, Value::Array(page));

@@ -158,7 +158,7 @@ fn macros<'a>(text: &'a str, name: &str) -> BTreeSet<&'a str> {
     for line in lines {
         let mut words = line.split_ascii_whitespace();
         let Some(own) = words.next() else { continue };
-        if words.any(|word| named(word) == name || found.contains(&named(word))) {
+        if words.any(|word| attribute_of(word) == name || found.contains(&attribute_of(word))) {
             found.insert(own);
         }
     }
@@ -166,7 +166,7 @@ fn macros<'a>(text: &'a str, name: &str) -> BTreeSet<&'a str> {
 }
 
 /// Returns the attribute that a word of a line concerns.
-fn named(word: &str) -> &str {
+fn attribute_of(word: &str) -> &str {
     let word = word.trim_start_matches(['-', '!']);
     word.split_once('=').map_or(word, |(name, _)| name)
 }
@@ -184,7 +184,7 @@ pub(crate) fn lines_with(text: &str, name: &str) -> Vec<(usize, String)> {
 
 /// Returns the last matching line of the nearest folder that has one.
 fn rule(files: &[(RepoPath, String)], path: &RepoPath, name: &str, macros: &BTreeSet<&str>) -> Option<AttributeRule> {
-    let concerns = |word: &str| named(word) == name || macros.contains(&named(word));
+    let concerns = |word: &str| attribute_of(word) == name || macros.contains(&attribute_of(word));
     let mut above: Vec<RepoPath> = path.folders().collect();
     above.insert(0, RepoPath::new(Vec::new()));
     for folder in above.into_iter().rev() {

@@ -81,7 +81,7 @@ pub(crate) struct GitCall {
     protocol: &'static str,
 }
 
-fn named(option: &str, folder: &Path) -> OsString {
+fn join_option(option: &str, folder: &Path) -> OsString {
     let mut whole = OsString::from(option);
     whole.push(folder);
     whole
@@ -102,15 +102,15 @@ impl GitCall {
     /// Builds the same for a repository of ours; `source`, a commit or a tree, gives the attributes.
     pub(crate) fn with_attributes(git_dir: &Path, source: &str, subcommand: &str) -> Self {
         let attributes = format!("--attr-source={source}");
-        Self::with_global(&[named("--git-dir=", git_dir), attributes.into()], subcommand)
+        Self::with_global(&[join_option("--git-dir=", git_dir), attributes.into()], subcommand)
     }
 
     /// Builds the same for a folder that no agent has touched, in which git converts files as these attributes ask.
     pub(crate) fn converting(git_dir: &Path, work_tree: &Path, source: &str, subcommand: &str) -> Self {
         let attributes = format!("--attr-source={source}");
         let folders = [
-            named("--git-dir=", git_dir),
-            named("--work-tree=", work_tree),
+            join_option("--git-dir=", git_dir),
+            join_option("--work-tree=", work_tree),
             attributes.into(),
         ];
         let mut call = Self::with_global(&folders, subcommand);
@@ -254,7 +254,7 @@ impl GitCall {
                 after: deadline,
             });
         };
-        group.ended();
+        group.forget();
         let output = output.map_err(GitError::io(format!("running git {}", self.name)))?;
         Ok(GitOutput::of(output, self.remote.as_ref()))
     }

@@ -27,7 +27,7 @@ pub enum Forgotten {
 impl Mirrors {
     /// Returns the repositories that have a mirror here.
     #[must_use]
-    pub fn stored(&self) -> Vec<RepoId> {
+    pub fn list(&self) -> Vec<RepoId> {
         let entries = fs::read_dir(self.folder_of_all()).into_iter().flatten().flatten();
         let repo = |name: &str| name.strip_suffix(".git")?.parse().ok().map(RepoId);
         entries.filter_map(|entry| repo(entry.file_name().to_str()?)).collect()

@@ -110,7 +110,7 @@ impl Group {
     }
 
     /// Forgets the group, because its number may belong to another process from now on.
-    pub(crate) fn ended(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.0 = None;
     }
 }

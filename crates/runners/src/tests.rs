@@ -58,7 +58,7 @@ fn eight_times_the_output_is_eight_times_the_work() {
     let reader = |name, read, own| Reader { name, read, own };
     assert_linear(&[
         reader("results", &|text| drop(results::read(text, "")), &RESULTS),
-        reader("begun", &|text| drop(results::begun(text, "")), &[]),
+        reader("begun", &|text| drop(results::unfinished_test(text, "")), &[]),
         reader("report", &|text| drop(results::junit(text.as_bytes())), &REPORTS),
         reader("workflow", &|text| drop(workflows::started_by(text)), &CONFIGURATION),
         reader("programs", &|text| drop(shell::programs(text)), &LINES),

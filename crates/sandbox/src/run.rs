@@ -139,7 +139,7 @@ impl Sandbox {
             Ok(groups) => Some(groups.make(self.options.limits).map_err(ungrouped)?),
             Err(_) => None,
         };
-        let (mut child, entry) = Entry::started(|| {
+        let (mut child, entry) = Entry::start(|| {
             let child = command.spawn()?;
             let pid = child.id().and_then(|id| i32::try_from(id).ok()).unwrap_or_default();
             Ok((child, pid))

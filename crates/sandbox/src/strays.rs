@@ -25,7 +25,7 @@ pub(crate) struct Entry(i32);
 
 impl Entry {
     /// Starts a launcher with `spawn` and adds its entry. No sweep can run between the two.
-    pub(crate) fn started<T>(spawn: impl FnOnce() -> std::io::Result<(T, i32)>) -> std::io::Result<(T, Self)> {
+    pub(crate) fn start<T>(spawn: impl FnOnce() -> std::io::Result<(T, i32)>) -> std::io::Result<(T, Self)> {
         let mut running = running();
         let (child, pid) = spawn()?;
         running.insert(pid);

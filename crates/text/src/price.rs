@@ -91,7 +91,7 @@ fn times(count: u64, price: f64) -> u64 {
 mod tests {
     use super::*;
 
-    fn used(model: Option<&str>) -> u64 {
+    fn price_of_million(model: Option<&str>) -> u64 {
         let usage = Usage {
             tokens: Tokens {
                 input: 1_000_000,
@@ -118,11 +118,14 @@ mod tests {
 
     #[test]
     fn a_model_is_found_by_the_longest_prefix_of_its_name() {
-        assert_eq!(used(Some("gpt-5-codex-2026-01")), 2_250_000);
-        assert_eq!(used(Some("openai/GPT-5-mini")), 450_000);
-        assert_eq!(used(Some("us.anthropic.claude-haiku-9")), 1_500_000);
-        assert_eq!(used(Some("claude-sonnet-5-5[1m]")), 3_000_000);
-        assert_eq!(used(Some("claude-sonnet-5")), used(Some("claude-sonnet-5-5")));
+        assert_eq!(price_of_million(Some("gpt-5-codex-2026-01")), 2_250_000);
+        assert_eq!(price_of_million(Some("openai/GPT-5-mini")), 450_000);
+        assert_eq!(price_of_million(Some("us.anthropic.claude-haiku-9")), 1_500_000);
+        assert_eq!(price_of_million(Some("claude-sonnet-5-5[1m]")), 3_000_000);
+        assert_eq!(
+            price_of_million(Some("claude-sonnet-5")),
+            price_of_million(Some("claude-sonnet-5-5"))
+        );
     }
 
     #[test]
@@ -135,7 +138,7 @@ mod tests {
             Some("gpt-5.9"),
             Some("o30"),
         ] {
-            assert_eq!(used(model), 48_000_000, "{model:?}");
+            assert_eq!(price_of_million(model), 48_000_000, "{model:?}");
         }
     }
 

@@ -108,7 +108,7 @@ impl AcpAgent {
             .hear(what, (InputMode::Dialogue, LAST), (&mut stream, &mut journal), cancel)
             .await?;
         let concluded = conclude(spec, stream, journal, &ended);
-        unreported_usage::counted(concluded, unreported_usage::Model::Perhaps, None, &order, spec).await
+        unreported_usage::add_door_usage(concluded, unreported_usage::Model::Perhaps, None, &order, spec).await
     }
 
     async fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {

@@ -25,7 +25,7 @@ pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: 
     let result = stream.result.as_ref();
     let usd_micros = result.and_then(|result| json::micros(result, "total_cost_usd"));
     let told = Told {
-        tokens: stream.used(),
+        tokens: stream.tokens_so_far(),
         usd_micros,
         estimated: usd_micros.is_some() && result.is_some_and(guessed),
         last_words: result.map(|result| word(result, "result").to_owned()),

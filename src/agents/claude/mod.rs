@@ -62,6 +62,6 @@ impl ClaudeAgent {
         let ended = ended?;
         let told = stream.reported_tokens();
         let concluded = answer::conclude(spec, stream, journal, &ended);
-        unreported_usage::counted(concluded, unreported_usage::Model::Ours, told, &order, spec).await
+        unreported_usage::add_door_usage(concluded, unreported_usage::Model::Ours, told, &order, spec).await
     }
 }

@@ -74,7 +74,7 @@ impl Stream {
     }
 
     /// Returns the tokens as far as they are known: those of the results, or else those of the messages so far.
-    pub(crate) fn used(&self) -> Tokens {
+    pub(crate) fn tokens_so_far(&self) -> Tokens {
         match self.result {
             Some(_) => self.tokens,
             None => sum(self.messages.values().copied()),

@@ -67,7 +67,7 @@ impl CodexAgent {
             .hear(what, (InputMode::Once, LAST), (&mut stream, &mut journal), cancel)
             .await?;
         let concluded = answer::conclude(spec, stream, journal, &ended);
-        unreported_usage::counted(concluded, unreported_usage::Model::Ours, None, &order, spec).await
+        unreported_usage::add_door_usage(concluded, unreported_usage::Model::Ours, None, &order, spec).await
     }
 
     async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {

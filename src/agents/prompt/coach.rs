@@ -4,7 +4,7 @@ use crate::{
     agents::{
         definition::Definition,
         fence::fenced,
-        prompt::{InstructionFile, Prompt, Snapshot, evidence, parts::listed, questions},
+        prompt::{InstructionFile, Prompt, Snapshot, evidence, parts::list, questions},
     },
     messages,
 };
@@ -101,7 +101,7 @@ impl CoachInput<'_> {
             format!("claimed: {claim}; in fact: {fact}")
         };
         let found: Vec<String> = self.discrepancies.iter().map(shown).collect();
-        let found = fenced("discrepancies", &listed(&found, MAX_DISCREPANCIES), MAX_CLAIMS);
+        let found = fenced("discrepancies", &list(&found, MAX_DISCREPANCIES), MAX_CLAIMS);
         let body = "These claims are contradicted by the files or by the test run:";
         prompt.section("Discrepancies", &format!("{body}\n\n{found}"));
     }

@@ -5,7 +5,7 @@ use crate::{
         fence::fenced,
         prompt::{
             MAX_LIST, Prompt,
-            parts::{item_lines, listed, one_line},
+            parts::{item_lines, list, one_line},
         },
     },
     messages,
@@ -119,7 +119,7 @@ fn excused(excused: &[Excused]) -> String {
             format!("{}: {why}", excused.test)
         })
         .collect();
-    let list = fenced("excused tests", &listed(&lines, MAX_LIST), MAX_OUTPUT);
+    let list = fenced("excused tests", &list(&lines, MAX_LIST), MAX_OUTPUT);
     format!("\nFailing tests that are not counted against this work:\n\n{list}\n")
 }
 
@@ -197,7 +197,7 @@ fn ran(what: &str, word: &str, uncounted: &str, finding: &Finding, max: usize) -
     let mut text = format!("\n{what} {word}: `{command}`, {exit}{counts}.\n");
     // Writing to a String cannot fail.
     if !finding.failing.is_empty() {
-        let failing = fenced("failing tests", &listed(&finding.failing, MAX_LIST), max);
+        let failing = fenced("failing tests", &list(&finding.failing, MAX_LIST), max);
         let _ = write!(text, "\n{failing}\n");
     }
     if !output.is_empty() {

@@ -119,7 +119,7 @@ impl Prompt {
 
     /// Adds what is known of the repository: how its tests are run, `more`, and its files.
     pub(super) fn repository(&mut self, tests: Tests<'_>, more: &str, files: &[String]) {
-        let files = fenced("paths", &listed(files, MAX_FILES), MAX_FILES_TEXT);
+        let files = fenced("paths", &list(files, MAX_FILES), MAX_FILES_TEXT);
         let known = tests.sentence("Its");
         self.section("The repository", &format!("{known}{more} Its files:\n\n{files}"));
     }
@@ -199,7 +199,7 @@ fn item_line(item: &Issue) -> String {
 }
 
 /// Returns paths or names, one per line. If there are too many, only the first `max`.
-pub(super) fn listed(names: &[String], max: usize) -> String {
+pub(super) fn list(names: &[String], max: usize) -> String {
     let lines = names.iter().take(max).map(|name| one_line(name)).collect();
     joined(lines, names.len().saturating_sub(max))
 }

@@ -5,7 +5,7 @@ use crate::agents::{
     fence::fenced,
     prompt::{
         InstructionFile, MAX_ISSUE, MAX_LIST, Prompt, Snapshot,
-        parts::{Tests, listed, one_line},
+        parts::{Tests, list, one_line},
         questions,
     },
 };
@@ -110,7 +110,7 @@ impl PlayerInput<'_> {
         if !self.conflicts.is_empty() {
             let body = "Another change was merged meanwhile, and these files conflict with it. They stand in the working \
                         copy with conflict marks. Resolve every one so that both changes keep their meaning:";
-            let files = fenced("paths", &listed(self.conflicts, MAX_LIST), MAX_ISSUE);
+            let files = fenced("paths", &list(self.conflicts, MAX_LIST), MAX_ISSUE);
             prompt.section("Conflicts to resolve", &format!("{body}\n\n{files}"));
         }
         prompt.items(
@@ -182,11 +182,7 @@ impl PlayerInput<'_> {
         }
         let mut body = lines.join("\n");
         if !self.demands.failing_before.is_empty() {
-            let failing = fenced(
-                "failing tests",
-                &listed(self.demands.failing_before, MAX_LIST),
-                MAX_ISSUE,
-            );
+            let failing = fenced("failing tests", &list(self.demands.failing_before, MAX_LIST), MAX_ISSUE);
             let _ = write!(
                 body,
                 "\n\nThese tests failed before your task began. They are not yours to fix and do not count against you, and \

@@ -5,7 +5,7 @@ use crate::{
         fence::fenced,
         prompt::{
             MAX_LIST, Prompt,
-            parts::{listed, one_line},
+            parts::{list, one_line},
         },
     },
     messages,
@@ -98,7 +98,7 @@ fn render(number: usize, question: &Question) -> String {
         QuoteSource::Words => "",
         QuoteSource::WordsOrPlace => " The quote may be a line of the diff.",
     };
-    let mut material = format!("about:\n{}\n", listed(&question.about, MAX_LIST));
+    let mut material = format!("about:\n{}\n", list(&question.about, MAX_LIST));
     // Writing to a String cannot fail.
     if let Some((path, line)) = &question.place {
         let _ = writeln!(material, "at: {}:{line}", one_line(path));

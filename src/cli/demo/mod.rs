@@ -193,7 +193,7 @@ async fn finish(
     }
     let did = traces::gather(&stage, filed.repo).await?;
     stage.close().await?;
-    following.ended().await?;
+    following.wait().await?;
     if !demo.json {
         traces::append(&files.transcript, &ended.lines(), &did, demo.verbose)?;
     }

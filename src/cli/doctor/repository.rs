@@ -273,7 +273,7 @@ async fn in_files(
     };
     let telling = runners::detect::telling(&files.paths);
     let of_workflows: Vec<&String> = {
-        let wanted: Vec<&str> = exposure::wanted(files.paths.iter().map(String::as_str)).collect();
+        let wanted: Vec<&str> = exposure::files_to_read(files.paths.iter().map(String::as_str)).collect();
         files
             .paths
             .iter()

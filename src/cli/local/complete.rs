@@ -6,7 +6,7 @@ use crate::cli::{
         named::NamedOrder,
         orders::{End, Order, Wish},
         report::Report,
-        session::{Session, Who, ended},
+        session::{Session, Who, exit_code},
         standing::OrderStatus,
     },
     stage::{own_full_name, terminal::Tone},
@@ -40,7 +40,7 @@ pub struct Complete {
 }
 
 pub async fn complete(complete: Complete) -> ExitCode {
-    ended("complete", complete.who.json, clean_up(&complete).await)
+    exit_code("complete", complete.who.json, clean_up(&complete).await)
 }
 
 async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {

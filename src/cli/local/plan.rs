@@ -4,7 +4,7 @@ use crate::{
     cli::{
         local::{
             orders::{Order, PlanMode, Wish},
-            session::{EXIT_CODES, Session, Who, ended},
+            session::{EXIT_CODES, Session, Who, exit_code},
             standing::OrderStatus,
         },
         stage::issue::IssueText,
@@ -191,7 +191,7 @@ fn is_task(given: &str) -> bool {
 }
 
 pub async fn plan(plan: Plan) -> ExitCode {
-    ended("plan", plan.who.json, make(&plan).await)
+    exit_code("plan", plan.who.json, make(&plan).await)
 }
 
 async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
@@ -225,7 +225,7 @@ async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
 }
 
 pub async fn task(task: TaskCommand) -> ExitCode {
-    ended("task", task.who.json, one(&task).await)
+    exit_code("task", task.who.json, one(&task).await)
 }
 
 async fn one(task: &TaskCommand) -> anyhow::Result<ExitCode> {
@@ -275,7 +275,7 @@ impl Session {
 }
 
 pub async fn feature(feature: FeatureCommand) -> ExitCode {
-    ended("feature", feature.who.json, build(&feature).await)
+    exit_code("feature", feature.who.json, build(&feature).await)
 }
 
 async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {

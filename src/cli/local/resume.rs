@@ -4,7 +4,7 @@ use crate::cli::local::{
     named::NamedOrder,
     orders::Order,
     report::Report,
-    session::{EXIT_CODES, Session, Who, ended},
+    session::{EXIT_CODES, Session, Who, exit_code},
     standing::OrderStatus,
 };
 use clap::Args;
@@ -73,7 +73,7 @@ impl Session {
 }
 
 pub async fn resume(resume: Resume) -> ExitCode {
-    ended("resume", resume.who.json, go_on(&resume).await)
+    exit_code("resume", resume.who.json, go_on(&resume).await)
 }
 
 async fn go_on(resume: &Resume) -> anyhow::Result<ExitCode> {

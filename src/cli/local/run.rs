@@ -3,9 +3,9 @@
 use crate::cli::{
     local::{
         orders::{Order, PlanMode, Wish, branch_of, numbered, without_folder},
-        session::{EXIT_CODES, Session, Who, ended},
+        session::{EXIT_CODES, Session, Who, exit_code},
     },
-    own_agent::{agent, chosen},
+    own_agent::{agent, choose_agent},
     stage::{issue::IssueText, repository_name},
 };
 use anyhow::Context;
@@ -31,7 +31,7 @@ pub struct Run {
 }
 
 pub async fn run(run: Run) -> ExitCode {
-    ended("run", run.who.json, work(&run).await)
+    exit_code("run", run.who.json, work(&run).await)
 }
 
 async fn work(run: &Run) -> anyhow::Result<ExitCode> {
@@ -111,7 +111,7 @@ impl Session {
 
     /// Changes the order's agent if the command or the environment names one.
     pub fn with_agent(&self, order: &mut Order, who: &Who) -> anyhow::Result<()> {
-        if let Some(agent) = chosen(who.agent.as_deref())? {
+        if let Some(agent) = choose_agent(who.agent.as_deref())? {
             order.agent = agent.to_string();
         }
         order.own_login |= who.use_my_login;

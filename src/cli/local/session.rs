@@ -229,7 +229,7 @@ pub(super) fn code(ok: bool) -> ExitCode {
 }
 
 /// Returns the exit code of a command, and prints the error if there is one.
-pub(super) fn ended(command: &str, json: bool, done: anyhow::Result<ExitCode>) -> ExitCode {
+pub(super) fn exit_code(command: &str, json: bool, done: anyhow::Result<ExitCode>) -> ExitCode {
     let code = done.unwrap_or_else(|error| {
         let error = format!("{error:#}");
         print_error(json, &error);

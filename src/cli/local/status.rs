@@ -6,7 +6,7 @@ use crate::cli::{
         named::NamedOrder,
         orders::{End, Order},
         report::{Report, money},
-        session::{Session, Who, ended},
+        session::{Session, Who, exit_code},
         standing::OrderStatus,
     },
     stage::terminal::Tone,
@@ -31,7 +31,7 @@ pub struct Status {
 }
 
 pub async fn status(status: Status) -> ExitCode {
-    ended("status", status.json, show(&status).await)
+    exit_code("status", status.json, show(&status).await)
 }
 
 async fn show(status: &Status) -> anyhow::Result<ExitCode> {

@@ -102,7 +102,7 @@ impl Job<'_> {
         }
         stage.close().await?;
         for player in players.into_values() {
-            player.following.ended().await?;
+            player.following.wait().await?;
         }
         for (number, lines) in did {
             let report = self.orders.report(number).await?;

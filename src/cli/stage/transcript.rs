@@ -69,7 +69,7 @@ impl Following {
     }
 
     /// Waits until the transcript has ended.
-    pub async fn ended(self) -> anyhow::Result<()> {
+    pub async fn wait(self) -> anyhow::Result<()> {
         Ok(self.task.await?)
     }
 

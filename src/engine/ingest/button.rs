@@ -29,7 +29,7 @@ pub(in crate::engine) async fn pressed(
     identifier: &str,
 ) -> Result<Done, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
-    let known = Button::named(identifier);
+    let known = Button::from_identifier(identifier);
     let about = run.external_id.as_deref().and_then(subject);
     let (Some(button), Some((key, on))) = (known, about) else {
         return Ok(Done::Nothing);

@@ -90,11 +90,11 @@ pub(super) async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun
 
 /// Returns answers to an event that belongs to no Feature.
 pub(super) fn answers(engine: &Engine, origin: &EventOrigin, issue: IssueNumber, effects: &[Effect]) -> Done {
-    Done::FollowUp(stored(engine, origin, issue, effects))
+    Done::FollowUp(rows(engine, origin, issue, effects))
 }
 
 /// Returns such answers as rows. Their ids are derived from the key that a first run of the issue would have.
-pub(super) fn stored(engine: &Engine, origin: &EventOrigin, issue: IssueNumber, effects: &[Effect]) -> Vec<NewEffect> {
+pub(super) fn rows(engine: &Engine, origin: &EventOrigin, issue: IssueNumber, effects: &[Effect]) -> Vec<NewEffect> {
     let key = FeatureKey {
         repo: origin.repo.id,
         issue,

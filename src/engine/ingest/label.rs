@@ -42,7 +42,7 @@ pub async fn may_be_ours(
         return Ok(false);
     }
     let known = engine.certain_labels(origin.repo.id).await?;
-    Ok(known.is_none_or(|labels| labels.wanted(label).is_some()))
+    Ok(known.is_none_or(|labels| labels.request_of_label(label).is_some()))
 }
 
 /// Returns a permit to ask GitHub about a label that may not be ours; `None` if the labels are known without asking.
@@ -61,7 +61,7 @@ pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) 
     let look = look(engine, origin).await?;
     let read = engine.settings_now(origin.installation, &origin.repo).await?;
     drop(look);
-    let Some(wanted) = read.labels.wanted(label) else {
+    let Some(wanted) = read.labels.request_of_label(label) else {
         return Ok(Done::Nothing);
     };
     if let Some(refusal) = refusal(context, permission(&read)).await? {

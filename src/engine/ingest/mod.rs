@@ -136,11 +136,11 @@ pub(super) async fn understand(
                 pull, review, event, ..
             },
             Some(of),
-        ) => on_heap(|| review::happened(of, pull, review, *event)).await,
+        ) => on_heap(|| review::handle_review(of, pull, review, *event)).await,
         (Inbound::CheckAction { run, identifier, .. }, Some(of)) => {
             on_heap(|| button::pressed(of, run, identifier)).await
         }
-        (Inbound::Rerun { head, app, .. }, Some(of)) => on_heap(|| rerun::wanted(of, head, *app)).await,
+        (Inbound::Rerun { head, app, .. }, Some(of)) => on_heap(|| rerun::rerun(of, head, *app)).await,
         (Inbound::Pull { pull, event, .. }, Some(of)) => on_heap(|| branches_and_pulls::pull(of, pull, *event)).await,
         (Inbound::Push { origin, push }, _) => on_heap(|| branches_and_pulls::push(engine, origin, push)).await,
         (Inbound::Repository { origin, event }, _) => on_heap(|| lifecycle::repository(engine, origin, *event)).await,

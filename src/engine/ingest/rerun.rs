@@ -23,7 +23,7 @@ use domain::{
 };
 
 /// Handles a request to check a commit again. Each delivery is a fact of its own.
-pub async fn wanted(context: &InboundContext<'_>, head: &Sha, app: Option<AppId>) -> Result<Done, EffectError> {
+pub async fn rerun(context: &InboundContext<'_>, head: &Sha, app: Option<AppId>) -> Result<Done, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
     let is_ours = app.is_none_or(|app| app == engine.autobuild.app_id());
     if !is_ours || origin.sender.kind != AccountType::Person {

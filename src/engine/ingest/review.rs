@@ -55,7 +55,7 @@ enum ReviewerRight {
 }
 
 /// Handles a review of one of our pull requests, or the dismissal of a review.
-pub async fn happened(
+pub async fn handle_review(
     context: &InboundContext<'_>,
     pull: &Pull,
     review: &Review,

@@ -4,7 +4,7 @@
 use crate::{
     engine::{
         Engine,
-        ingest::{Ingest, button, comment, context::stored, label},
+        ingest::{Ingest, button, comment, context::rows, label},
         job::Job,
     },
     github::{
@@ -68,7 +68,7 @@ fn answer(engine: &Engine, origin: &EventOrigin, given: Given, reason: BlockReas
         }),
     };
     let effects: Vec<Effect> = confused.into_iter().chain([reply]).collect();
-    stored(engine, origin, issue, &effects)
+    rows(engine, origin, issue, &effects)
 }
 
 /// Nobody waits for an answer to a delivery of any other event.
@@ -107,7 +107,7 @@ async fn of_label(
     name: &str,
 ) -> Result<Option<Given>, StoreError> {
     let labels = engine.last_labels(origin.repo.id, &origin.repo.name).await?;
-    if labels.wanted(name).is_none() || issue.conversation != Conversation::Issue {
+    if labels.request_of_label(name).is_none() || issue.conversation != Conversation::Issue {
         return Ok(None);
     }
     Ok(Some(Given {
@@ -129,7 +129,7 @@ fn of_comment(issue: &Issue, comment: &Comment) -> Option<Given> {
 }
 
 async fn of_button(engine: &Engine, run: &PressedCheckRun, identifier: &str, delivery: &str) -> Option<Given> {
-    Button::named(identifier)?;
+    Button::from_identifier(identifier)?;
     let (key, on) = button::subject(run.external_id.as_deref()?)?;
     let feature = engine.feature(&key).await.ok().flatten();
     let pull = match on {

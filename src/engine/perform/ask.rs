@@ -269,7 +269,7 @@ impl EffectContext<'_> {
     }
 
     /// Returns the model that a role's agent should use.
-    fn wanted(&self, settings: &RepositorySettings, agent: &Backend, role: Role) -> Option<String> {
+    fn choose_model(&self, settings: &RepositorySettings, agent: &Backend, role: Role) -> Option<String> {
         let usual = self.engine.agents.definition(role).model;
         agent.model(&self.allowance().models, settings.model.of(role).as_deref(), usual)
     }
@@ -308,7 +308,7 @@ impl EffectContext<'_> {
     ) -> Result<Start, EffectError> {
         let (deadline, wanted) = (
             settings.timeouts.of(question.role),
-            self.wanted(settings, agent, question.role),
+            self.choose_model(settings, agent, question.role),
         );
         let open = async |model: Option<&str>| self.open_run(settings, agent, model, question, deadline).await;
         let fallback = agent.fallback_model(&self.allowance().models);

@@ -42,7 +42,7 @@ pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emiss
         return Ok(context.task_event(task.id, task::Event::CiRead { emission, head, result }));
     }
     let since = turn.ci_since.unwrap_or(turn.started_at);
-    let result = ended(context, Change::Task(head), since).await?;
+    let result = await_end(context, Change::Task(head), since).await?;
     let head = head.clone();
     Ok(context.task_event(task.id, task::Event::CiRead { emission, head, result }))
 }
@@ -62,7 +62,7 @@ pub(super) async fn of_feature(
         let until = context.engine.now().plus(context.engine.settings.ci.every);
         return Err(EffectError::Waiting { until });
     }
-    let result = ended(context, Change::Feature(head), since).await?;
+    let result = await_end(context, Change::Feature(head), since).await?;
     let head = head.clone();
     Ok(context.event(Event::CiRead { emission, head, result }))
 }
@@ -97,9 +97,13 @@ impl Change<'_> {
 }
 
 /// Returns the result of CI; the error says when to look again if it has not ended.
-async fn ended(context: &EffectContext<'_>, change: Change<'_>, since: Millis) -> Result<Box<GateResult>, EffectError> {
+async fn await_end(
+    context: &EffectContext<'_>,
+    change: Change<'_>,
+    since: Millis,
+) -> Result<Box<GateResult>, EffectError> {
     let times = context.engine.settings.ci;
-    let read = judged(context, change).await;
+    let read = read_checks(context, change).await;
     let now = context.engine.now();
     let reading = match read {
         Ok(checks) => ci::reading(&checks, since, now, &times),
@@ -160,7 +164,7 @@ async fn reports(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<Report>,
 }
 
 /// Returns the checks on a commit, with those apart that judge the pull request and not the code.
-async fn judged(context: &EffectContext<'_>, change: Change<'_>) -> Result<Vec<CiCheck>, GithubError> {
+async fn read_checks(context: &EffectContext<'_>, change: Change<'_>) -> Result<Vec<CiCheck>, GithubError> {
     let mut found = reports(context, change.head()).await?;
     if found
         .iter()

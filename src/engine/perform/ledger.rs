@@ -154,7 +154,7 @@ impl EffectContext<'_> {
         let run = EndedRun {
             id: opened.id.clone(),
             level: record.and_then(|record| record.level),
-            usage: opened.used(record, known, at),
+            usage: opened.usage(record, known, at),
             runs: record.map_or(1, |record| record.runs),
             failure: word.map(str::to_owned),
             events: record
@@ -267,7 +267,7 @@ impl EffectContext<'_> {
 
 impl Opened {
     /// Returns the usage to record, with an estimate if the agent reported no cost.
-    fn used(&self, record: Option<&Record>, known: UsageKnowledge, at: Millis) -> Usage {
+    fn usage(&self, record: Option<&Record>, known: UsageKnowledge, at: Millis) -> Usage {
         let model = record
             .and_then(|record| record.model.as_deref())
             .or(self.model.as_deref());

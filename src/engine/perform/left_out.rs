@@ -21,7 +21,7 @@ const CACHE_TAG: &str = "CACHEDIR.TAG";
 const MAX_TEXT: u64 = 256 * 1024;
 
 /// Returns the files that the plan or the report names.
-pub(super) fn named(task: &Task, report: Option<&PlayerReport>) -> Vec<RepoPath> {
+pub(super) fn named_files(task: &Task, report: Option<&PlayerReport>) -> Vec<RepoPath> {
     let reported = report
         .into_iter()
         .flat_map(|report| report.files_created.iter().chain(&report.files_modified));

@@ -82,7 +82,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
             pre_loop,
             inquiries,
         }) => {
-            let checked = named(context, *checked);
+            let checked = with_name(context, *checked);
             let mut planned = planned((checked, pre_loop), (read, level), &branch, &paths, &chosen.why);
             let policy = planned.rules.ci;
             planned.exposure = context.engine.exposure(&context.key(), &branch, policy).await?;
@@ -99,7 +99,7 @@ async fn paths_of(branch: &DefaultBranch) -> Result<BTreeSet<String>, EffectErro
 }
 
 /// Gives a plan without a name that of the issue.
-fn named(context: &EffectContext<'_>, mut checked: Checked) -> Checked {
+fn with_name(context: &EffectContext<'_>, mut checked: Checked) -> Checked {
     let title = context.engine.secrets.mask(&context.feature.snapshot.title);
     checked.plan = checked.plan.or_named(&title);
     checked

@@ -64,12 +64,12 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
         ground.checkout.keep_as(&checkout_name(context, task)).await?;
     }
     let run = ask(context, task, turn, &ground, &settings).await?;
-    ended(context, task, emission, (turn, &mut ground), run).await
+    record_end(context, task, emission, (turn, &mut ground), run).await
 }
 
 /// Records a run that ended with what it made, then publishes it. The checkout of a run whose work was not taken out stays
 /// for the next one.
-async fn ended(
+async fn record_end(
     context: &EffectContext<'_>,
     task: &Task,
     emission: Emission,
@@ -307,7 +307,7 @@ async fn keep(
         result: RunResult::Ended(Box::new(outcome)),
         pack: None,
     };
-    let changes = take_out(ground, left_out::named(task, Some(&report))).await?;
+    let changes = take_out(ground, left_out::named_files(task, Some(&report))).await?;
     let (prepared, mut items) = commit(context, task, turn, ground, (&changes, CommitKind::Whole)).await?;
     let Some(prepared) = prepared else {
         let left_out = left_out::to_report(changes.left_out(), &BTreeSet::new(), ground.made_folders());
@@ -411,7 +411,7 @@ async fn unfinished(
     ground: &Ground,
     kind: CommitKind,
 ) -> Result<Option<(MadeCommit, Option<NewPack>)>, EffectError> {
-    let changes = take_out(ground, left_out::named(task, None)).await?;
+    let changes = take_out(ground, left_out::named_files(task, None)).await?;
     let (Some(prepared), items) = commit(context, task, turn, ground, (&changes, kind)).await? else {
         return Ok(None);
     };

@@ -195,14 +195,14 @@ async fn forbidding_rule(context: &EffectContext<'_>, commits: CommitsBy) -> Res
         };
         for rule in rules.iter().filter(|rule| rule.forbids(&name, commits)) {
             if !context.repo().may_bypass(rule).await? {
-                return Ok(Some(named(rule, &name)));
+                return Ok(Some(name_rule(rule, &name)));
             }
         }
     }
     Ok(None)
 }
 
-fn named(rule: &Rule, branch: &str) -> String {
+fn name_rule(rule: &Rule, branch: &str) -> String {
     let ruleset = rule.ruleset.map(|id| format!(" of ruleset {id}")).unwrap_or_default();
     format!("{}{ruleset}, which holds for {branch}", rule.kind)
 }
@@ -241,7 +241,7 @@ mod tests {
             parameters: serde_json::Value::Null,
             ruleset: Some(4),
         };
-        let named = named(&rule, "autobuild/7/integration");
+        let named = name_rule(&rule, "autobuild/7/integration");
         assert_eq!(named, "creation of ruleset 4, which holds for autobuild/7/integration");
     }
 }

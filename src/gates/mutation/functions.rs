@@ -55,7 +55,7 @@ pub(super) async fn functions(run: &Run<'_>, facts: &Facts) -> Result<Functions,
     let sites = facts.tests.iter().flat_map(|name| facts.change.after.find(name));
     let words: BTreeSet<String> = sites.flat_map(|site| site.words.iter().cloned()).collect();
     let files = code(run).await?;
-    let reading = blocking(move || Functions::named(files, &words)).await;
+    let reading = blocking(move || Functions::find_named(files, &words)).await;
     reading.map_err(|error| host("preparing an experiment")(error.into()))
 }
 
@@ -89,7 +89,7 @@ impl Functions {
         }
     }
 
-    fn named(files: Vec<Code>, words: &BTreeSet<String>) -> Self {
+    fn find_named(files: Vec<Code>, words: &BTreeSet<String>) -> Self {
         let mut functions = Self::all_of(files);
         let is_named = |function: &Function| words.contains(&function.body.name);
         if functions.all.iter().any(is_named) {
@@ -211,7 +211,7 @@ mod tests {
             text: text.to_owned(),
             mode: 0o100_644,
         };
-        let functions = Functions::named(vec![file], &["b".to_owned()].into());
+        let functions = Functions::find_named(vec![file], &["b".to_owned()].into());
         let text_of = |files: Vec<(String, Vec<u8>, u32)>| String::from_utf8(files[0].1.clone()).unwrap();
         let emptied = text_of(functions.emptied(&functions.all, Mutant::First));
         assert_eq!(emptied, text.replace("return 2", "return None"));

@@ -225,7 +225,7 @@ impl SandboxedCheckout {
         };
         let (exit, line) = (&finished.exit, self.context.secrets.mask(&order.as_line.line));
         tracing::debug!(took = ?finished.duration, ?exit, line, "a command of the Gates ended");
-        let evidence = self.ended(order, &finished).await?;
+        let evidence = self.read_evidence(order, &finished).await?;
         let evidence = explained(evidence, door.map(Arc::as_ref));
         if missing.is_empty() || matches!(evidence, Evidence::Absent(_)) {
             return Ok(evidence);

@@ -46,7 +46,11 @@ pub(super) fn code(exit: Exit) -> Result<Option<i32>, GateError> {
 }
 
 impl SandboxedCheckout {
-    pub(super) async fn ended(&self, order: &RunRequest<'_>, finished: &Finished) -> Result<Evidence, GateError> {
+    pub(super) async fn read_evidence(
+        &self,
+        order: &RunRequest<'_>,
+        finished: &Finished,
+    ) -> Result<Evidence, GateError> {
         let command = order.command;
         let code = code(finished.exit)?;
         let [mut stdout, stderr] =
@@ -68,11 +72,11 @@ impl SandboxedCheckout {
             return Ok(could_not_start(command.text(), StartFailure::Message(reason)));
         }
         let mut finding = match self.reported(order, finding, code).await {
-            Ok(finding) => self.stored(order, finding).await,
+            Ok(finding) => self.add_stored(order, finding).await,
             Err(absent) => return Ok(absent),
         };
         self.explain(&mut finding, [&stdout, &stderr]);
-        let begun = results::begun(&stdout, &stderr).map(|test| self.name(&test));
+        let begun = results::unfinished_test(&stdout, &stderr).map(|test| self.name(&test));
         Ok(match finished.exit {
             Exit::Exited(0) => Evidence::Passed(finding),
             Exit::TimedOut | Exit::Idle => Evidence::Absent(Absence::TimedOut {
@@ -112,7 +116,7 @@ impl SandboxedCheckout {
     }
 
     /// Takes the results from the files that the command stored by itself, if its output names no test.
-    async fn stored(&self, order: &RunRequest<'_>, finding: Finding) -> Finding {
+    async fn add_stored(&self, order: &RunRequest<'_>, finding: Finding) -> Finding {
         if order.report_folders.is_empty() || finding.names.is_some() {
             return finding;
         }

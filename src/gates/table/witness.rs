@@ -48,7 +48,7 @@ async fn on_base(run: &Run<'_>, table: Option<&Table<'_>>, check: &Checked) -> R
         Check::File(path) if run.change.base.contains(path.trim_start_matches("./")) => OnBase::Holds,
         Check::File(_) => OnBase::Fails,
         Check::Command(command) => command_on_base(run, command).await?,
-        Check::Test(_) => table.map_or(OnBase::Unknown, |table| named(table, &check.named)),
+        Check::Test(_) => table.map_or(OnBase::Unknown, |table| tests_on_base(table, &check.named)),
     })
 }
 
@@ -64,7 +64,7 @@ async fn command_on_base(run: &Run<'_>, command: &str) -> Result<OnBase, GateErr
     })
 }
 
-fn named(table: &Table<'_>, names: &[String]) -> OnBase {
+fn tests_on_base(table: &Table<'_>, names: &[String]) -> OnBase {
     let rows = table.by_head();
     let of = |name: &String| match rows.get(name.as_str()) {
         None => OnBase::Unknown,

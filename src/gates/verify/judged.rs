@@ -37,7 +37,7 @@ pub(crate) async fn integrity(
     mut shown: Vec<Issue>,
 ) -> Result<(GateResult, Vec<Question>), GateError> {
     let kind = run.subject.task.kind;
-    let mut findings = looked(run).await?;
+    let mut findings = read_change(run).await?;
     findings.extend(by_running);
     shown.extend(install_hooks(&run.change.files));
     People::read(run).await?.mark(run.change, &mut findings);
@@ -76,7 +76,7 @@ fn question(change: &Change, finding: &IntegrityFinding) -> Question {
 }
 
 /// Returns the findings from reading the change. Parsing takes a while, so it runs on a blocking thread.
-async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
+async fn read_change(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
     let (change, task) = (Arc::clone(run.change), run.subject.task.clone());
     let settings = run.subject.settings;
     let protected = ProtectedPaths::new(&settings.protected());

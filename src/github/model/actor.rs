@@ -22,7 +22,7 @@ pub struct Actor {
 
 impl Actor {
     /// Makes the account of this login, if GitHub gives nothing else.
-    pub fn named(login: &str) -> Self {
+    pub fn from_login(login: &str) -> Self {
         Self {
             user: User {
                 id: NO_ID,

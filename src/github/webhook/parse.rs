@@ -133,7 +133,7 @@ fn need<T>(field: &'static str, value: Option<T>) -> Result<T, WebhookError> {
 }
 
 fn origin(payload: Payload) -> Result<Box<EventOrigin>, WebhookError> {
-    let pusher = || payload.pusher.map(|pusher| Actor::named(&pusher.name));
+    let pusher = || payload.pusher.map(|pusher| Actor::from_login(&pusher.name));
     Ok(Box::new(EventOrigin {
         installation: need("installation", payload.installation)?.id,
         repo: need("repository", payload.repository)?,
@@ -286,9 +286,9 @@ struct Payload {
     requested_action: Option<ActionWire>,
     #[serde(default)]
     changes: ChangesWire,
-    #[serde(default, deserialize_with = "named")]
+    #[serde(default, deserialize_with = "read_named")]
     repositories_added: Option<Vec<RepositoryRef>>,
-    #[serde(default, deserialize_with = "named")]
+    #[serde(default, deserialize_with = "read_named")]
     repositories_removed: Option<Vec<RepositoryRef>>,
 }
 
@@ -300,7 +300,7 @@ struct InstallationWire {
 }
 
 /// Reads repositories. Leaves out one without an id or a name, which GitHub's schema allows.
-fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<RepositoryRef>>, D::Error> {
+fn read_named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<RepositoryRef>>, D::Error> {
     #[derive(Deserialize)]
     struct Wire {
         id: Option<RepoId>,

@@ -80,11 +80,11 @@ fn set_up(finding: &Finding) -> Vec<String> {
         "Run the set-up {} on the branch: it {}; fix `setup` in `.github/autobuild.yml` or what the change did to it, \
          then resume",
         code(&finding.command),
-        ended(finding)
+        exit(finding)
     )]
 }
 
-fn ended(finding: &Finding) -> String {
+fn exit(finding: &Finding) -> String {
     finding.exit_code.map_or_else(
         || "was ended by a signal or a deadline".to_owned(),
         |code| format!("exited with {code}"),
@@ -144,7 +144,7 @@ fn other(result: &GateResult, finding: &Finding) -> Vec<String> {
         Gate::Smoke => vec![format!(
             "Start the result by hand with {}: it {}",
             code(&finding.command),
-            ended(finding)
+            exit(finding)
         )],
         Gate::Experiments | Gate::Probe(_) => Vec::new(),
         Gate::Ci => vec![

@@ -276,7 +276,7 @@ impl FeaturePage<'_> {
                         tbody {
                             @for effect in effects.iter().take(MOST_STEPS) {
                                 tr id=(format!("step-{}", effect.seq)) {
-                                    td data-label="step" { (queue::named(&effect.kind)) }
+                                    td data-label="step" { (queue::name_of_step(&effect.kind)) }
                                     td data-label="about" { (queue::subject(effect.feature, &effect.subject)) }
                                     td data-label="state" { (page_parts::badge(step_colour(effect.state), &effect.state.to_string())) }
                                     td data-label="not before" { (date(effect.run_at)) }

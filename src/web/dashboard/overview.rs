@@ -181,7 +181,7 @@ mod tests {
     use std::sync::Arc;
     use text::secret::Secrets;
 
-    fn listed(repo: u64, issue: u64, name: Option<&str>) -> ListedView {
+    fn listed_view(repo: u64, issue: u64, name: Option<&str>) -> ListedView {
         ListedView {
             key: FeatureKey {
                 repo: RepoId(repo),
@@ -210,7 +210,7 @@ mod tests {
     fn page(unfinished: Vec<ListedView>, extent: Extent) -> String {
         let overview = Overview {
             unfinished,
-            ended: vec![listed(9, 90, Some("acme/zoo"))],
+            ended: vec![listed_view(9, 90, Some("acme/zoo"))],
             tally: Tally::default(),
             troubles: Vec::new(),
         };
@@ -230,11 +230,11 @@ mod tests {
     #[test]
     fn features_stand_under_their_organisation_and_repository() {
         let unfinished = vec![
-            listed(1, 10, Some("beta/app")),
-            listed(4, 40, None),
-            listed(2, 20, Some("acme/shop")),
-            in_review(listed(3, 30, Some("acme/api"))),
-            listed(2, 21, Some("acme/shop")),
+            listed_view(1, 10, Some("beta/app")),
+            listed_view(4, 40, None),
+            listed_view(2, 20, Some("acme/shop")),
+            in_review(listed_view(3, 30, Some("acme/api"))),
+            listed_view(2, 21, Some("acme/shop")),
         ];
         let page = page(unfinished, Extent::Everything);
         let order = [

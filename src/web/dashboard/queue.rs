@@ -31,7 +31,7 @@ pub(super) fn content(
                     thead { tr { th { "step" } th { "about" } th { "why it waits" } th { "until" } th { "age" } } }
                     tbody { @for step in &queue.steps {
                         tr id=(format!("step-{}", step.id)) {
-                            td data-label="step" { (named(&step.kind)) }
+                            td data-label="step" { (name_of_step(&step.kind)) }
                             td data-label="about" { (about(step)) }
                             td.says data-label="why it waits" { (reason(secrets, step, queue.at)) }
                             td data-label="until" { (until(step, queue.at)) }
@@ -84,7 +84,7 @@ fn deliveries(replay: &ReplayStatus) -> Markup {
     }
 }
 
-pub(super) fn named(kind: &str) -> &str {
+pub(super) fn name_of_step(kind: &str) -> &str {
     match kind {
         "ingest" => "read what GitHub sent",
         "react" => "react to a comment",
@@ -175,7 +175,7 @@ pub(super) fn failed(secrets: &Secrets, token: Option<&str>, step: &StoredEffect
     html! {
         article.box.changes_requested id=(format!("failed-{}", step.seq)) {
             div.head {
-                b { (named(&step.kind)) } " · " (subject(step.feature, &step.subject))
+                b { (name_of_step(&step.kind)) } " · " (subject(step.feature, &step.subject))
                 " · " (count(step.attempt.saturating_add(1), "try")) ", due " (date(step.run_at))
             }
             div.body {
@@ -184,7 +184,7 @@ pub(super) fn failed(secrets: &Secrets, token: Option<&str>, step: &StoredEffect
                     form.act method="post" action="/queue/try-again" {
                         input type="hidden" name="token" value=(token);
                         input type="hidden" name="id" value=(step.id);
-                        button id=(format!("again-{}", step.seq)) aria-label=(format!("Try again: {}", named(&step.kind))) { "Try again" }
+                        button id=(format!("again-{}", step.seq)) aria-label=(format!("Try again: {}", name_of_step(&step.kind))) { "Try again" }
                     }
                 } @else if can_be_tried_again(step) {
                     p.muted { "An operator can try it again." }

@@ -43,7 +43,7 @@ fn row(engine: &Engine, line: &TraceLine) -> Markup {
             html! { tr { td {} td {} td.muted { (omitted) " events are left out here" } } }
         }
         TraceLine::Event(event) => {
-            let (word, text) = messages::happened(&event.kind);
+            let (word, text) = messages::event_in_words(&event.kind);
             let text = mask_and_shorten(&engine.secrets, &text);
             html! { tr { td { (event.ms / 1_000) "." (event.ms % 1_000 / 100) " s" } td { (word) } td.says { (text) } } }
         }

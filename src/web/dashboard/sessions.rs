@@ -58,14 +58,14 @@ impl Sessions {
 }
 
 /// Returns the name under which an ended session is stored.
-fn ended(session: &Session) -> String {
+fn ended_name(session: &Session) -> String {
     format!("session {}", session.name())
 }
 
 /// Ends a session for every process that works on this database.
 pub(super) async fn end(inbox: &Inbox, session: &Session) -> Result<Spent, StoreError> {
     let until = Millis(session.until());
-    inbox.store().spend(&ended(session), until, inbox.now()).await
+    inbox.store().spend(&ended_name(session), until, inbox.now()).await
 }
 
 pub(super) struct Viewer {
@@ -92,7 +92,7 @@ impl Viewer {
         let Some(session) = signing.and_then(|key| Session::of(headers, key, inbox.now().0)) else {
             return Ok(None);
         };
-        if inbox.store().is_spent(&ended(&session)).await? {
+        if inbox.store().is_spent(&ended_name(&session)).await? {
             return Ok(None);
         }
         let who = Who::of(&session);

@@ -196,7 +196,7 @@ pub(super) async fn with_github(
     let admin = &admin.signing;
     let Back { code, state, error, to } = back;
     if (&code, &state, &error) == (&None, &None, &None) {
-        return begun(&inbox, admin, Reach::of(&headers), &to);
+        return send_to_github(&inbox, admin, Reach::of(&headers), &to);
     }
     let state = state.unwrap_or_default();
     let Some(to) = has_begun(&headers, admin, &state, inbox.now()) else {
@@ -207,11 +207,11 @@ pub(super) async fn with_github(
         (Ok(()), Some(code), None) => code,
         (Ok(()), _, _) => {
             let wrong = "You did not let GitHub tell who you are.";
-            return ended(&inbox, StatusCode::FORBIDDEN, (wrong, &to));
+            return end_sign_in(&inbox, StatusCode::FORBIDDEN, (wrong, &to));
         }
-        (Err((status, wrong)), _, _) => return ended(&inbox, status, (wrong, &to)),
+        (Err((status, wrong)), _, _) => return end_sign_in(&inbox, status, (wrong, &to)),
     };
-    match named(&inbox, &code, &verifier(admin, &state)).await {
+    match ask_for_person(&inbox, &code, &verifier(admin, &state)).await {
         Ok(person) => {
             tracing::info!(person = %person.id, "{} signed in", person.login);
             let session = inbox.pages.sessions.begin(admin, inbox.now(), &Who::Person(person));
@@ -219,7 +219,7 @@ pub(super) async fn with_github(
             let cookies = AppendHeaders(cookies.map(|cookie| (SET_COOKIE, cookie)));
             (StatusCode::SEE_OTHER, [(LOCATION, to.path())], cookies).into_response()
         }
-        Err((status, wrong)) => ended(&inbox, status, (wrong, &to)),
+        Err((status, wrong)) => end_sign_in(&inbox, status, (wrong, &to)),
     }
 }
 
@@ -242,7 +242,7 @@ async fn came_back(inbox: &Inbox, state: &str) -> Result<(), Refusal> {
 }
 
 /// Sends the browser to GitHub, with the state that it must bring back.
-fn begun(inbox: &Inbox, admin: &SecretString, reach: Reach, to: &Goal) -> Response {
+fn send_to_github(inbox: &Inbox, admin: &SecretString, reach: Reach, to: &Goal) -> Response {
     let (now, number) = (inbox.now(), inbox.pages.sessions.number());
     let state = signed(admin, &format!("sign-in {} {number}", now.0));
     let until = now.plus(TAKES).0;
@@ -286,7 +286,7 @@ fn no_longer() -> String {
     set_cookie((BEGUN, ""), WITH_GITHUB, 0, Reach::Plain)
 }
 
-fn ended(inbox: &Inbox, status: StatusCode, told: (&str, &Goal)) -> Response {
+fn end_sign_in(inbox: &Inbox, status: StatusCode, told: (&str, &Goal)) -> Response {
     let mut response = sign_in_form(inbox, status, told);
     if let Ok(cookie) = HeaderValue::from_str(&no_longer()) {
         response.headers_mut().append(SET_COOKIE, cookie);
@@ -295,7 +295,7 @@ fn ended(inbox: &Inbox, status: StatusCode, told: (&str, &Goal)) -> Response {
 }
 
 /// Returns the person whom GitHub names for a code, or the error for people.
-async fn named(inbox: &Inbox, code: &str, verifier: &str) -> Result<User, Refusal> {
+async fn ask_for_person(inbox: &Inbox, code: &str, verifier: &str) -> Result<User, Refusal> {
     let silent = (
         StatusCode::SERVICE_UNAVAILABLE,
         "GitHub does not answer. Try again in a moment.",

@@ -28,7 +28,7 @@ pub(super) async fn finish(State(setup): State<Arc<Setup>>, sent: Sent) -> Resul
 
 /// `POST /setup/stored`: a person has stored the shown credentials elsewhere, so the data folder must not keep them any
 /// longer.
-pub(super) async fn stored(State(setup): State<Arc<Setup>>, sent: Sent) -> Result<Response, Instead> {
+pub(super) async fn confirm_stored(State(setup): State<Arc<Setup>>, sent: Sent) -> Result<Response, Instead> {
     let _one = setup.work().await?;
     let Some(kept) = setup.kept_apps() else {
         return Ok(back());

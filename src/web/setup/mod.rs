@@ -378,7 +378,7 @@ pub(super) fn routes(setup: Arc<Setup>) -> Router {
         .route("/setup/import", post(register::import))
         .route("/setup/prove", post(prove::again))
         .route("/setup/finish", post(finish::finish))
-        .route("/setup/stored", post(finish::stored))
+        .route("/setup/stored", post(finish::confirm_stored))
         .route("/setup/go.js", get(browser::script))
         .with_state(setup)
 }

@@ -258,9 +258,9 @@ fn choice_section(shown: &SetupView<'_>) -> Markup {
     html! {
         h2 { "1. Where" }
         @if let (Some(choice), true) = (choice, is_fixed) {
-            (chosen(choice))
+            (show_choice(choice))
         } @else if shown.step >= Step::Register {
-            @if let Some(choice) = choice { (chosen(choice)) }
+            @if let Some(choice) = choice { (show_choice(choice)) }
             details open[matches!(shown.note, Some(Note::NoChoice(_)))] { summary { "Change it" } (choice_form(shown)) }
         } @else {
             p { "Two GitHub Apps will work for you. They belong to an organisation or to you, and work only where you install them." }
@@ -269,7 +269,7 @@ fn choice_section(shown: &SetupView<'_>) -> Markup {
     }
 }
 
-fn chosen(choice: &Choice) -> Markup {
+fn show_choice(choice: &Choice) -> Markup {
     html! {
         dl.facts {
             dt { "GitHub" } dd { (choice.github.web) }

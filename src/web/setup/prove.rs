@@ -44,7 +44,7 @@ impl Setup {
         let Ok(_one) = self.proving.try_lock() else { return };
         self.now().proof = Proof::Trying;
         let proof = match self.client(Which::Autobuild) {
-            Ok(Some(client)) => tried(&client).await,
+            Ok(Some(client)) => try_client(&client).await,
             Ok(None) => Ok(Proof::NotTried),
             Err(error) => Err(error),
         };
@@ -59,7 +59,7 @@ impl Setup {
     }
 }
 
-async fn tried(client: &Client) -> anyhow::Result<Proof> {
+async fn try_client(client: &Client) -> anyhow::Result<Proof> {
     let pings = async || -> anyhow::Result<Vec<HookDelivery>> {
         let log = client.hook_deliveries(READ).await?;
         Ok(log.into_iter().filter(|delivery| delivery.event == "ping").collect())

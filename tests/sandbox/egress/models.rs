@@ -300,7 +300,7 @@ async fn what_cannot_be_priced_or_bounded_is_refused_and_costs_nothing() {
         assert_eq!(reply.status, 400, "{body}");
         assert!(reply.body.contains(why), "{body}: {}", reply.body);
     }
-    assert_eq!(world.door.used(), []);
+    assert_eq!(world.door.usage(), []);
 }
 
 #[tokio::test]
@@ -319,7 +319,7 @@ async fn an_answer_that_is_broken_off_before_it_tells_its_usage_counts_as_the_mo
         output: 900,
         ..Tokens::default()
     };
-    assert_eq!(world.door.used(), [("gpt-5.4".to_owned(), most)]);
+    assert_eq!(world.door.usage(), [("gpt-5.4".to_owned(), most)]);
 }
 
 #[tokio::test]
@@ -453,7 +453,7 @@ async fn every_call_of_a_model_is_counted_whoever_makes_it_and_ends_at_what_they
     for _ in 0..2 {
         assert_eq!(world.asks("POST", "/main/v1/messages", "").await.status, 200);
     }
-    let used = world.door.used();
+    let used = world.door.usage();
     let [(model, tokens)] = used.as_slice() else {
         panic!("{used:?}")
     };
@@ -489,5 +489,5 @@ async fn a_key_that_the_api_repeats_does_not_come_inside() {
         (reply.status, reply.body),
         (401, format!("no such key: {}", "*".repeat(KEY.len())))
     );
-    assert!(world.door.used().is_empty(), "what was refused costs nothing");
+    assert!(world.door.usage().is_empty(), "what was refused costs nothing");
 }

@@ -51,7 +51,7 @@ pub enum FailingBase {
 /// fails without counting its tests counts as one test.
 pub fn too_many_failures(baseline: &Baseline, ci: CiOfBase) -> Option<BaseFailures> {
     let finding = baseline.tests.failure()?;
-    let (failed, ran) = counted(finding);
+    let (failed, ran) = count(finding);
     let are_many = ran == 0 || failed.saturating_mul(ONE_IN) > ran;
     let are_alike = finding.symptoms.shared.iter().any(|shared| shared.tests >= ONE_CAUSE);
     (are_many || are_alike).then(|| BaseFailures {
@@ -63,7 +63,7 @@ pub fn too_many_failures(baseline: &Baseline, ci: CiOfBase) -> Option<BaseFailur
 }
 
 /// Returns the numbers of failing and of all tests, as the runner counts them, else by their names.
-fn counted(finding: &Finding) -> (usize, usize) {
+fn count(finding: &Finding) -> (usize, usize) {
     let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     match (finding.counts, &finding.names) {
         (Counts::Known { passed, failed, .. }, _) => (size(failed), size(failed).saturating_add(size(passed))),

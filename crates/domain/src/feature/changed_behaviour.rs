@@ -76,7 +76,7 @@ fn of_task(task: &Task) -> Vec<ChangedBehaviour<'_>> {
             task: task.id,
             outcome: Some(outcome),
             tests: question.about.iter().map(String::as_str).collect(),
-            wanted: wanted(task, turn, number),
+            wanted: wanted_by(task, turn, number),
         })
     });
     let intents = task.plan.changes.iter().chain(&task.plan.removes);
@@ -86,7 +86,7 @@ fn of_task(task: &Task) -> Vec<ChangedBehaviour<'_>> {
 }
 
 /// Returns who answered a question: the person who approved the turn, or the Coach with its quote.
-fn wanted<'a>(task: &'a Task, turn: &'a Turn, number: usize) -> WantedBy<'a> {
+fn wanted_by<'a>(task: &'a Task, turn: &'a Turn, number: usize) -> WantedBy<'a> {
     let answers = turn.verdict.iter().filter_map(|verdict| verdict.decision.as_ref());
     let mut answers = answers.flat_map(|decision| &decision.answers);
     match (turn.is_approved(), task.waived.last()) {

@@ -44,7 +44,7 @@ pub(super) fn commanded(feature: Feature, commanded: Commanded, at: Millis) -> S
 fn obey(mut feature: Feature, said: Commanded, at: Millis) -> Result<Step, Refusal> {
     let asks = matches!(said.command, Command::Help | Command::Status);
     if !asks {
-        ended(&feature, &said)?;
+        refuse_after_end(&feature, &said)?;
         feature.rules = said.rules.unwrap_or(feature.rules);
         feature.settings = said.settings.unwrap_or(feature.settings);
         feature.ci.exposure = said.exposure.unwrap_or(feature.ci.exposure);
@@ -87,7 +87,7 @@ fn reply(feature: Feature, thread: Thread, to: ReplyTo, reply: Reply) -> Step {
 }
 
 /// Refuses commands to a run that has ended, except `plan` after a failed one.
-fn ended(feature: &Feature, said: &Commanded) -> Result<(), Refusal> {
+fn refuse_after_end(feature: &Feature, said: &Commanded) -> Result<(), Refusal> {
     if let NewerRun::Exists(run) = said.newer {
         return Err(Refusal::NewerRun { run });
     }

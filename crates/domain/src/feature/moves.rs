@@ -109,7 +109,7 @@ pub(super) fn answered(feature: Feature, thread: Thread, to: ReplyTo, reply: Rep
 pub(super) fn plan_again(mut step: Step) -> Step {
     let emission = emit(&mut step.feature);
     step.feature.state = State::Planning { emission };
-    step.effects.push(planning::begun(&step.feature, emission));
+    step.effects.push(planning::first_effect(&step.feature, emission));
     step
 }
 

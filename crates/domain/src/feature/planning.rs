@@ -59,7 +59,7 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
         emitted: emission,
         tasks: Vec::new(),
     };
-    let first = begun(&feature, emission);
+    let first = first_effect(&feature, emission);
     let mut step = unchanged(feature);
     step.effects.extend([eyes, first]);
     step
@@ -67,7 +67,7 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
 
 /// Returns the first effect of planning. Pre-flight comes before the planner, so that no agent is paid for a repository
 /// in which no work could ever be checked. A plan that a person wrote costs nothing.
-pub(super) fn begun(feature: &Feature, emission: Emission) -> Effect {
+pub(super) fn first_effect(feature: &Feature, emission: Emission) -> Effect {
     match feature.given_plan() {
         Some(_) => Effect::Plan { emission },
         None => Effect::PreFlight { emission, commit: None },

@@ -29,7 +29,7 @@ fn names(passed: &[&str], failed: &[&str], skipped: &[&str]) -> TestNames {
     }
 }
 
-fn named() -> GateReport {
+fn with_names() -> GateReport {
     let passed = [
         "tests::parses_empty",
         "readme",
@@ -95,7 +95,7 @@ fn check(gates: &GateReport, table: &[(&str, bool)]) {
 #[test]
 fn a_file_is_real_in_its_own_spelling_and_within_its_lines() {
     check(
-        &named(),
+        &with_names(),
         &[
             ("see src/lib.rs", true),
             ("(`./src/lib.rs:12`).", true),
@@ -129,7 +129,7 @@ fn a_file_is_real_in_its_own_spelling_and_within_its_lines() {
 #[test]
 fn a_plain_word_is_a_file_only_if_the_file_is_older_than_the_change() {
     check(
-        &named(),
+        &with_names(),
         &[
             ("all tests run", false),
             ("run: it works", false),
@@ -146,7 +146,7 @@ fn a_plain_word_is_a_file_only_if_the_file_is_older_than_the_change() {
 #[test]
 fn a_test_is_real_if_it_passed_on_this_commit() {
     check(
-        &named(),
+        &with_names(),
         &[
             ("`tests::parses_empty` passes", true),
             ("parses_empty", true),
@@ -173,7 +173,7 @@ fn a_test_is_real_if_it_passed_on_this_commit() {
 
 #[test]
 fn a_command_is_real_if_it_ran_here() {
-    let probed = with(named(), Gate::Probe(1), Evidence::Passed(ran("true", "", None)));
+    let probed = with(with_names(), Gate::Probe(1), Evidence::Passed(ran("true", "", None)));
     check(
         &probed,
         &[
@@ -190,7 +190,7 @@ fn a_command_is_real_if_it_ran_here() {
 fn a_criterion_whose_check_passed_needs_no_other_evidence() {
     let criteria = [wired()];
     let unproven = |gates: &GateReport, evidence: &[&str]| doubt(&approving(evidence), &facts(&criteria, gates), 1);
-    let passed = with(named(), Gate::Check(1), Evidence::Passed(ran("", "", None)));
+    let passed = with(with_names(), Gate::Check(1), Evidence::Passed(ran("", "", None)));
     for evidence in ["", "it works, I promise", "src/other.rs", "auth::wired passes"] {
         assert_eq!(unproven(&passed, &[evidence]), None, "{evidence}");
         let reason = if evidence.is_empty() {
@@ -198,16 +198,20 @@ fn a_criterion_whose_check_passed_needs_no_other_evidence() {
         } else {
             Doubt::NothingReal
         };
-        assert_eq!(unproven(&named(), &[evidence]), Some(reason), "{evidence}");
+        assert_eq!(unproven(&with_names(), &[evidence]), Some(reason), "{evidence}");
     }
     assert_eq!(unproven(&passed, &[]), Some(Doubt::NotLookedAt));
-    assert_eq!(unproven(&named(), &["src/lib.rs"]), None);
+    assert_eq!(unproven(&with_names(), &["src/lib.rs"]), None);
 }
 
 #[test]
 fn what_the_work_lacks_is_not_asked_of_the_coach() {
     let criteria = [wired()];
-    let failed = with(named(), Gate::Check(1), Evidence::Failed(ran("", "not found", None)));
+    let failed = with(
+        with_names(),
+        Gate::Check(1),
+        Evidence::Failed(ran("", "not found", None)),
+    );
     let decision = approving(&["src/lib.rs"]);
     let open = open_criteria(&decision, &facts(&criteria, &failed));
     let reason = Doubt::CheckFailed(ran("", "not found", None).without_output());
@@ -217,7 +221,7 @@ fn what_the_work_lacks_is_not_asked_of_the_coach() {
     };
     assert_eq!(open, one(reason));
     assert!(!open[0].doubt.is_of_review());
-    let not_reached = with(named(), Gate::Check(1), Evidence::Absent(Absence::NotReached));
+    let not_reached = with(with_names(), Gate::Check(1), Evidence::Absent(Absence::NotReached));
     for decision in [approving(&["src/lib.rs"]), approving(&[])] {
         let open = open_criteria(&decision, &facts(&criteria, &not_reached));
         assert_eq!(open, one(Doubt::NotReached));
@@ -227,7 +231,7 @@ fn what_the_work_lacks_is_not_asked_of_the_coach() {
     let mut denied = approving(&["no"]);
     denied.criteria[0].met = CriterionMet::NotMet;
     let words = "no".to_owned();
-    let open = open_criteria(&denied, &facts(&criteria, &named()));
+    let open = open_criteria(&denied, &facts(&criteria, &with_names()));
     assert_eq!(open, one(Doubt::NotMet { words }));
     assert!(!open[0].doubt.is_of_review());
 }
@@ -274,7 +278,7 @@ proptest! {
     #[test]
     fn no_evidence_makes_the_reader_fail(evidence in "[a./:#L19`'\\- é_()]{0,60}") {
         let criteria = [wired()];
-        let gates = named();
+        let gates = with_names();
         let _ = is_real(&evidence, &facts(&criteria, &gates));
         let _ = cited_with_lines(&approving(&[&evidence]));
     }

@@ -169,5 +169,5 @@ fn repositories(call: &Call) -> Answered {
         reached.map(|repo| state.repo_json(repo, None)).collect()
     });
     let more = json!({"repository_selection": selection(chosen)});
-    Ok(call.counted("repositories", list, more))
+    Ok(call.page_with_count("repositories", list, more))
 }

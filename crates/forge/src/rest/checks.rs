@@ -80,7 +80,7 @@ async fn list(call: &Entered<'_>, name: &str) -> Answered {
             .map(|run| json::check_run(state, repo, run))
             .collect())
     })?;
-    Ok(call.counted("check_runs", rows, Value::Null))
+    Ok(call.page_with_count("check_runs", rows, Value::Null))
 }
 
 async fn suites(call: &Entered<'_>, name: &str) -> Answered {
@@ -89,7 +89,7 @@ async fn suites(call: &Entered<'_>, name: &str) -> Answered {
         let own = repo.suites.values().filter(|suite| suite.head_sha == sha);
         Ok(own.map(|suite| json::check_suite(state, repo, suite)).collect())
     })?;
-    Ok(call.counted("check_suites", rows, Value::Null))
+    Ok(call.page_with_count("check_suites", rows, Value::Null))
 }
 
 async fn combined(call: &Entered<'_>, name: &str) -> Answered {
@@ -113,5 +113,5 @@ async fn combined(call: &Entered<'_>, name: &str) -> Answered {
         });
         Ok((rows, more))
     })?;
-    Ok(call.counted("statuses", rows, more))
+    Ok(call.page_with_count("statuses", rows, more))
 }

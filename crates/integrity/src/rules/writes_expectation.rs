@@ -16,12 +16,12 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let stored = stored(reading.change);
+    let stored = stored_names(reading.change);
     reading.files.iter().filter_map(|file| in_one(file, &stored)).collect()
 }
 
 /// Returns the names of stored files that tests compare with, and of results.
-fn stored<'c>(change: &'c Change<'_>) -> Vec<&'c str> {
+fn stored_names<'c>(change: &'c Change<'_>) -> Vec<&'c str> {
     let is_stored = |path: &&String| role(path) == Role::Support && language::of(path).is_none();
     let stored = change.head.iter().filter(is_stored).chain(change.results);
     stored.map(|path| file_name(path)).collect()

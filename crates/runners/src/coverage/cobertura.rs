@@ -46,7 +46,7 @@ impl Report {
         match part {
             Part::Start(element) => {
                 self.is_cobertura |= self.open.is_empty() && element.name() == "coverage";
-                let opened = self.started(&element);
+                let opened = self.open_element(&element);
                 self.open.push(opened);
             }
             Part::Text(text) => {
@@ -62,7 +62,7 @@ impl Report {
         }
     }
 
-    fn started(&mut self, element: &Element<'_>) -> Open {
+    fn open_element(&mut self, element: &Element<'_>) -> Open {
         match element.name() {
             "class" => match element.attribute("filename") {
                 Some(file) => {

@@ -70,13 +70,13 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
 
 impl Segment {
     /// Returns how often the code after it ran; `None` if that was not counted.
-    fn counted(&self) -> Option<u64> {
+    fn count_after(&self) -> Option<u64> {
         self.has_count.then_some(self.count)
     }
 
     /// Returns the same if a region begins here.
-    fn begun(&self) -> Option<u64> {
-        self.counted().filter(|_| self.is_entry && !self.is_gap)
+    fn count_of_region(&self) -> Option<u64> {
+        self.count_after().filter(|_| self.is_entry && !self.is_gap)
     }
 }
 
@@ -101,11 +101,11 @@ fn lines(file: &File, measured: &mut Measured) -> Result<(), TooMuch> {
     let mut on_lines = file.segments.chunk_by(|one, other| one.line == other.line).peekable();
     while let Some(on_line) = on_lines.next() {
         let Some(last) = on_line.last() else { continue };
-        let begun = on_line.iter().filter_map(Segment::begun).max();
+        let begun = on_line.iter().filter_map(Segment::count_of_region).max();
         if let Some(count) = begun.max(open) {
             measured.line(&file.filename, last.line, count)?;
         }
-        open = last.counted();
+        open = last.count_after();
         let next = on_lines.peek().and_then(|next| next.first());
         if let (Some(count), Some(next)) = (open, next)
             && next.line.saturating_sub(last.line) < MOST_LINES

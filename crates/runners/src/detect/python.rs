@@ -78,7 +78,7 @@ impl Project {
         let manifest = repository.text("pyproject.toml").unwrap_or_default();
         let manifest: Table = manifest.parse().unwrap_or_default();
         let list_at = |path: &[&str]| at(&manifest, path).map(list).unwrap_or_default();
-        let chosen_of = |path: &[&str]| chosen(at(&manifest, path)?.as_table()?);
+        let chosen_of = |path: &[&str]| choose_group(at(&manifest, path)?.as_table()?);
         let legacy = ["setup.cfg", "setup.py"].map(|file| repository.text(file).unwrap_or_default());
         let keys = ["install_requires", "tests_require", "extras_require"];
         let requires = |text: &String| keys.iter().any(|key| text.contains(key));
@@ -301,7 +301,7 @@ fn tox_value<'t>(section: &[&'t str], key: &str) -> Vec<&'t str> {
 }
 
 /// Returns the extra or group for tests with its packages: the first that contains pytest, else the first by name.
-fn chosen(table: &Table) -> Option<(String, Vec<String>)> {
+fn choose_group(table: &Table) -> Option<(String, Vec<String>)> {
     let named = |name: &&str| Some(((*name).to_owned(), resolved(table, name, 0)?));
     let all = || FOR_TESTS.iter().filter_map(named);
     let with_pytest = all().find(|(_, packages)| has_pytest(packages));

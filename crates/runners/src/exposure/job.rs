@@ -156,7 +156,7 @@ impl<'f> Judge<'f> {
             self.grants.insert(Grant::Environment { name });
         }
         if let Some(uses) = entry(job, "uses") {
-            return self.called(job, uses, permissions);
+            return self.judge_called(job, uses, permissions);
         }
         self.permissions(permissions);
         match entry(job, "runs-on") {
@@ -170,7 +170,7 @@ impl<'f> Judge<'f> {
     }
 
     /// Judges a job that is a workflow of its own.
-    fn called(&mut self, job: &Node, uses: &Node, permissions: Option<&Node>) {
+    fn judge_called(&mut self, job: &Node, uses: &Node, permissions: Option<&Node>) {
         // `inherit` is the only word that GitHub takes here.
         if entry(job, "secrets").is_some_and(|secrets| secrets.text().is_some()) {
             self.grants.insert(Grant::AllSecrets);

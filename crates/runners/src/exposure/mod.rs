@@ -20,7 +20,7 @@ pub const MAX_BYTES: usize = 256 * 1024;
 pub const MOST_FILES: usize = 300;
 
 /// Returns the files to read: the workflows, then the definitions of local actions, at most [`MOST_FILES`].
-pub fn wanted<'p>(paths: impl Iterator<Item = &'p str> + Clone) -> impl Iterator<Item = &'p str> {
+pub fn files_to_read<'p>(paths: impl Iterator<Item = &'p str> + Clone) -> impl Iterator<Item = &'p str> {
     let workflows = paths.clone().filter(|path| is_workflow(path));
     let actions = paths.filter(|path| matches!(path.rsplit('/').next(), Some("action.yml" | "action.yaml")));
     workflows.chain(actions).take(MOST_FILES)

@@ -13,7 +13,7 @@ pub(super) static CTEST: Runner = Runner {
         |line| failed(ctest_result(line)),
         |line| ctest_result(line).is_some() || line.contains("% tests passed, "),
     )),
-    ..Runner::called(&[&["ctest"]])
+    ..Runner::only_called(&[&["ctest"]])
 };
 
 pub(super) static MESON: Runner = Runner {
@@ -26,7 +26,7 @@ pub(super) static MESON: Runner = Runner {
         argument: "--print-errorlogs",
         unless: &["--print-errorlogs", "--verbose", "-v"],
     }),
-    ..Runner::called(&[&["meson", "test"]])
+    ..Runner::only_called(&[&["meson", "test"]])
 };
 
 /// The line before meson's list of failing tests.
@@ -44,7 +44,7 @@ pub(super) static AUTOMAKE: Runner = Runner {
         line.strip_prefix("See ")
             .filter(|file| file.ends_with("/test-suite.log"))
     }),
-    ..Runner::called(&[])
+    ..Runner::only_called(&[])
 };
 
 /// Reads `2/6 Test #2: halves ......***Failed    0.01 sec`, if the output has a summary.
@@ -54,7 +54,7 @@ fn ctest(text: &str) -> Option<Tally> {
     };
     let mut tally = Tally::default();
     for (name, outcome) in text.lines().filter_map(ctest_result) {
-        tally.counted(name, outcome);
+        tally.record(name, outcome);
     }
     text.lines().any(is_summary).then_some(tally)
 }
@@ -82,7 +82,7 @@ fn meson(text: &str) -> Option<Tally> {
     // The summary repeats the results of failing tests.
     let results = text.lines().take_while(|line| !line.starts_with(SUMMARY));
     for (name, outcome) in results.filter_map(meson_result) {
-        tally.counted(name, outcome);
+        tally.record(name, outcome);
     }
     let has = |start: &str| text.lines().any(|line| line.starts_with(start));
     (has("Ok: ") && has("Timeout: ")).then_some(tally)
@@ -128,7 +128,7 @@ fn automake(text: &str) -> Option<Tally> {
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         if let Some((name, outcome)) = automake_result(line).filter(|_| !is_heading(line, lines.peek())) {
-            tally.counted(name, outcome);
+            tally.record(name, outcome);
         }
     }
     Some(tally)

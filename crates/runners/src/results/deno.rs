@@ -19,7 +19,7 @@ pub(super) static DENO: Runner = Runner {
         text: is_text,
         end: NO_END,
     }),
-    ..Runner::called(&[&["deno", "test"]])
+    ..Runner::only_called(&[&["deno", "test"]])
 };
 
 /// Reads `ok | 2 passed (1 step) | 0 failed | 1 ignored (5ms)`, and before it one line for each test, such as `adds ...

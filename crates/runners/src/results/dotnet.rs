@@ -19,7 +19,7 @@ pub(super) static DOTNET: Runner = Runner {
         text: is_text,
         end: NO_END,
     }),
-    ..Runner::called(&[&["dotnet", "test"]])
+    ..Runner::only_called(&[&["dotnet", "test"]])
 };
 
 /// Reads `Passed!  - Failed: 0, Passed: 3, Skipped: 0, Total: 3, Duration: 5 ms - a.dll (net8.0)`, one for each project;

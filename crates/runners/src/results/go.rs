@@ -22,7 +22,7 @@ pub(super) static GO_TEST: Runner = Runner {
         unless: &["-args", "--args"],
     }),
     read: Some(test),
-    ..Runner::called(&[&["go", "test"]])
+    ..Runner::only_called(&[&["go", "test"]])
 };
 
 /// Returns the function of a test such as `example.com/x.TestAdds/one`.
@@ -45,7 +45,7 @@ pub(super) fn test(text: &str) -> Option<Tally> {
     let mut prints = Prints::default();
     for line in text.lines() {
         if let Some((name, outcome)) = result(line) {
-            prints.ended(name, outcome, &mut tally);
+            prints.end_test(name, outcome, &mut tally);
             package.push((name, outcome));
             continue;
         }
@@ -55,11 +55,11 @@ pub(super) fn test(text: &str) -> Option<Tally> {
         let path = rest.split(['\t', ' ']).next().unwrap_or(rest);
         // A package that does not build, or that crashes, fails without naming a test.
         if word == "FAIL" && !package.iter().any(|(_, outcome)| *outcome == Outcome::Failed) {
-            tally.counted(&format!("{path} (did not run)"), Outcome::Failed);
+            tally.record(&format!("{path} (did not run)"), Outcome::Failed);
         }
         has_tests |= !package.is_empty() || word == "ok" && !rest.contains("[no tests to run]");
         for (name, outcome) in package.drain(..) {
-            tally.counted(&joined([path].into_iter(), ".", name), outcome);
+            tally.record(&joined([path].into_iter(), ".", name), outcome);
         }
     }
     tally.has_uncounted = has_tests && !is_verbose;
@@ -103,7 +103,7 @@ impl<'a> Prints<'a> {
         }
     }
 
-    fn ended(&mut self, name: &'a str, outcome: Outcome, tally: &mut Tally) {
+    fn end_test(&mut self, name: &'a str, outcome: Outcome, tally: &mut Tally) {
         let said = self
             .running
             .take_if(|(running, _)| *running == name)

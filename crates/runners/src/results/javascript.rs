@@ -30,7 +30,7 @@ pub(super) static JEST: Runner = Runner {
         let name = line.trim_start().strip_prefix("● ")?;
         name.contains(" › ").then_some((name, ""))
     })),
-    ..Runner::called(&[&["jest"]])
+    ..Runner::only_called(&[&["jest"]])
 };
 
 pub(super) static VITEST: Runner = Runner {
@@ -54,7 +54,7 @@ pub(super) static VITEST: Runner = Runner {
         let name = line.trim_start().strip_prefix("FAIL ")?.trim_start();
         name.contains(" > ").then_some((name, ""))
     })),
-    ..Runner::called(&[&["vitest"]])
+    ..Runner::only_called(&[&["vitest"]])
 };
 
 pub(super) static MOCHA: Runner = Runner {
@@ -74,7 +74,7 @@ pub(super) static MOCHA: Runner = Runner {
         text: is_text,
         end: NO_END,
     }),
-    ..Runner::called(&[&["mocha"], &["_mocha"]])
+    ..Runner::only_called(&[&["mocha"], &["_mocha"]])
 };
 
 /// Returns a pattern for titles joined as the runner matches them (with a blank) or as it prints them.
@@ -110,7 +110,7 @@ pub(super) fn jest(text: &str) -> Option<Tally> {
             titles.clear();
         } else if trimmed.starts_with("● Test suite failed to run") {
             // jest counts it as a suite, not as a test.
-            tally.counted(
+            tally.record(
                 &format!("{} (did not run)", file.unwrap_or("a test file")),
                 Outcome::Failed,
             );
@@ -164,7 +164,7 @@ pub(super) fn vitest(text: &str) -> Option<Tally> {
             match name.split_once(" [ ") {
                 // vitest counts a file that it could not load as a file, not as a test.
                 Some((path, _)) if !name.contains(" > ") => {
-                    tally.counted(&format!("{path} (did not run)"), Outcome::Failed);
+                    tally.record(&format!("{path} (did not run)"), Outcome::Failed);
                 }
                 _ if name.contains(" > ") => tally.mention(name),
                 _ => {}
@@ -226,7 +226,7 @@ pub(super) fn mocha(text: &str) -> Option<Tally> {
             (Some(number), Some("failing")) if seen.is_some() => tally.count(Outcome::Failed, number),
             (Some(number), Some("pending")) if seen.is_some() => tally.count(Outcome::Skipped, number),
             _ if seen.is_none() => spec(line, &mut titles, &mut tally),
-            _ if tally.failed > 0 => listed(trimmed, &mut failure, &mut tally),
+            _ if tally.failed > 0 => read_listed(trimmed, &mut failure, &mut tally),
             _ => {}
         }
     }
@@ -256,7 +256,7 @@ fn spec<'a>(line: &'a str, titles: &mut Vec<(usize, &'a str)>, tally: &mut Tally
 }
 
 /// Reads a listed failure: `1) suite`, then each inner title on its own line, the last one with a colon.
-fn listed<'a>(line: &'a str, failure: &mut Vec<&'a str>, tally: &mut Tally) {
+fn read_listed<'a>(line: &'a str, failure: &mut Vec<&'a str>, tally: &mut Tally) {
     match (numbered(line), failure.is_empty()) {
         (Some(first), _) => *failure = vec![first],
         (None, false) if line.is_empty() || failure.len() > 40 => return failure.clear(),

@@ -105,7 +105,7 @@ impl Report {
             Part::End => {
                 self.depth = self.depth.saturating_sub(1);
                 if let Some(case) = self.case.take_if(|case| case.depth == self.depth) {
-                    self.tally.counted(&case.name, case.outcome);
+                    self.tally.record(&case.name, case.outcome);
                     if let Some(line) = case.failure.filter(|line| !line.is_empty()) {
                         self.tally.because(&case.name, &line);
                     }

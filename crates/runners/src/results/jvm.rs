@@ -35,7 +35,7 @@ pub(super) static MAVEN: Runner = Runner {
         },
         unless: &["-Dtest="],
     }),
-    ..Runner::called(&[&["mvn"], &["mvnw"], &["sh", "./mvnw"]])
+    ..Runner::only_called(&[&["mvn"], &["mvnw"], &["sh", "./mvnw"]])
 };
 
 pub(super) static GRADLE: Runner = Runner {
@@ -47,7 +47,7 @@ pub(super) static GRADLE: Runner = Runner {
         },
         unless: &["--tests"],
     }),
-    ..Runner::called(&[&["gradle"], &["gradlew"], &["sh", "./gradlew"]])
+    ..Runner::only_called(&[&["gradle"], &["gradlew"], &["sh", "./gradlew"]])
 };
 
 /// Returns the classes and methods such as `a.B.adds`, without parameters and with this separator.

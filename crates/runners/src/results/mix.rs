@@ -21,7 +21,7 @@ pub(super) static MIX: Runner = Runner {
         text: |line| is_text(line) && !is_place(line),
         end: NO_END,
     }),
-    ..Runner::called(&[&["mix", "test"]])
+    ..Runner::only_called(&[&["mix", "test"]])
 };
 
 /// Reads `4 tests, 1 failure, 1 skipped`; with `--trace`, a line such as `  * test adds (0.1ms) [L#3]` for each test below

@@ -87,7 +87,7 @@ pub fn read(stdout: &str, stderr: &str) -> Read {
 }
 
 /// Returns the test in which a run was stopped, if the runner says so.
-pub fn begun(stdout: &str, stderr: &str) -> Option<String> {
+pub fn unfinished_test(stdout: &str, stderr: &str) -> Option<String> {
     let all = RUNNERS.iter().filter_map(|runner| runner.begun);
     all.flat_map(|begun| [begun(stdout), begun(stderr)]).flatten().next()
 }

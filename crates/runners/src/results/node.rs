@@ -22,7 +22,7 @@ pub(super) static NODE: Runner = Runner {
         text: is_text,
         end: NO_END,
     }),
-    ..Runner::called(&[&["node"]])
+    ..Runner::only_called(&[&["node"]])
 };
 
 /// Selects tests by title. Up to version 21, Node matches a pattern against each title by itself, and runs a nested

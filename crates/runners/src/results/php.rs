@@ -26,7 +26,7 @@ pub(super) static PHPUNIT: Runner = Runner {
         unless: &["--filter", "--testsuite"],
     }),
     read: Some(phpunit),
-    ..Runner::called(&[&["phpunit"]])
+    ..Runner::only_called(&[&["phpunit"]])
 };
 
 pub(super) static PEST: Runner = Runner {
@@ -34,7 +34,7 @@ pub(super) static PEST: Runner = Runner {
         argument: "--log-junit=php://stdout",
         unless: &["--log-junit"],
     }),
-    ..Runner::called(&[&["pest"]])
+    ..Runner::only_called(&[&["pest"]])
 };
 
 /// Returns the method of a test such as `a.B.testAdds with data set "one"`.

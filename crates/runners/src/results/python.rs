@@ -20,8 +20,8 @@ pub(super) static PYTEST: Runner = Runner {
         let (_, text) = line.split_once(" - ")?;
         Some((name, text))
     })),
-    begun: Some(begun),
-    ..Runner::called(&[&["pytest"], &["py.test"], &["-m", "pytest"]])
+    begun: Some(unfinished_test),
+    ..Runner::only_called(&[&["pytest"], &["py.test"], &["-m", "pytest"]])
 };
 
 /// Options without a value that often precede paths.
@@ -116,7 +116,7 @@ fn results(text: &str, tally: &mut Tally) {
                 false if outcome == Outcome::Failed => tally.test(&format!("{name} (error)"), outcome),
                 false => {}
             }
-        } else if let Some(name) = listed(line, "PASSED ").map(str::trim_end) {
+        } else if let Some(name) = read_listed(line, "PASSED ").map(str::trim_end) {
             if seen.insert(name.to_owned()) {
                 tally.test(name, Outcome::Passed);
             }
@@ -152,7 +152,7 @@ fn progress(line: &str) -> Option<(&str, Outcome)> {
 }
 
 /// Returns the test that had begun: the last line is `tests/test_a.py::test_x ` if no result was added to it.
-fn begun(text: &str) -> Option<String> {
+fn unfinished_test(text: &str) -> Option<String> {
     let begins = |line: &str| line.starts_with('=') && line.contains(" test session starts ");
     let name = text.rsplit('\n').next()?.strip_suffix(' ')?;
     let is_name = name.contains(".py::") && !name.starts_with(' ') && progress(name).is_none();
@@ -176,13 +176,13 @@ fn outcome(word: &str) -> Option<Outcome> {
 }
 
 /// Reads a line of the lists at the end. unittest writes a colon after the word, and log lines contain no path.
-fn listed<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+fn read_listed<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     line.strip_prefix(word).filter(|name| name.contains(".py"))
 }
 
 /// Returns the name in a line of the list of failures, without the message after it.
 fn failed(line: &str) -> Option<&str> {
-    let name = listed(line, "FAILED ").or_else(|| listed(line, "ERROR "))?;
+    let name = read_listed(line, "FAILED ").or_else(|| read_listed(line, "ERROR "))?;
     Some(name.split(" - ").next().unwrap_or(name))
 }
 

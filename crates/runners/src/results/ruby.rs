@@ -20,7 +20,7 @@ pub(super) static RAKE: Runner = Runner {
         name.contains("#test_")
             .then(|| (name.split(" [").next().unwrap_or(name), ""))
     })),
-    ..Runner::called(&[&["rake"]])
+    ..Runner::only_called(&[&["rake"]])
 };
 
 pub(super) static RAILS: Runner = Runner {
@@ -28,7 +28,7 @@ pub(super) static RAILS: Runner = Runner {
         argument: "-v",
         unless: &["-v", "--verbose"],
     }),
-    ..Runner::called(&[&["rails", "test"]])
+    ..Runner::only_called(&[&["rails", "test"]])
 };
 
 /// test-unit, which Rake calls like minitest.
@@ -41,7 +41,7 @@ pub(super) static TEST_UNIT: Runner = Runner {
         let (name, text) = failure.split_once("):").unwrap_or((failure, ""));
         Some((name, text.trim()))
     })),
-    ..Runner::called(&[])
+    ..Runner::only_called(&[])
 };
 
 /// RSpec. An environment variable makes it name its tests, so `naming` is not set.
@@ -56,7 +56,7 @@ pub(super) static RSPEC: Runner = Runner {
         text: is_text,
         end: NO_END,
     }),
-    ..Runner::called(&[&["rspec"]])
+    ..Runner::only_called(&[&["rspec"]])
 };
 
 /// Reads `5 runs, 3 assertions, 1 failures, 1 errors, 1 skips`; with `-v`, a line such as `PriceTest#test_adds = 0.00 s
@@ -83,7 +83,7 @@ fn minitest(text: &str) -> Option<Tally> {
         } else {
             open = minitest_begun(line).or(open);
             if let Some((name, outcome)) = open.zip(minitest_outcome(line)) {
-                listed.counted(&without_number(name), outcome);
+                listed.record(&without_number(name), outcome);
                 open = None;
             }
         }
@@ -148,7 +148,7 @@ fn test_unit(text: &str) -> Option<Tally> {
         } else if let Some((test, rest)) = line.strip_prefix("  ").and_then(|line| line.split_once(":\t")) {
             let mark = rest.trim_start().get(..1).unwrap_or_default();
             if let Some(outcome) = letter(mark) {
-                listed.counted(&joined([class].into_iter(), "#", test.trim()), outcome);
+                listed.record(&joined([class].into_iter(), "#", test.trim()), outcome);
             }
         } else if let Some(name) = line.strip_suffix(": ") {
             class = name.trim();
@@ -233,5 +233,5 @@ fn documented_test(groups: &[(usize, &str)], title: &str, tally: &mut Tally) {
         (None, None) => (title, Outcome::Passed),
     };
     let groups = groups.iter().map(|(_, name)| *name);
-    tally.counted(&joined(groups, " ", title), outcome);
+    tally.record(&joined(groups, " ", title), outcome);
 }

@@ -77,7 +77,7 @@ pub(crate) fn starts(words: &[&str], with: &[&str]) -> bool {
 
 impl Runner {
     /// Creates a runner of which only the call is known.
-    pub(super) const fn called(calls: &'static [&'static [&'static str]]) -> Self {
+    pub(super) const fn only_called(calls: &'static [&'static [&'static str]]) -> Self {
         Self {
             calls,
             with: None,

@@ -22,7 +22,7 @@ pub(super) static CARGO_TEST: Runner = Runner {
         text: is_text,
         end: NO_END,
     }),
-    ..Runner::called(&[&["cargo", "test"], &["cargo", "t"]])
+    ..Runner::only_called(&[&["cargo", "test"], &["cargo", "t"]])
 };
 
 pub(super) static NEXTEST: Runner = Runner {
@@ -34,7 +34,7 @@ pub(super) static NEXTEST: Runner = Runner {
     }),
     read: Some(nextest),
     failures: Some(Layout::after(|line| Some((panicked(line)?, "")))),
-    ..Runner::called(&[&["cargo", "nextest", "run"], &["cargo", "nextest", "r"]])
+    ..Runner::only_called(&[&["cargo", "nextest", "run"], &["cargo", "nextest", "r"]])
 };
 
 /// Without this, Cargo skips the remaining test binaries after a failure.

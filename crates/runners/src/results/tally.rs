@@ -59,7 +59,7 @@ impl Tally {
     }
 
     /// Notes a test's result by name and counts it.
-    pub(super) fn counted(&mut self, name: &str, outcome: Outcome) {
+    pub(super) fn record(&mut self, name: &str, outcome: Outcome) {
         self.count(outcome, 1);
         self.test(name, outcome);
     }
@@ -103,7 +103,7 @@ impl Tally {
             && u32::try_from(named(Outcome::Failed)) == Ok(self.failed)
     }
 
-    pub(super) fn named(&self, outcome: Outcome) -> impl Iterator<Item = &str> {
+    pub(super) fn names_of(&self, outcome: Outcome) -> impl Iterator<Item = &str> {
         let of = move |(_, found): &&(String, Outcome)| *found == outcome;
         self.tests.iter().filter(of).map(|(name, _)| name.as_str())
     }
@@ -132,7 +132,7 @@ impl Tally {
     /// Returns the failing tests for people, each once.
     fn failing(&self) -> Vec<String> {
         let mut seen = HashSet::new();
-        let listed = self.named(Outcome::Failed);
+        let listed = self.names_of(Outcome::Failed);
         let all = listed.chain(self.mentioned.iter().map(String::as_str));
         all.filter(|name| seen.insert(*name))
             .take(MOST_FAILING)

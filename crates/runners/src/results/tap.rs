@@ -28,12 +28,12 @@ pub(super) static AVA: Runner = Runner {
         },
         unless: &["-m", "--match"],
     }),
-    ..Runner::called(&[&["ava"]])
+    ..Runner::only_called(&[&["ava"]])
 };
 
 pub(super) static PROVE: Runner = Runner {
     read: Some(prove),
-    ..Runner::called(&[&["prove"]])
+    ..Runner::only_called(&[&["prove"]])
 };
 
 /// Reads `Files=2, Tests=5, …` after `Failed 1/5 subtests` and `(Wstat: 256 Tests: 5 Failed: 1)`.
@@ -56,7 +56,7 @@ pub(super) static PLAIN: Runner = Runner {
         |line| failed(result(line)),
         |line| result(line).is_some(),
     )),
-    ..Runner::called(&[])
+    ..Runner::only_called(&[])
 };
 
 /// Reads lines such as `ok 1 - name` and `not ok 2 - name`, if there is a plan such as `1..2`.
@@ -68,7 +68,7 @@ fn plain(text: &str) -> Option<Tally> {
             let count = count.split(' ').next().unwrap_or(count);
             planned = planned.or_else(|| count.parse::<u32>().ok());
         } else if let Some((title, outcome)) = result(line) {
-            tally.counted(&unescaped(title), outcome);
+            tally.record(&unescaped(title), outcome);
         }
     }
     planned.map(|_| tally)

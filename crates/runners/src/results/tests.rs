@@ -1,4 +1,4 @@
-use super::{begun, read};
+use super::{read, unfinished_test};
 use domain::evidence::Counts;
 
 fn known_counts(passed: u32, failed: u32, skipped: u32) -> Counts {
@@ -228,7 +228,7 @@ fn anything_else_is_unknown() {
 }
 
 /// Returns the names in three lists, as `passed | failed | skipped`.
-fn named(output: &str) -> String {
+fn name_failing(output: &str) -> String {
     let names = read(output, "").names.unwrap();
     [names.passed, names.failed, names.skipped]
         .map(|list| list.join(", "))
@@ -246,7 +246,7 @@ fn cargo_names_every_test_and_nothing_that_a_test_printed() {
          \x20  Doc-tests x\n\nrunning 1 test\ntest src/lib.rs - f (line 7) ... ok\n\n\
          test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.20s\n";
     assert_eq!(
-        named(output),
+        name_failing(output),
         "tests::a, tests::d, tests::a ⟨2⟩, src/lib.rs - f | tests::b | tests::c"
     );
 }
@@ -296,7 +296,7 @@ fn nextest_names_every_test_once() {
          \x20    SIGABRT [   0.013s] (4/5) demo::x crash\n        FAIL [   0.150s] (2/5) demo tests::halves\n";
     check(output, known_counts(1, 2, 1), &["demo tests::halves", "demo::x crash"]);
     assert_eq!(
-        named(output),
+        name_failing(output),
         "demo tests::adds | demo tests::halves, demo::x crash | demo tests::slow"
     );
 }
@@ -313,19 +313,19 @@ fn pytest_names_every_test() {
          ERROR tests/test_a.py::test_down - ValueError\n\
          =============== 1 failed, 4 passed, 1 skipped, 1 xfailed, 1 error in 0.12s ================\n";
     assert_eq!(
-        named(output),
+        name_failing(output),
         "tests/test_a.py::test_ok, tests/test_a.py::test_p[a - b], tests/test_a.py::test_down, \
          tests/test_a.py::test_printing | tests/test_a.py::test_halves, tests/test_a.py::test_down (error) | \
          tests/test_a.py::test_skip, tests/test_a.py::test_x"
     );
     assert_eq!(
-        named(
+        name_failing(
             "[gw0] [ 50%] PASSED tests/test_a.py::test_b \n[gw1] [100%] FAILED tests/test_a.py::test_c \n1 failed, 1 passed in 1.00s\n"
         ),
         "tests/test_a.py::test_b | tests/test_a.py::test_c | "
     );
     assert_eq!(
-        named(
+        name_failing(
             "tests/test_b.py::B::test_x <- tests/test_a.py PASSED [100%]\n= short test summary info =\n\
              PASSED tests/test_b.py::B::test_x\n1 passed in 0.12s\n"
         ),
@@ -344,7 +344,7 @@ fn unittest_names_every_test_and_subtest() {
          Ran 9 tests in 0.001s\n\nFAILED (failures=3, errors=2, skipped=1, expected failures=1)\n";
     assert_eq!(read(output, "").counts, known_counts(3, 5, 2));
     assert_eq!(
-        named(output),
+        name_failing(output),
         "test_a.T.test_doc, test_a.T.test_old, test_a.T.test_warn | setUpClass (test_a.S), test_a.T.test_bad, \
          test_a.T.test_subs (i=0), test_a.T.test_subs (i=2), unittest.loader._FailedTest.test_b | test_a.T.test_skip, \
          test_a.T.test_xf"
@@ -369,7 +369,7 @@ fn jest_and_vitest_name_every_test() {
         &["./bad.test.js (did not run)", "./b.test.js › sum › halves"],
     );
     assert_eq!(
-        named(jest),
+        name_failing(jest),
         "./sum.test.js › sum › adds, ./sum.test.js › sum › inner › deep, ./sum.test.js › top | \
          ./bad.test.js (did not run), ./b.test.js › sum › halves | ./sum.test.js › sum › later"
     );
@@ -378,7 +378,7 @@ fn jest_and_vitest_name_every_test() {
          ⎯⎯ Failed Suites 1 ⎯⎯\n\n FAIL  test/bad.test.ts [ test/bad.test.ts ]\nSyntaxError: x\n\n\
          \x20FAIL  test/sum.test.ts > sum > halves\n\n Test Files  2 failed (2)\n      Tests  1 failed | 2 passed | 1 skipped (4)\n";
     assert_eq!(
-        named(vitest),
+        name_failing(vitest),
         "test/sum.test.ts > sum > adds, test/sum.test.ts > sum > quick | test/sum.test.ts > sum > halves, \
          test/bad.test.ts (did not run) | test/sum.test.ts > sum > later"
     );
@@ -391,7 +391,7 @@ fn tests_of_one_title_in_two_files_of_jest_keep_their_names_in_any_order() {
     let (a, b) = (file("a", "✓"), file("b", "✕"));
     let end = "Tests:       1 failed, 1 passed, 2 total\n";
     for output in [format!("{a}{b}{end}"), format!("{b}{a}{end}")] {
-        assert_eq!(named(&output), "./a.test.js › adds | ./b.test.js › adds | ");
+        assert_eq!(name_failing(&output), "./a.test.js › adds | ./b.test.js › adds | ");
     }
 }
 
@@ -399,7 +399,7 @@ fn tests_of_one_title_in_two_files_of_jest_keep_their_names_in_any_order() {
 fn vitest_names_a_title_that_ends_with_a_bracket() {
     let output = " ✓ a.test.ts > sum (3 tests) 4ms\n ✓ a.test.ts > sum > adds (carefully) 2ms\n ✓ a.test.ts > works()\n\n      Tests  2 passed (2)\n";
     assert_eq!(
-        named(output),
+        name_failing(output),
         "a.test.ts > sum > adds (carefully), a.test.ts > works() |  | "
     );
 }
@@ -408,10 +408,13 @@ fn vitest_names_a_title_that_ends_with_a_bracket() {
 fn what_follows_a_hash_is_no_part_of_a_name() {
     let plain = "TAP version 14\n1..6\nok 1 - adds # time=12ms\nnot ok 2 - halves # time=3ms\nok 3 - later # SKIP no network\n\
          not ok 4 - soon # todo\nok 5 - issue \\#12 # time=1ms\nok 6 - C# compiles\n";
-    assert_eq!(named(plain), "adds, issue #12, C# compiles | halves | later, soon");
+    assert_eq!(
+        name_failing(plain),
+        "adds, issue #12, C# compiles | halves | later, soon"
+    );
     let node = "TAP version 13\n# Subtest: adds\nok 1 - adds # time=12ms\n# Subtest: later\nok 2 - later # SKIP\n1..2\n\
          # tests 2\n# suites 0\n# pass 1\n# fail 0\n# skipped 1\n# todo 0\n";
-    assert_eq!(named(node), "adds |  | later");
+    assert_eq!(name_failing(node), "adds |  | later");
 }
 
 #[test]
@@ -422,7 +425,7 @@ fn nodes_own_runner_names_tests_and_not_groups() {
          \x20       1..2\n    not ok 1 - inner\n      ---\n      type: 'suite'\n      ...\n    1..1\nnot ok 2 - outer \\# one\n  ---\n  type: 'suite'\n  ...\n\
          # Subtest: later\nok 3 - later # TODO\n1..3\n# tests 5\n# suites 2\n# pass 2\n# fail 1\n# cancelled 0\n# skipped 1\n# todo 1\n";
     assert_eq!(
-        named(protocol),
+        name_failing(protocol),
         "parent > child, parent | outer # one > inner > deep | outer # one > inner > sk, later"
     );
     let readable = "▶ parent\n  ✔ child (0.6ms)\n✔ parent (1.4ms)\n▶ outer\n  ▶ inner\n    ✖ deep (0.1ms)\n      Error: x\n    ﹣ sk (0.07ms) # SKIP\n\
@@ -449,12 +452,12 @@ fn mocha_names_what_its_spec_reporter_lists_also_below_several_suites() {
                   AssertionError: 1 == 2\n      at ✔ x\n";
     let output = output.replace("2 passing", "3 passing");
     assert_eq!(
-        named(&output),
+        name_failing(&output),
         "stands alone, list add adds, list empties | list add halves | list add waits"
     );
     // Another reporter only names failures.
     let dots = "\n  .!.\n\n  2 passing (5ms)\n  1 failing\n\n  1) list\n       add\n         halves:\n     Error: x\n";
-    assert_eq!(named(dots), " | list add halves | ");
+    assert_eq!(name_failing(dots), " | list add halves | ");
 }
 
 #[test]
@@ -476,11 +479,11 @@ fn a_run_that_was_stopped_names_the_test_that_had_begun() {
     ];
     for (output, expected) in table {
         assert_eq!(
-            begun(&format!("{session}{output}"), "").as_deref(),
+            unfinished_test(&format!("{session}{output}"), "").as_deref(),
             expected,
             "{output}"
         );
-        assert_eq!(begun(output, ""), None, "{output}");
+        assert_eq!(unfinished_test(output, ""), None, "{output}");
     }
     let table = [
         (
@@ -495,7 +498,7 @@ fn a_run_that_was_stopped_names_the_test_that_had_begun() {
         ("test_x (test_a.A.test_x) ... \n\nRan 1 test in 0.001s\n", None),
     ];
     for (output, expected) in table {
-        assert_eq!(begun("", output).as_deref(), expected, "{output}");
+        assert_eq!(unfinished_test("", output).as_deref(), expected, "{output}");
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) static UNITTEST: Runner = Runner {
     }),
     select: Some(BY_PATTERN),
     read: Some(unittest),
-    begun: Some(begun),
+    begun: Some(unfinished_test),
     failures: Some(Layout {
         test: |line| {
             let name = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "))?;
@@ -24,7 +24,7 @@ pub(super) static UNITTEST: Runner = Runner {
         text: |line| !line.starts_with(' ') && is_text(line),
         end: NO_END,
     }),
-    ..Runner::called(&[&["-m", "unittest"]])
+    ..Runner::only_called(&[&["-m", "unittest"]])
 };
 
 /// Django's own runner, which is built on unittest.
@@ -34,7 +34,7 @@ pub(super) static DJANGO: Runner = Runner {
         unless: &["-v", "--verbosity"],
     }),
     select: Some(BY_PATTERN),
-    ..Runner::called(&[&["manage.py", "test"]])
+    ..Runner::only_called(&[&["manage.py", "test"]])
 };
 
 /// A pattern without a star matches anywhere in a name. The text after a blank is a subtest's parameters.
@@ -63,7 +63,7 @@ pub(super) fn unittest(text: &str) -> Option<Tally> {
             let outcome = lines.by_ref().find(|line| !line.trim().is_empty()).unwrap_or_default();
             sum(&mut tally, ran, outcome);
         } else if let Some(name) = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: ")) {
-            tally.mention(&named(name));
+            tally.mention(&full_name(name));
         } else {
             open = result(line, open, &mut listed);
         }
@@ -80,11 +80,11 @@ pub(super) fn unittest(text: &str) -> Option<Tally> {
 }
 
 /// Returns the last test that `-v` announced without an outcome, if the run did not end.
-fn begun(text: &str) -> Option<String> {
+fn unfinished_test(text: &str) -> Option<String> {
     let mut listed = Tally::default();
     let open = text.lines().fold(None, |open, line| result(line, open, &mut listed));
     let has_ended = text.lines().any(|line| ran_tests(line).is_some());
-    open.filter(|_| !has_ended).map(named)
+    open.filter(|_| !has_ended).map(full_name)
 }
 
 /// Reads a line of `-v`; returns the test whose outcome is still to come.
@@ -95,7 +95,7 @@ fn result<'a>(line: &'a str, open: Option<&'a str>, tally: &mut Tally) -> Option
     else {
         return match (open, outcome(line)) {
             (Some(name), Some(outcome)) => {
-                tally.counted(&named(name), outcome);
+                tally.record(&full_name(name), outcome);
                 None
             }
             // The test's output, or its docstring, is printed before the outcome.
@@ -105,7 +105,7 @@ fn result<'a>(line: &'a str, open: Option<&'a str>, tally: &mut Tally) -> Option
     let name = if is_test(start) { start } else { open? };
     match outcome(said) {
         Some(outcome) => {
-            tally.counted(&named(name), outcome);
+            tally.record(&full_name(name), outcome);
             // If subtests fail, unittest prints their outcomes but none for the test itself.
             None
         }
@@ -162,7 +162,7 @@ fn ran_tests(line: &str) -> Option<u32> {
 
 /// Returns the full name from `test_x (mod.Class.test_x)`, or `test_x (mod.Class)` before Python 3.11. A subtest keeps
 /// its parameters.
-fn named(line: &str) -> String {
+fn full_name(line: &str) -> String {
     let line = line.trim();
     let Some((name, rest)) = line.split_once(" (") else {
         return line.to_owned();

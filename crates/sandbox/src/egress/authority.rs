@@ -45,7 +45,7 @@ impl fmt::Debug for Authority {
 impl Authority {
     /// Makes an authority with a new key.
     pub(super) fn new() -> Result<Self, NoCertificate> {
-        let mut params = named(NAME);
+        let mut params = name_certificate(NAME);
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         let key = KeyPair::generate()?;
@@ -69,7 +69,7 @@ impl Authority {
         if let Some(known) = servers.get(host) {
             return Ok(Arc::clone(known));
         }
-        let mut params = named(host.as_str());
+        let mut params = name_certificate(host.as_str());
         params.subject_alt_names = vec![rcgen::SanType::DnsName(host.as_str().try_into()?)];
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
@@ -87,7 +87,7 @@ impl Authority {
     }
 }
 
-fn named(name: &str) -> CertificateParams {
+fn name_certificate(name: &str) -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);

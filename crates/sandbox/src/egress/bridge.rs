@@ -64,7 +64,7 @@ fn wait(listener: &TcpListener, pairs: &[Pair]) -> io::Result<Ready> {
     }
     for (number, pair) in pairs.iter().enumerate() {
         // A handle from which nothing is wanted is left out, because the end of its peer would wake us again and again.
-        for handle in pair.wanted().into_iter().flatten() {
+        for handle in pair.wanted_polls().into_iter().flatten() {
             polled.push(handle);
             owners.push(Some(number));
         }
@@ -125,7 +125,7 @@ impl Pair {
         })
     }
 
-    fn wanted(&self) -> [Option<PollFd<'_>>; 2] {
+    fn wanted_polls(&self) -> [Option<PollFd<'_>>; 2] {
         let flags = |reading: &OneDirection, writing: &OneDirection| {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, reading.has_room());

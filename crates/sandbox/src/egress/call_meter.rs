@@ -85,7 +85,7 @@ impl Sent {
         self.most_output.fetch_max(most_output.unwrap_or(0), Ordering::Relaxed);
     }
 
-    fn used(&self, unreported: Unreported) -> Tokens {
+    fn estimate(&self, unreported: Unreported) -> Tokens {
         let bytes = self.bytes.load(Ordering::Relaxed);
         match unreported {
             Unreported::AsSent => Tokens {
@@ -310,7 +310,7 @@ impl Drop for CallMeter {
         }
         self.read();
         if self.tokens.total() == 0 {
-            self.tokens = self.sent.used(self.unreported());
+            self.tokens = self.sent.estimate(self.unreported());
         }
         if self.model.is_empty() {
             self.model = self.sent.model().unwrap_or_default();
@@ -361,10 +361,10 @@ mod tests {
             meter.observe(piece.as_bytes());
         }
         drop(meter);
-        tally.used()
+        tally.list()
     }
 
-    fn used(model: &str, [input, cached, cache_write, output]: [u64; 4]) -> Vec<(String, Tokens)> {
+    fn usage_of(model: &str, [input, cached, cache_write, output]: [u64; 4]) -> Vec<(String, Tokens)> {
         let tokens = Tokens {
             input,
             cached,
@@ -381,29 +381,32 @@ mod tests {
             "\"cache_read_input_tokens\":20,\"cache_creation_input_tokens\":30,\"output_tokens\":1}}}\n\n",
             "data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":40}}\n\ndata: no json\n\n",
         ];
-        assert_eq!(metered(Form::Events, &stream), used("m", [10, 20, 30, 40]));
+        assert_eq!(metered(Form::Events, &stream), usage_of("m", [10, 20, 30, 40]));
         let whole = [
             "{\n\"model\": \"m\", \"usage\":",
             "{\"input_tokens\": 5, \"output_tokens\": 6}}",
         ];
-        assert_eq!(metered(Form::Whole, &whole), used("m", [5, 0, 0, 6]));
+        assert_eq!(metered(Form::Whole, &whole), usage_of("m", [5, 0, 0, 6]));
         let responses = [
             "data: {\"response\":{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"input_tokens_details\":\
                           {\"cached_tokens\":4},\"output_tokens\":2}}}\n",
         ];
-        assert_eq!(metered(Form::Events, &responses), used("g", [5, 4, 0, 2]));
+        assert_eq!(metered(Form::Events, &responses), usage_of("g", [5, 4, 0, 2]));
         let chat = ["{\"model\":\"g\",\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2}}"];
-        assert_eq!(metered(Form::Whole, &chat), used("g", [9, 0, 0, 2]));
+        assert_eq!(metered(Form::Whole, &chat), usage_of("g", [9, 0, 0, 2]));
     }
 
     #[test]
     fn a_call_that_was_broken_off_counts_what_was_sent() {
-        assert_eq!(metered(Form::Events, &["data: {\"typ"]), used("asked", [100, 0, 0, 0]));
+        assert_eq!(
+            metered(Form::Events, &["data: {\"typ"]),
+            usage_of("asked", [100, 0, 0, 0])
+        );
         let tally = Arc::new(Tally::default());
         let silent = CallMeter::new(&tally);
         silent.sent().note(&[b' '; 400]);
         drop(silent);
-        assert_eq!(tally.used(), used("", [100, 0, 0, 0]), "the model may have worked");
+        assert_eq!(tally.list(), usage_of("", [100, 0, 0, 0]), "the model may have worked");
     }
 
     #[test]
@@ -420,11 +423,11 @@ mod tests {
                 meter.answers().ends();
             }
             drop(meter);
-            tally.used()
+            tally.list()
         };
         let request = b"{\"model\":\"g\"}";
         let begun = ["data: {\"type\":\"response.created\",\"response\":{\"model\":\"g\",\"usage\":null}}\n"];
-        let most = used("g", [13, 0, 0, 128_000]);
+        let most = usage_of("g", [13, 0, 0, 128_000]);
         assert_eq!(spent(request, None, Form::Events, &begun, false), most);
         assert_eq!(
             spent(request, None, Form::Events, &[], false),
@@ -438,13 +441,13 @@ mod tests {
         );
         assert_eq!(
             spent(request, Some(50), Form::Whole, &["{}"], true),
-            used("g", [13, 0, 0, 50])
+            usage_of("g", [13, 0, 0, 50])
         );
         assert_eq!(spent(request, Some(u64::MAX), Form::Whole, &["{}"], true), most);
         let failed = ["data: {\"type\":\"response.failed\",\"response\":{\"model\":\"g\"}}\n"];
         assert_eq!(
             spent(request, None, Form::Events, &failed, true),
-            used("g", [3, 0, 0, 0])
+            usage_of("g", [3, 0, 0, 0])
         );
         let dropped = Arc::new(Tally::default());
         let mut meter = CallMeter::new(&dropped).counting(super::Unreported::AtMost);
@@ -454,9 +457,12 @@ mod tests {
         meter.answers().waits();
         meter.answers().breaks();
         drop(meter);
-        assert_eq!(dropped.used(), used("g", [3, 0, 0, 0]), "the API's own doing");
+        assert_eq!(dropped.list(), usage_of("g", [3, 0, 0, 0]), "the API's own doing");
         let told = ["{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"output_tokens\":2}}"];
-        assert_eq!(spent(request, None, Form::Whole, &told, true), used("g", [9, 0, 0, 2]));
+        assert_eq!(
+            spent(request, None, Form::Whole, &told, true),
+            usage_of("g", [9, 0, 0, 2])
+        );
     }
 
     #[test]
@@ -493,7 +499,7 @@ mod tests {
         );
         call(StatusCode::OK, Some(7), "{}");
         assert_eq!((tally.refusal_text().as_str(), tally.requested_wait()), ("", None));
-        let costs = tally.used();
+        let costs = tally.list();
         assert_eq!(costs.len(), 1, "only what was served costs: {costs:?}");
     }
 
@@ -530,7 +536,7 @@ mod tests {
             let mut meter = CallMeter::new(&tally);
             meter.observe(format!("{{\"model\":\"m{number}\",\"usage\":{{\"output_tokens\":1}}}}").as_bytes());
         }
-        let all = tally.used();
+        let all = tally.list();
         assert!(all.len() <= crate::egress::tally::MAX_MODELS + 1, "{}", all.len());
         assert_eq!(all.iter().map(|(_, tokens)| tokens.output).sum::<u64>(), 1_000);
         let mut meter = CallMeter::new(&tally);

@@ -196,8 +196,8 @@ impl Door {
 
     /// Returns the tokens that the calls of models used so far, by the model's name.
     #[must_use]
-    pub fn used(&self) -> Vec<(String, Tokens)> {
-        self.shared.tally.used()
+    pub fn usage(&self) -> Vec<(String, Tokens)> {
+        self.shared.tally.list()
     }
 
     /// Returns the number of tokens in the first answered request to a model, as its API counted them.

@@ -30,14 +30,14 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn used(&self) -> Vec<(String, Tokens)> {
+    pub(super) fn list(&self) -> Vec<(String, Tokens)> {
         let used = self.lock();
         used.iter().map(|(model, tokens)| (model.clone(), *tokens)).collect()
     }
 
     /// Returns the cost of all calls by the price table, in millionths of a dollar.
     pub(super) fn usd_micros(&self) -> u64 {
-        price::range(&self.used()).1
+        price::range(&self.list()).1
     }
 
     /// Returns for how many seconds the API's last answer asked to wait; `None` if it did not ask.

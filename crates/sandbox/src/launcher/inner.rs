@@ -94,7 +94,7 @@ fn start(order: &LaunchRequest, input: File, control: &mut UnixStream) -> Report
         Level::L2 | Level::L3 => beside(order, command, control),
     };
     match started {
-        Ok(child) => ended(&child),
+        Ok(child) => wait_for(&child),
         Err(Failed::Confining(reason)) => Report::NotConfined(reason),
         Err(Failed::Starting(error)) => find::refused(&program, &error),
     }
@@ -161,7 +161,7 @@ fn bridge(way: &NetworkRoute) -> std::io::Result<()> {
     std::thread::Builder::new().spawn(copying).map(drop)
 }
 
-fn ended(child: &Child) -> Report {
+fn wait_for(child: &Child) -> Report {
     let main = i32::try_from(child.id()).unwrap_or_default();
     loop {
         match rustix::process::wait(WaitOptions::empty()) {

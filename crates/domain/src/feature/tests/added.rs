@@ -61,7 +61,7 @@ fn ran(exit: i32, counts: Counts, failing: &[&str]) -> Finding {
     }
 }
 
-fn counted(passed: u32, failed: u32) -> Counts {
+fn counts(passed: u32, failed: u32) -> Counts {
     Counts::Known {
         passed,
         failed,
@@ -117,19 +117,19 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
         failed: vec![],
     });
     let not_reached = || Evidence::Absent(Absence::NotReached);
-    let passed = || Evidence::Passed(ran(0, counted(3, 0), &[]));
+    let passed = || Evidence::Passed(ran(0, counts(3, 0), &[]));
     let table = [
         (baseline(None, passed()), false),
         (baseline(None, Evidence::Absent(Absence::NoCommand)), false),
         (baseline(Some(Evidence::Absent(Absence::NoCommand)), passed()), false),
-        (baseline(None, Evidence::Failed(ran(1, counted(3, 1), &["a"]))), false),
+        (baseline(None, Evidence::Failed(ran(1, counts(3, 1), &["a"]))), false),
         (baseline(None, Evidence::Failed(ran(1, Counts::Unknown, &[]))), false),
-        (baseline(None, Evidence::Failed(ran(1, counted(0, 6), &["a"]))), false),
-        (baseline(None, Evidence::Failed(ran(5, counted(0, 0), &[]))), false),
+        (baseline(None, Evidence::Failed(ran(1, counts(0, 6), &["a"]))), false),
+        (baseline(None, Evidence::Failed(ran(5, counts(0, 0), &[]))), false),
         (baseline(None, could_not_start()), true),
         (baseline(None, timed_out), true),
         (baseline(None, Evidence::Failed(ran(127, Counts::Unknown, &[]))), true),
-        (baseline(None, Evidence::Failed(ran(127, counted(1, 1), &["a"]))), false),
+        (baseline(None, Evidence::Failed(ran(127, counts(1, 1), &["a"]))), false),
         (
             baseline(Some(Evidence::Failed(ran(1, Counts::Unknown, &[]))), not_reached()),
             true,
@@ -139,7 +139,7 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
     for (baseline, expected) in table {
         assert_eq!(obstacle(&baseline).is_some(), expected, "{baseline:?}");
     }
-    let passing = |passed| nothing_passes(&baseline(None, Evidence::Failed(ran(1, counted(passed, 6), &["a"]))));
+    let passing = |passed| nothing_passes(&baseline(None, Evidence::Failed(ran(1, counts(passed, 6), &["a"]))));
     assert_eq!((passing(0).is_some(), passing(1)), (true, None));
     let failed = Evidence::Failed(ran(3, Counts::Unknown, &[]));
     let Some(BlockReason::PreFlightFailed { what, output, .. }) = obstacle(&baseline(Some(failed), not_reached()))
@@ -155,7 +155,7 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
 #[test]
 fn a_criterion_that_names_a_test_is_told_of_before_it_costs_anything() {
     let named = |passed: &[&str]| {
-        let mut finding = ran(0, counted(u32::try_from(passed.len()).unwrap(), 0), &[]);
+        let mut finding = ran(0, counts(u32::try_from(passed.len()).unwrap(), 0), &[]);
         finding.names = Some(TestNames {
             passed: passed.iter().map(|name| (*name).to_owned()).collect(),
             ..TestNames::default()
@@ -172,7 +172,7 @@ fn a_criterion_that_names_a_test_is_told_of_before_it_costs_anything() {
         None,
         Evidence::Passed(Finding {
             names: None,
-            ..ran(0, counted(3, 0), &[])
+            ..ran(0, counts(3, 0), &[])
         }),
     );
     assert!(matches!(
@@ -225,7 +225,7 @@ fn tests_that_no_command_runs_wait_for_a_person_if_a_task_needs_tests() {
     }
     assert_eq!(
         untestable(
-            &baseline(None, Evidence::Passed(ran(0, counted(3, 0), &[]))),
+            &baseline(None, Evidence::Passed(ran(0, counts(3, 0), &[]))),
             &plan_of(TaskType::Feature),
             there()
         ),
@@ -238,12 +238,12 @@ fn people_are_told_what_was_so_before() {
     let found = |tests: Evidence| PreFlight::of(&baseline(None, tests), Vec::new()).before;
     let none = found(Evidence::Absent(Absence::NoCommand));
     assert!(matches!(none, Before::NoTests { .. }), "{none:?}");
-    let empty = found(Evidence::Failed(ran(5, counted(0, 0), &[])));
+    let empty = found(Evidence::Failed(ran(5, counts(0, 0), &[])));
     assert!(matches!(empty, Before::NoTests { .. }), "{empty:?}");
-    let green = found(Evidence::Passed(ran(0, counted(3, 0), &[])));
+    let green = found(Evidence::Passed(ran(0, counts(3, 0), &[])));
     assert!(matches!(green, Before::Green { .. }), "{green:?}");
     let names: Vec<String> = (0..25).map(|n| format!("t{n}")).collect();
-    let mut finding = ran(1, counted(0, 25), &[]);
+    let mut finding = ran(1, counts(0, 25), &[]);
     finding.names = Some(TestNames {
         failed: names.clone(),
         ..TestNames::default()

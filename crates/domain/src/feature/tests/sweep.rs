@@ -106,7 +106,7 @@ fn event(feature: &Feature, remote: &RemoteWork, difference: &Difference) -> (Ev
         }
         RemoteFact::BranchDeleted => (Event::Cancelled(CancelledWhy::BranchDeleted), "deleted".to_owned()),
         RemoteFact::DefaultMoved(head) => (Event::DefaultPushed { head: head.clone() }, format!("default/{head}")),
-        RemoteFact::PullClosed(number) => (ended(feature, remote, *number), format!("pull/{number}/closed/1")),
+        RemoteFact::PullClosed(number) => (end_pull(feature, remote, *number), format!("pull/{number}/closed/1")),
         RemoteFact::PullReopened(number) => {
             let event = match of_pull(*number) {
                 Some(task) => {
@@ -134,7 +134,7 @@ fn event(feature: &Feature, remote: &RemoteWork, difference: &Difference) -> (Ev
 }
 
 /// The event of a pull request that was closed or merged.
-fn ended(feature: &Feature, remote: &RemoteWork, pull: PullNumber) -> Event {
+fn end_pull(feature: &Feature, remote: &RemoteWork, pull: PullNumber) -> Event {
     let by = ada().user;
     let task = feature.tasks.iter().find(|task| task.pull == Some(pull));
     let is_merged = remote.pulls[&pull].state == RemoteState::Merged;

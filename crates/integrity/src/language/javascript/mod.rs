@@ -83,7 +83,7 @@ fn role(path: &str) -> Option<Role> {
 }
 
 /// Returns a function's name: its own, or that of the variable or property that holds it.
-fn named(function: At<'_>) -> Option<At<'_>> {
+fn name_of(function: At<'_>) -> Option<At<'_>> {
     function
         .field("name")
         .or_else(|| function.parent()?.field("name"))

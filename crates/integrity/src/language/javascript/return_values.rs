@@ -1,6 +1,6 @@
 //! Makes JavaScript and TypeScript functions return another value of the same type, or nothing, after they ran.
 
-use super::{FUNCTIONS, named};
+use super::{FUNCTIONS, name_of};
 use crate::language::{outline::Source, return_values::ReturnValueChanges, syntax::At};
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ const OTHER: &str = concat!("\n", include_str!("other_values.js"));
 const NOTHING: &str = concat!("\n", include_str!("nothing.js"));
 
 pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>) -> Option<ReturnValueChanges> {
-    let is_named = |at: At<'_>| named(at).is_some_and(|name| names.contains(name.text()));
+    let is_named = |at: At<'_>| name_of(at).is_some_and(|name| names.contains(name.text()));
     let is_wanted = |at: At<'_>| at.is_one_of(FUNCTIONS) && gives(at) && is_named(at);
     let is_typed = ["ts", "tsx", "mts", "cts"].contains(&source.path.rsplit('.').next()?);
     let changes = ReturnValueChanges::of_bodies(source.root, is_wanted, |function, body| {
