@@ -3,7 +3,7 @@
 use crate::config::RepositorySettings;
 use domain::{
     chosen_commands::{ChosenCommand, ChosenCommands, CommandSource, UnmetNeeds},
-    feature::TestsWithoutCommand,
+    feature::UncalledTests,
     ids::Sha,
     network::HostRule,
     registries,
@@ -146,24 +146,21 @@ const MOST_SHOWN: usize = 3;
 /// # Errors
 ///
 /// The mirror could not be read.
-pub async fn find_tests_without_command(
-    mirror: &Mirror,
-    commit: &Sha,
-) -> Result<Option<TestsWithoutCommand>, GitError> {
+pub async fn uncalled_tests(mirror: &Mirror, commit: &Sha) -> Result<Option<UncalledTests>, GitError> {
     let paths = paths(mirror, commit).await?;
     let texts = texts(mirror, commit, &paths).await?;
     let read = |path: &str| texts.get(path).cloned();
-    Ok(tests_without_command(&Repository::new(&paths, &read)))
+    Ok(find_uncalled(&Repository::new(&paths, &read)))
 }
 
-fn tests_without_command(repository: &Repository<'_>) -> Option<TestsWithoutCommand> {
+fn find_uncalled(repository: &Repository<'_>) -> Option<UncalledTests> {
     let tests = repository.paths.iter().filter(|path| role(path) == Role::Test);
     let files: Vec<String> = tests.take(MOST_SHOWN).cloned().collect();
     let nested = detect::in_folders(repository).take(MOST_SHOWN);
     let commands: Vec<String> = nested.map(|found| found.test.text().to_owned()).collect();
     let mentioned: Vec<String> = detect::mentioned(repository).take(MOST_SHOWN).collect();
     let has_some = !files.is_empty() || !commands.is_empty() || !mentioned.is_empty();
-    has_some.then(|| TestsWithoutCommand {
+    has_some.then(|| UncalledTests {
         files,
         commands,
         mentioned,
@@ -237,14 +234,14 @@ pub fn is_installed(program: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ChosenCommand, ChosenCommands, CommandSource, UnmetNeeds, choose, tests_without_command};
+    use super::{ChosenCommand, ChosenCommands, CommandSource, UnmetNeeds, choose, find_uncalled};
     use crate::config::{Offer, RepositorySettings};
     use runners::detect::Repository;
 
     fn unrun_in(files: &[&str]) -> Option<(Vec<String>, Vec<String>)> {
         let paths: Vec<String> = files.iter().map(|path| (*path).to_owned()).collect();
         let read = |_: &str| Some("{\"scripts\": {\"test\": \"jest\"}}".to_owned());
-        let found = tests_without_command(&Repository::new(&paths, &read))?;
+        let found = find_uncalled(&Repository::new(&paths, &read))?;
         Some((found.files, found.commands))
     }
 
@@ -270,7 +267,7 @@ mod tests {
         let mentioned = |path: &str, text: &str| {
             let paths = [path.to_owned(), "src/calc.nim".to_owned()];
             let read = |asked: &str| (asked == path).then(|| text.to_owned());
-            let found = tests_without_command(&Repository::new(&paths, &read));
+            let found = find_uncalled(&Repository::new(&paths, &read));
             found.map(|found| found.mentioned).unwrap_or_default()
         };
         let ci = ".github/workflows/ci.yml";

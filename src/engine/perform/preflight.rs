@@ -68,7 +68,7 @@ pub(super) async fn pre_flight(
         return refused(reason);
     }
     if let Some(plan) = plan.filter(|_| is_first && settings.tests == TestDemand::Required)
-        && let Some(tests) = gates::commands::find_tests_without_command(&default.mirror, commit).await?
+        && let Some(tests) = gates::commands::uncalled_tests(&default.mirror, commit).await?
         && let Some(reason) = untestable(&found, plan, tests)
     {
         return refused(reason);

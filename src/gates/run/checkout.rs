@@ -69,10 +69,7 @@ pub(crate) struct SandboxedCheckout {
 /// The shell for a line.
 enum ShellSearch {
     /// This one runs it, and does not find these programs now.
-    Runs {
-        shell: Shell,
-        missing: Vec<String>,
-    },
+    Runs(Shell, Vec<String>),
     CannotRun(StartFailure),
 }
 
@@ -202,7 +199,7 @@ impl SandboxedCheckout {
         }
         let question = Question::new(&order.as_line.line);
         let (shell, missing) = match self.ask(&question).await? {
-            ShellSearch::Runs { shell, missing } => (shell, missing),
+            ShellSearch::Runs(shell, missing) => (shell, missing),
             ShellSearch::CannotRun(reason) => return Ok(could_not_start(command, reason)),
         };
         let mut spec = self.spec(shell.program(), shell.args(&order.as_line.line), &question);
@@ -225,15 +222,15 @@ impl SandboxedCheckout {
         };
         let (exit, line) = (&finished.exit, self.context.secrets.mask(&order.as_line.line));
         tracing::debug!(took = ?finished.duration, ?exit, line, "a command of the Gates ended");
-        let evidence = self.read_evidence(order, &finished).await?;
+        let evidence = self.evidence(order, &finished).await?;
         let evidence = explained(evidence, door.map(Arc::as_ref));
         if missing.is_empty() || matches!(evidence, Evidence::Absent(_)) {
             return Ok(evidence);
         }
         // The line itself may have created a program that was missing, for example by a build, so it asks again.
         Ok(match self.ask(&question).await? {
-            ShellSearch::Runs { missing, .. } if missing.is_empty() => evidence,
-            ShellSearch::Runs { missing, .. } => could_not_start(command, StartFailure::NoPrograms(missing)),
+            ShellSearch::Runs(_, missing) if missing.is_empty() => evidence,
+            ShellSearch::Runs(_, missing) => could_not_start(command, StartFailure::NoPrograms(missing)),
             ShellSearch::CannotRun(reason) => could_not_start(command, reason),
         })
     }
@@ -241,7 +238,7 @@ impl SandboxedCheckout {
     /// Returns the programs that a line calls and that are neither in the checkout nor on `PATH`.
     pub(crate) async fn missing(&self, line: &str) -> Result<Vec<String>, GateError> {
         Ok(match self.ask(&Question::new(line)).await? {
-            ShellSearch::Runs { missing, .. } => missing,
+            ShellSearch::Runs(_, missing) => missing,
             ShellSearch::CannotRun(_) => Vec::new(),
         })
     }
@@ -265,15 +262,14 @@ impl SandboxedCheckout {
     }
 
     async fn ask(&self, question: &Question) -> Result<ShellSearch, GateError> {
+        let cannot_run = |message| ShellSearch::CannotRun(StartFailure::Message(message));
         for shell in Shell::ALL {
             let mut spec = self.spec(shell.program(), question.args(shell), question);
             spec.deadline = ASKING;
             let finished = match self.context.sandbox.run(&spec, &self.cancel).await {
                 Ok(finished) => finished,
                 Err(StartError::NotFound(_)) => continue,
-                Err(error) => {
-                    return not_started(error).map(|message| ShellSearch::CannotRun(StartFailure::Message(message)));
-                }
+                Err(error) => return not_started(error).map(cannot_run),
             };
             let code = code(finished.exit)?;
             if question.needs_bash(shell) {
@@ -281,8 +277,8 @@ impl SandboxedCheckout {
             }
             let answer = question.answer(code, &finished.stdout.text());
             return Ok(match answer {
-                Ok(missing) => ShellSearch::Runs { shell, missing },
-                Err(message) => ShellSearch::CannotRun(StartFailure::Message(message)),
+                Ok(missing) => ShellSearch::Runs(shell, missing),
+                Err(message) => cannot_run(message),
             });
         }
         Ok(ShellSearch::CannotRun(StartFailure::NoShell))

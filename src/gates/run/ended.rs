@@ -46,11 +46,7 @@ pub(super) fn code(exit: Exit) -> Result<Option<i32>, GateError> {
 }
 
 impl SandboxedCheckout {
-    pub(super) async fn read_evidence(
-        &self,
-        order: &RunRequest<'_>,
-        finished: &Finished,
-    ) -> Result<Evidence, GateError> {
+    pub(super) async fn evidence(&self, order: &RunRequest<'_>, finished: &Finished) -> Result<Evidence, GateError> {
         let command = order.command;
         let code = code(finished.exit)?;
         let [mut stdout, stderr] =

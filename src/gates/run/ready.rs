@@ -72,7 +72,7 @@ impl Ready<'_> {
 
     pub(crate) async fn inspect_made(&self, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> SetUpFiles {
         if self.touched.rewritten.is_empty() && self.touched.executable.is_empty() {
-            cache::inspect_made(&self.checkout, left, tracked).await
+            cache::inspect(&self.checkout, left, tracked).await
         } else {
             SetUpFiles::OfFiles
         }

@@ -684,7 +684,7 @@ fn tests_without_names_are_told_in_plain_sentences() {
     );
     let cause = |files: &[&str], commands: &[&str], mentioned: &[&str]| domain::blocked::PreFlightCause::NoCommand {
         task: TaskId::Planned(1),
-        tests: domain::feature::TestsWithoutCommand {
+        tests: domain::feature::UncalledTests {
             files: files.iter().map(|file| text(file)).collect(),
             commands: commands.iter().map(|command| text(command)).collect(),
             mentioned: mentioned.iter().map(|command| text(command)).collect(),

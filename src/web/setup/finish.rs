@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(super) const MOST: usize = 10;
 
 /// The result for a repository, or the reason why nothing was made.
-pub(super) struct OnboardingOutcome {
+pub(super) struct Onboarding {
     pub(super) repository: String,
     pub(super) result: Result<Onboarded, String>,
 }
@@ -30,7 +30,7 @@ pub(super) async fn finish(State(setup): State<Arc<Setup>>, sent: Sent) -> Resul
 /// longer.
 pub(super) async fn confirm_stored(State(setup): State<Arc<Setup>>, sent: Sent) -> Result<Response, Instead> {
     let _one = setup.work().await?;
-    let Some(kept) = setup.kept_apps() else {
+    let Some(kept) = setup.apps() else {
         return Ok(back());
     };
     // Another App may have been registered since the credentials were shown.
@@ -56,7 +56,7 @@ impl Setup {
         let mut made = Vec::new();
         for covered in ticked {
             let result = engine.onboard(covered.installation, covered.id).await;
-            made.push(OnboardingOutcome {
+            made.push(Onboarding {
                 repository: covered.name.clone(),
                 result: result.map_err(|error| self.options.secrets.mask(&error.to_string())),
             });
@@ -64,7 +64,7 @@ impl Setup {
         if made.iter().any(|made| made.result.is_err()) {
             return self.page_after(browser, Some(Note::Made(made)), form).await;
         }
-        let Some(kept) = self.kept_apps() else {
+        let Some(kept) = self.apps() else {
             return Ok(back());
         };
         let proof = self.proof().await;

@@ -231,7 +231,7 @@ impl Setup {
 
     /// Restores the choice of a set-up that was over, asking GitHub who owns the App.
     async fn choose_again(&self) -> anyhow::Result<()> {
-        let kept = self.kept_apps();
+        let kept = self.apps();
         let (Some(kept), None) = (kept, self.now().progress.choice.clone()) else {
             return Ok(());
         };
@@ -317,13 +317,13 @@ impl Setup {
         Ok(())
     }
 
-    fn kept_apps(&self) -> Option<KeptApps> {
+    fn apps(&self) -> Option<KeptApps> {
         self.now().kept.clone()
     }
 
     /// Returns a client for an App with the saved credentials; `None` without them.
     fn client(&self, which: Which) -> anyhow::Result<Option<Client>> {
-        let Some(kept) = self.kept_apps() else { return Ok(None) };
+        let Some(kept) = self.apps() else { return Ok(None) };
         let app = which.app_in(&kept);
         app.map(|app| self.client_of(&kept.github(), app)).transpose()
     }
@@ -481,7 +481,7 @@ impl Setup {
     /// Returns what the buttons post, with a new state each time that the page is shown.
     fn manifests(&self, browser: &Browser) -> Result<Vec<page::Posted>, NotKept> {
         let choice = self.now().progress.choice.clone();
-        let kept = self.kept_apps();
+        let kept = self.apps();
         let mut posted = Vec::new();
         for which in Which::BOTH {
             let open = matches!(

@@ -3,7 +3,7 @@
 use super::{
     Installations,
     browser::Form,
-    finish::{MOST, OnboardingOutcome},
+    finish::{MOST, Onboarding},
     manifest::Which,
     progress::{AppStatus, Choice, CodeAppStatus, Field, Hash, Installed, NoChoice, NoReturn, NotOurs, Step},
     prove::Proof,
@@ -68,7 +68,7 @@ pub(super) enum Note {
     NoService,
     TooMany(usize),
     /// The results for repositories, if something was not made.
-    Made(Vec<OnboardingOutcome>),
+    Made(Vec<Onboarding>),
 }
 
 pub(super) fn page(shown: &SetupView<'_>) -> Response {
@@ -235,7 +235,7 @@ fn no_return(why: NoReturn) -> &'static str {
     }
 }
 
-fn made_in_short(made: &OnboardingOutcome) -> Markup {
+fn made_in_short(made: &Onboarding) -> Markup {
     html! {
         (made.repository) ": "
         @match &made.result {
@@ -637,22 +637,12 @@ fn repositories_section(shown: &SetupView<'_>) -> Markup {
 
 /// Returns the answer to the last step, which nobody can load again. `folder` is the one that keeps the credentials, if
 /// one does.
-pub(super) fn final_page(
-    kept: &KeptApps,
-    proof: &Proof,
-    made: &[OnboardingOutcome],
-    folder: Option<&Path>,
-) -> Response {
+pub(super) fn final_page(kept: &KeptApps, proof: &Proof, made: &[Onboarding], folder: Option<&Path>) -> Response {
     let (title, content) = done_content(kept, proof, made, folder);
     guarded(frame(StatusCode::OK, title, &content, false), None)
 }
 
-fn done_content(
-    kept: &KeptApps,
-    proof: &Proof,
-    made: &[OnboardingOutcome],
-    folder: Option<&Path>,
-) -> (&'static str, Markup) {
+fn done_content(kept: &KeptApps, proof: &Proof, made: &[Onboarding], folder: Option<&Path>) -> (&'static str, Markup) {
     let title = match proof {
         Proof::Reached => "AutoBuild is set up",
         Proof::Answered(_) | Proof::NotReached(_) => "One thing is missing: GitHub must reach AutoBuild",
@@ -687,7 +677,7 @@ fn done_content(
 
 /// Returns the page with the credentials, to be stored elsewhere. They stay in the data folder until a person confirms
 /// this.
-pub(super) fn credentials(kept: &KeptApps, proof: &Proof, made: &[OnboardingOutcome], form: &str) -> Response {
+pub(super) fn credentials(kept: &KeptApps, proof: &Proof, made: &[Onboarding], form: &str) -> Response {
     let content = html! {
         h1 { "Store the credentials" }
         (made_rows(kept, proof, made))
@@ -711,7 +701,7 @@ pub(super) fn mark(kept: &KeptApps) -> Hash {
 
 /// Returns the rows of what was made. A first issue is offered unless GitHub cannot reach the service, which then would
 /// not hear of its label.
-fn made_rows(kept: &KeptApps, proof: &Proof, made: &[OnboardingOutcome]) -> Markup {
+fn made_rows(kept: &KeptApps, proof: &Proof, made: &[Onboarding]) -> Markup {
     let github = kept.github();
     let web = github.web.as_str().trim_end_matches('/');
     html! {
@@ -785,7 +775,7 @@ mod tests {
     fn last_page(proof: &Proof) -> String {
         let github = github_named("").unwrap();
         let kept = KeptApps::none(&github, Url::parse("https://autobuild.invalid").unwrap());
-        let made = [OnboardingOutcome {
+        let made = [Onboarding {
             repository: "acme/shop".to_owned(),
             result: Ok(Onboarded::Proposed(domain::ids::PullNumber(1))),
         }];

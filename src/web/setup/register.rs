@@ -54,7 +54,7 @@ pub(super) async fn registered(
         match setup.progress(|progress| progress.come_back(query.text("state"), query.text("code"), &hash, now))? {
             Ok(which) => setup.exchange(&browser, which).await,
             // A browser that loads the address again is shown the result.
-            Err(NoReturn::UnknownState) if setup.kept_apps().is_some() => Ok(back()),
+            Err(NoReturn::UnknownState) if setup.apps().is_some() => Ok(back()),
             Err(why) => {
                 let note = setup.page(&browser, Some(Note::NoReturn(why))).await?;
                 Ok((StatusCode::BAD_REQUEST, note).into_response())
@@ -93,7 +93,7 @@ pub(super) async fn forget(State(setup): State<Arc<Setup>>, sent: Sent) -> Resul
         return Ok(back());
     };
     let _one = setup.work().await?;
-    let kept = setup.kept_apps().filter(|kept| which.app_in(kept).is_some());
+    let kept = setup.apps().filter(|kept| which.app_in(kept).is_some());
     setup.progress(|progress| progress.drop_code(which))?;
     if let Some(kept) = kept {
         setup.keep(kept, which, None)?;
@@ -200,7 +200,7 @@ impl Setup {
 
     /// Returns the Apps kept so far, or an empty value for this choice.
     fn kept_by(&self, choice: &Choice) -> KeptApps {
-        self.kept_apps()
+        self.apps()
             .unwrap_or_else(|| KeptApps::none(&choice.github, choice.public_url.clone()))
     }
 
@@ -239,7 +239,7 @@ impl Setup {
             Which::Autobuild => Which::Coach,
             Which::Coach => Which::Autobuild,
         };
-        let kept = self.kept_apps();
+        let kept = self.apps();
         let other = kept.as_ref().and_then(|kept| other.app_in(kept));
         if other.is_some_and(|other| other.id == app.id.0) {
             return Some(NotOurs::TheOther);

@@ -6,7 +6,7 @@ use crate::{
     blocked::failure::Failure,
     budget::Spent,
     evidence::{Evidence, Unmet},
-    feature::{BaseFailures, TestsWithoutCommand},
+    feature::{BaseFailures, UncalledTests},
     ids::{TaskId, User},
     inquiry::{Inquirer, Inquiries},
 };
@@ -44,7 +44,7 @@ pub enum PreFlightCause {
         tests: Evidence,
     },
     /// A task needs tests, and no command was found that runs those that there are.
-    NoCommand { task: TaskId, tests: TestsWithoutCommand },
+    NoCommand { task: TaskId, tests: UncalledTests },
     /// The tests that fail, and what their output shows of this machine.
     Failing(BaseFailures),
 }

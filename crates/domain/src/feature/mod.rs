@@ -37,7 +37,7 @@ pub use crate::{
         moves::{Step, StopScope},
         planning::is_planning,
         preflight::{
-            Before, Doubt, PreFlight, PreFlightOutcome, TestsWithoutCommand, nameless, nothing_passes, obstacle,
+            Before, Doubt, PreFlight, PreFlightOutcome, UncalledTests, nameless, nothing_passes, obstacle,
             unknown_tests, untestable,
         },
         state::{AfterPreFlight, CancelledWhy, Continuation, Phase, State, Suspension},

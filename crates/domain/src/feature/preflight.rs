@@ -182,7 +182,7 @@ pub fn nameless(baseline: &Baseline, plan: &Plan) -> Option<BlockReason> {
 
 /// The tests of a repository for which no command was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TestsWithoutCommand {
+pub struct UncalledTests {
     /// Some of their files.
     pub files: Vec<String>,
     /// Commands that run the tests of one folder each, if there are several such folders.
@@ -194,7 +194,7 @@ pub struct TestsWithoutCommand {
 }
 
 /// Returns the task that needs tests in a repository whose tests no command runs. Such a task could never be approved.
-pub fn untestable(baseline: &Baseline, plan: &Plan, tests: TestsWithoutCommand) -> Option<BlockReason> {
+pub fn untestable(baseline: &Baseline, plan: &Plan, tests: UncalledTests) -> Option<BlockReason> {
     let needs_tests = |kind| match kind {
         TaskType::Feature | TaskType::Testing => true,
         TaskType::Scaffolding | TaskType::Refactoring | TaskType::Documentation => false,

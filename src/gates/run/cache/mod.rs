@@ -126,7 +126,7 @@ pub(crate) async fn keep(
 }
 
 /// Returns the kind of files that set-up left in a checkout; `Made::OfFiles` if that cannot be examined.
-pub(crate) async fn inspect_made(
+pub(crate) async fn inspect(
     place: &SandboxedCheckout,
     left: &UntrackedFiles,
     tracked: &BTreeSet<String>,

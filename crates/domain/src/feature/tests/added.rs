@@ -10,7 +10,7 @@ use crate::{
         Absence, Additions, Baseline, Counts, Evidence, Finding, Gate, GateResult, StartFailure, TestNames, Weight,
     },
     feature::{
-        Before, Continuation, Doubt, Phase, PreFlight, PreFlightOutcome, State, TestsWithoutCommand,
+        Before, Continuation, Doubt, Phase, PreFlight, PreFlightOutcome, State, UncalledTests,
         event::{DefaultMerge, Event, Target},
         nameless, nothing_passes, obstacle,
         tests::{samples::*, table::command},
@@ -200,7 +200,7 @@ fn a_criterion_that_names_a_test_is_told_of_before_it_costs_anything() {
 
 #[test]
 fn tests_that_no_command_runs_wait_for_a_person_if_a_task_needs_tests() {
-    let there = || TestsWithoutCommand {
+    let there = || UncalledTests {
         files: vec!["spec/a_spec.lua".to_owned()],
         commands: Vec::new(),
         mentioned: Vec::new(),
