@@ -58,23 +58,22 @@ impl Engine {
         Surroundings::of_run(&key.branch_prefix(), default, has_hosted_runners)
     }
 
-    /// Returns the names of others who report on the newest commit of the default branch on which anybody reports: a
-    /// release often leaves a head that CI was told to skip, and a new head has no reports yet.
+    /// Returns the names of others who report on the newest commits of the default branch: a release often leaves a head
+    /// that CI was told to skip, and a new head has no reports yet.
     async fn others(&self, branch: &DefaultBranch) -> Result<Vec<String>, EffectError> {
         let repo = self.autobuild.repo(branch.installation, branch.repo);
         let ours = self.own_apps();
+        let mut names = BTreeSet::new();
         let mut commit = branch.head.clone();
         for _ in 0..MOST_COMMITS {
-            if let Some(others) = others(&repo, &commit, &ours).await? {
-                return Ok(others);
-            }
+            names.extend(others(&repo, &commit, &ours).await?);
             let info = branch.mirror.commit_info(&commit).await?;
             match info.and_then(|info| info.parents.into_iter().next()) {
                 Some(parent) => commit = parent,
                 None => break,
             }
         }
-        Ok(Vec::new())
+        Ok(names.into_iter().take(MOST_OTHERS).collect())
     }
 
     /// Returns the same for the default branch as it is now.
@@ -119,17 +118,11 @@ pub(super) async fn of_tree(mirror: &Mirror, commit: &Sha, around: &Surroundings
 }
 
 /// Returns the names of others who report on a commit: Apps that are not GitHub Actions, and the contexts of statuses.
-/// `None` if nobody but us reports there.
-async fn others(repo: &Repo<'_>, commit: &Sha, ours: &[AppId]) -> Result<Option<Vec<String>>, EffectError> {
+async fn others(repo: &Repo<'_>, commit: &Sha, ours: &[AppId]) -> Result<BTreeSet<String>, EffectError> {
     let checks = repo.seen_checks(commit).await?;
     let apps = checks.into_iter().filter_map(|check| check.app);
-    let apps: Vec<SeenApp> = apps.filter(|app| !ours.contains(&AppId(app.id))).collect();
+    let foreign = apps.filter(|app| !app.is_actions() && !ours.contains(&AppId(app.id)));
     let statuses = repo.seen_statuses(commit).await?;
-    if apps.is_empty() && statuses.is_empty() {
-        return Ok(None);
-    }
     let contexts = statuses.into_iter().map(|status| status.context);
-    let foreign = apps.into_iter().filter(|app| !app.is_actions());
-    let names: BTreeSet<String> = foreign.map(|app| app.slug).chain(contexts).collect();
-    Ok(Some(names.into_iter().take(MOST_OTHERS).collect()))
+    Ok(foreign.map(|app: SeenApp| app.slug).chain(contexts).collect())
 }

@@ -1,6 +1,7 @@
 //! The permissions, secrets and machines that the repository's CI would give to agent-written code, workflow by workflow. The
 //! readers of workflows fill these types; the rules that follow from them are here.
 
+use crate::ci_definitions::definition;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use text::words;
@@ -177,13 +178,15 @@ impl Exposure {
         self.others.is_empty() && self.workflows.iter().all(WorkflowExposure::is_harmless)
     }
 
-    /// Returns what is harmful and starts although the head's message holds a skip instruction: paths of workflows, and
-    /// names of others, who may not obey it.
+    /// Returns what is harmful and may start although the head's message holds a skip instruction: paths of workflows, and
+    /// the definitions of other services, which may not obey it. Of an App that only reports nobody knows whether it runs
+    /// anything: most of them read coverage or licences.
     pub fn not_held(&self) -> impl Iterator<Item = &str> {
         let harmful = self.workflows.iter().filter(|workflow| !workflow.is_harmless());
         let unheld = harmful.filter(|workflow| !workflow.is_held_by_instruction());
         let workflows = unheld.map(|workflow| workflow.path.as_str());
-        workflows.chain(self.others.iter().map(String::as_str))
+        let definitions = self.others.iter().filter_map(|name| definition(name));
+        workflows.chain(definitions)
     }
 
     /// Returns it with what `other` shows in addition.

@@ -50,7 +50,7 @@ impl Refusal {
     }
 
     pub(super) fn not_found() -> Self {
-        Self::new(404, "Not OrNotFound")
+        Self::new(404, "Not Found")
     }
 
     pub(super) fn bad_credentials() -> Self {

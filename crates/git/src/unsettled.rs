@@ -37,10 +37,7 @@ impl Checkout {
         let mark = shared.unsettled().join(file_name(name));
         let (bytes, file) = (encode(self), mark.clone());
         let before = Mark::read(&mark).ok();
-        let written = blocking(move || {
-            let temporary = file.with_extension("new");
-            fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, &file))
-        });
+        let written = blocking(move || write(&bytes, &file));
         written
             .await
             .map_err(|error| failed()(error.into()))?
@@ -100,7 +97,15 @@ fn file_name(name: &str) -> String {
 fn open(shared: &Arc<Shared>, file: PathBuf) -> io::Result<Checkout> {
     let mark = Mark::read(&file)?;
     let home = shared.checkouts().join(&mark.home);
-    Checkout::reopened(shared, home, mark, file)
+    let checkout = Checkout::reopened(shared, home, mark, file.clone())?;
+    // The stamps may be new. Without them, the next opening would take every file for changed.
+    write(&encode(&checkout), &file)?;
+    Ok(checkout)
+}
+
+fn write(mark: &[u8], file: &Path) -> io::Result<()> {
+    let temporary = file.with_extension("new");
+    fs::write(&temporary, mark).and_then(|()| fs::rename(&temporary, file))
 }
 
 pub(crate) struct Mark {

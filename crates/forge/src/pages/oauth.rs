@@ -58,7 +58,7 @@ pub(crate) async fn access_token(site: &Arc<Site>, head: &http::request::Parts, 
         Err(_) => asked.extend(read(&body)),
     }
     if head.method != http::Method::POST {
-        return reply(404, &[JSON], r#"{"message":"Not OrNotFound"}"#);
+        return reply(404, &[JSON], r#"{"message":"Not Found"}"#);
     }
     let token = site.change(|state| state.exchange_code(&|name| asked.get(name).cloned()));
     let accept = head.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());

@@ -535,10 +535,9 @@ async fn a_kept_checkout_that_is_handed_over_has_only_the_changes_that_it_had() 
     let address = world.remote.url().strip_suffix("/o/r.git").unwrap();
     let forge = ForgeAccess::new(address).unwrap();
     let mirrors = Mirrors::handing_over(&world.folder().join("data"), forge, Some(hand_over)).unwrap();
-    let mut kept = mirrors.mirror(RepoId(7)).unsettled("x").await.unwrap();
+    let kept = mirrors.mirror(RepoId(7)).unsettled("x").await.unwrap();
     let expected = ["b", "gone", "new"].map(RepoPath::from);
     assert_eq!(kept.changed_paths().await.unwrap(), expected);
-    kept.keep_as("x").await.unwrap();
     drop(kept);
     let kept = world.mirror.unsettled("x").await.unwrap();
     assert_eq!(kept.changed_paths().await.unwrap(), expected);

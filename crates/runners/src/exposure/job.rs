@@ -58,7 +58,7 @@ const CHOOSING: [&str; 4] = ["if", "concurrency", "name", "run-name"];
 
 /// Words by which a step gets the head, or something made from it, where a workflow does not have it by itself. Commands of
 /// git are looked for apart.
-const TAKING: [&str; 22] = [
+const TAKING: [&str; 20] = [
     ".head.",
     "head_ref",
     "head_sha",
@@ -79,8 +79,6 @@ const TAKING: [&str; 22] = [
     "tarball",
     "zipball",
     "/archive/",
-    ".patch",
-    ".diff",
 ];
 
 /// Commands of git that bring other code into a checkout. Options may stand before them.
@@ -100,13 +98,16 @@ const TAKING_OF_GIT: [&str; 11] = [
 
 /// `true` if a text in lower case names a way to get the head.
 fn names_head(text: &str) -> bool {
-    let takes_by_git = |line: &str| {
-        let mut words = line
-            .split_whitespace()
-            .skip_while(|word| *word != "git" && !word.ends_with("/git"));
+    let is_of_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/');
+    let takes_by_git = |command: &str| {
+        let words = command.split(|letter| !is_of_word(letter));
+        let mut words = words.skip_while(|word| *word != "git" && !word.ends_with("/git"));
         words.any(|word| TAKING_OF_GIT.contains(&word))
     };
-    TAKING.iter().any(|word| text.contains(word)) || text.lines().any(takes_by_git)
+    let patches = text.contains("/pull/") && (text.contains(".patch") || text.contains(".diff"));
+    let whole_lines = text.replace("\\\n", " ");
+    let mut commands = whole_lines.split(['\n', ';', '&', '|', '(', ')']);
+    patches || TAKING.iter().any(|word| text.contains(word)) || commands.any(takes_by_git)
 }
 
 /// Collects what the jobs of one workflow get.

@@ -44,7 +44,7 @@ const HARMLESS: &str = "permissions: {}\njobs: {a: {runs-on: ubuntu-latest, step
 #[test]
 fn a_workflow_runs_the_head_if_its_events_and_filters_include_our_branches() {
     use Trigger::{Create, MergeGroup, PullRequest, Push, WorkflowRun};
-    let table: [(&str, &[Trigger]); 22] = [
+    let table: [(&str, &[Trigger]); 23] = [
         ("on: push", &[Push]),
         ("on: [push, pull_request, release]", &[Push, PullRequest]),
         ("on: {push: {branches: [main]}}", &[]),
@@ -62,6 +62,7 @@ fn a_workflow_runs_the_head_if_its_events_and_filters_include_our_branches() {
         ("on: {push: {paths: ['docs/**']}}", &[Push]),
         ("on: {pull_request: {branches: [main]}}", &[PullRequest]),
         ("on: {pull_request: {branches: ['release/*']}}", &[]),
+        ("on: {pull_request: {branches: ['**/main']}}", &[PullRequest]),
         ("on: {pull_request: }", &[PullRequest]),
         ("on: [create, merge_group]", &[Create, MergeGroup]),
         ("on: [workflow_dispatch, schedule, release]", &[]),
@@ -131,6 +132,12 @@ fn a_workflow_of_the_base_runs_the_head_if_a_step_fetches_it() {
         "run: git fetch origin x",
         "run: git -C src --no-pager fetch origin x",
         "run: /usr/bin/git pull",
+        "run: if ! git pull; then exit; fi",
+        "run: (cd site && git pull)",
+        "run: bash -c \"git fetch origin\"",
+        "run: x=$(git fetch origin)",
+        "run: node -e 'execSync(`git checkout ${b}`)'",
+        "run: |\n          git \\\n            fetch origin",
         "run: curl -L https://github.com/o/r/archive/$SHA.tar.gz | tar xz",
         "run: gh api repos/o/r/tarball/$SHA",
         "run: gh repo clone o/r",
@@ -150,7 +157,8 @@ fn a_workflow_of_the_base_runs_the_head_if_a_step_fetches_it() {
         "uses: actions/checkout@v5\n        with: {ref: main}",
         "run: echo thanks\n        if: github.event.pull_request.head.sha",
         "run: gh pr merge --auto $URL\n        env: {URL: '${{ github.event.pull_request.html_url }}'}",
-        "run: git config user.name x && gh pr edit 7",
+        "run: git config user.name x && gh pr edit 7 && npm run merge",
+        "run: echo ${{ steps.a.outputs.patch }}",
     ] {
         assert!(!target(step), "{step}");
     }

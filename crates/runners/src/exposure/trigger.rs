@@ -175,7 +175,12 @@ enum Fit {
 
 fn fits(pattern: &str, name: Name<'_>) -> Fit {
     let Some(special) = pattern.find(['?', '+', '[', '\\']) else {
-        return matches(pattern, name);
+        let without_folders = pattern.strip_prefix("**/");
+        return match (matches(pattern, name), without_folders) {
+            // GitHub's filters of paths let these folders be none at all.
+            (Fit::Not, Some(last)) if matches(last, name) != Fit::Not => Fit::Perhaps,
+            (fit, _) => fit,
+        };
     };
     // `?` and `+` are about the letter before them.
     let plain = pattern.get(..special).unwrap_or_default();
