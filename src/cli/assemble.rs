@@ -195,7 +195,6 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         secrets,
         coach_installations: Remembered::default(),
         drafts: Remembered::default(),
-        merge_methods: Remembered::default(),
         strangers: Strangers::default(),
         running: Running::default(),
         checkout_locks: CheckoutLocks::default(),

@@ -48,7 +48,7 @@ use crate::{
         strangers::Strangers,
     },
     gates::CheckoutLocks,
-    github::{Client, MergeMethod, WriteSpacing},
+    github::{Client, WriteSpacing},
     store::Store,
 };
 use domain::ids::{AppId, InstallationId, Millis, PullNumber, RepoId};
@@ -75,8 +75,6 @@ pub struct Engine {
     pub coach_installations: Remembered<RepoId, InstallationId>,
     /// The GraphQL ids of drafts that this process opened and has not marked ready.
     pub drafts: Remembered<(RepoId, PullNumber), String>,
-    /// The merge methods that a repository allowed when it was last read.
-    pub merge_methods: Remembered<RepoId, Vec<MergeMethod>>,
     pub strangers: Strangers,
     /// The effects that this process performs now.
     pub running: Running,

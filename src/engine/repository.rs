@@ -67,7 +67,6 @@ impl Engine {
         folder: Option<&str>,
     ) -> Result<DefaultBranch, EffectError> {
         let repository = self.autobuild.repo(installation, repo).repository().await?;
-        self.learn_merge_methods(&repository);
         let name = repository.default_branch.clone();
         let folder = folder.map(|folder| format!("{folder}/*"));
         let branches: Vec<&str> = std::iter::once(name.as_str()).chain(folder.as_deref()).collect();

@@ -172,6 +172,5 @@ async fn is_own(engine: &Engine, origin: Option<&EventOrigin>) -> Result<bool, E
     let Some(installation) = coach.installation_of(name).await? else {
         return Ok(false);
     };
-    engine.coach_installations.remember(origin.repo.id, installation);
     Ok(origin.sender.is(coach.bot(installation).await?))
 }

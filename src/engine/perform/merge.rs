@@ -2,12 +2,11 @@
 
 use crate::{
     engine::{
-        Engine,
         job::{Done, EffectError},
         perform::{context::EffectContext, sync},
         repository::tip,
     },
-    github::{Merge, MergeMethod, MergeRefusal, model::Repository},
+    github::{Merge, MergeMethod, MergeRefusal},
     messages,
 };
 use domain::{
@@ -18,6 +17,10 @@ use domain::{
     task::{Origin, Task},
 };
 use git::MergeOutcome;
+
+/// The merge methods in the order of preference. GitHub shows those that a repository allows only to a token that may write
+/// its contents, and refuses the others.
+const METHODS: [MergeMethod; 3] = [MergeMethod::Squash, MergeMethod::Merge, MergeMethod::Rebase];
 
 /// Merges an approved task. A task that resolves a conflict with the default branch is pushed as a merge commit with
 /// both parents instead.
@@ -45,25 +48,15 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
     if context.feature.ci_treatment() == CiTreatment::Hold {
         body = held_message(&body);
     }
-    let remembered = context.engine.merge_methods.find(&context.key().repo);
-    let methods = match &remembered {
-        Some(methods) => methods.clone(),
-        None => context.engine.learn_merge_methods(&repo.repository().await?),
-    };
-    for method in methods {
+    for method in METHODS {
         let event = match repo.merge_pull(pull, head, method, &title, &body).await? {
             Merge::Merged { sha } => task::Event::Merged { emission, commit: sha },
             // A person pushed. The push event informs the task, so this merge reports nothing.
             Merge::HeadMoved => return Ok(Done::Nothing),
             Merge::Refused {
                 why: MergeRefusal::Method,
-                text,
+                ..
             } => {
-                context.engine.merge_methods.forget(&context.key().repo);
-                if remembered.is_some() {
-                    // The settings changed since they were read. The next try reads them.
-                    return Err(Failure::GitHubUnclear { message: text }.into());
-                }
                 context.may_write().await?;
                 continue;
             }
@@ -86,24 +79,6 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
     }
     let rule = messages::no_merge_method();
     Ok(context.task_event(task.id, task::Event::MergeRefused { emission, rule }))
-}
-
-impl Engine {
-    /// Remembers and returns the merge methods that the repository allows, in the order of preference: squash, merge,
-    /// rebase.
-    pub(in crate::engine) fn learn_merge_methods(&self, repository: &Repository) -> Vec<MergeMethod> {
-        let allowed: Vec<MergeMethod> = [
-            (repository.allow_squash_merge, MergeMethod::Squash),
-            (repository.allow_merge_commit, MergeMethod::Merge),
-            (repository.allow_rebase_merge, MergeMethod::Rebase),
-        ]
-        .into_iter()
-        .filter(|(allowed, _)| *allowed != Some(false))
-        .map(|(_, method)| method)
-        .collect();
-        self.merge_methods.remember(repository.id, allowed.clone());
-        allowed
-    }
 }
 
 /// Handles GitHub's "not mergeable", which GitHub also says while it still computes. Git finds out whether there is a
