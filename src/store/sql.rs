@@ -194,7 +194,8 @@ impl Db {
     }
 
     /// Begins a transaction that a power cut may undo as long as no later one is flushed: for leases, for claims of
-    /// deliveries, and for ends that nothing follows from, which are then done again. Only SQLite skips the flush: a server could lose an end while its worker lives.
+    /// deliveries, and for ends that nothing follows from, which are then done again. Only SQLite skips the flush: a server
+    /// could lose an end while its worker lives.
     pub(super) async fn write_unflushed(&self) -> Result<Tx, StoreError> {
         self.begin(BEGIN_UNFLUSHED).await
     }
