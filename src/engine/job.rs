@@ -3,7 +3,7 @@
 use crate::{
     config::Role,
     engine::apply::{ApplyError, Fact},
-    github::GithubError,
+    github::{GithubError, Permit},
     store::{Hold, NewEffect, StoreError, StoreFailure, StoredEffect, Trouble},
 };
 use domain::{
@@ -17,7 +17,7 @@ use sandbox::StartError;
 use std::{
     io,
     io::ErrorKind,
-    sync::atomic::AtomicU32,
+    sync::{Arc, atomic::AtomicU32},
     time::{Duration, Instant},
 };
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,9 @@ pub struct Job {
     /// A token that is cancelled if the effect is no longer wanted or no longer held.
     pub cancel: CancellationToken,
     /// The time until which this worker may push and post: two thirds of a lease after the last renewal.
-    may_speak: Mutex<Instant>,
+    may_speak: Arc<Mutex<Instant>>,
+    /// Whether this worker may push and post now.
+    pub(super) permit: Permit,
     /// The number of writes to GitHub that this try was allowed.
     pub(super) writes: AtomicU32,
 }
@@ -170,11 +172,14 @@ pub enum LimitedBy {
 impl Job {
     /// Creates a job whose lease, of length `lease`, starts now.
     pub(super) fn new(effect: StoredEffect, hold: Hold, cancel: CancellationToken, lease: Duration) -> Self {
+        let may_speak = Arc::new(Mutex::new(Instant::now() + lease * 2 / 3));
+        let (until, cancelled) = (Arc::clone(&may_speak), cancel.clone());
         Self {
             effect,
             hold,
             cancel,
-            may_speak: Mutex::new(Instant::now() + lease * 2 / 3),
+            may_speak,
+            permit: Arc::new(move || !cancelled.is_cancelled() && Instant::now() <= *until.lock()),
             writes: AtomicU32::new(0),
         }
     }
@@ -197,11 +202,10 @@ impl Job {
     /// Fails with [`EffectError::Stopped`] if the effect is cancelled or the lease may be lost. Called before each
     /// action that others can see.
     pub fn ensure_lease(&self) -> Result<(), EffectError> {
-        let until = *self.may_speak.lock();
-        if self.cancel.is_cancelled() || Instant::now() > until {
-            Err(EffectError::Stopped)
-        } else {
+        if (self.permit)() {
             Ok(())
+        } else {
+            Err(EffectError::Stopped)
         }
     }
 

@@ -118,6 +118,7 @@ impl Repo<'_> {
     ) -> Result<T, GithubError> {
         let document = json!({"query": query, "variables": variables});
         let call = Call {
+            permit: self.permit.filter(|_| intent == Intent::Write),
             intent,
             ..Call::post(GRAPHQL, Some(&document))
         };

@@ -21,12 +21,13 @@ use http::{
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
 };
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Frame, SizeHint};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use jsonwebtoken::EncodingKey;
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::time::Duration;
+use std::{pin::Pin, sync::Arc, task, task::Poll, time::Duration};
 use text::secret::Secrets;
 use uplink::{Connector, NoAuthorities, Uplink};
 
@@ -52,6 +53,44 @@ pub(super) enum Intent {
     Write,
 }
 
+/// Says at the last moment whether a write may still be sent. The process may have been frozen since it was decided.
+pub type Permit = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// The body of a request, which is not sent if its permit is gone.
+struct Permitted {
+    body: Full<Bytes>,
+    permit: Option<Permit>,
+}
+
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the lease of this write may be over")]
+struct NotPermitted;
+
+impl hyper::body::Body for Permitted {
+    type Data = Bytes;
+    type Error = NotPermitted;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut task::Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, NotPermitted>>> {
+        if self.permit.as_ref().is_some_and(|permit| !permit()) {
+            return Poll::Ready(Some(Err(NotPermitted)));
+        }
+        Pin::new(&mut self.body)
+            .poll_frame(context)
+            .map_err(|never| match never {})
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
 /// One request without its credentials.
 pub(super) struct Call<'a> {
     pub(super) method: Method,
@@ -59,6 +98,7 @@ pub(super) struct Call<'a> {
     pub(super) path: &'a str,
     pub(super) body: Option<&'a Value>,
     pub(super) intent: Intent,
+    pub(super) permit: Option<&'a Permit>,
 }
 
 impl<'a> Call<'a> {
@@ -68,6 +108,7 @@ impl<'a> Call<'a> {
             path,
             body: None,
             intent: Intent::Read,
+            permit: None,
         }
     }
 
@@ -77,6 +118,7 @@ impl<'a> Call<'a> {
             path,
             body,
             intent: Intent::Write,
+            permit: None,
         }
     }
 }
@@ -227,7 +269,7 @@ pub(super) async fn anonymous(
 struct Api {
     /// The address that paths follow, without a slash at the end.
     base: String,
-    client: Client<Connector, Full<Bytes>>,
+    client: Client<Connector, Permitted>,
 }
 
 impl Api {
@@ -315,7 +357,7 @@ fn request(
     call: &Call<'_>,
     token: Option<&SecretString>,
     body: Option<&Value>,
-) -> http::Result<Request<Full<Bytes>>> {
+) -> http::Result<Request<Permitted>> {
     let mut request = Request::builder()
         .method(call.method.clone())
         .uri(format!("{}{}", api.base, call.path))
@@ -327,11 +369,14 @@ fn request(
         value.set_sensitive(true);
         request = request.header(AUTHORIZATION, value);
     }
+    let permit = call.permit.cloned();
     let Some(body) = body else {
-        return request.body(Full::default());
+        let body = Full::default();
+        return request.body(Permitted { body, permit });
     };
     let request = request.header(CONTENT_TYPE, "application/json");
-    request.body(Full::new(Bytes::from(body.to_string())))
+    let body = Full::new(Bytes::from(body.to_string()));
+    request.body(Permitted { body, permit })
 }
 
 /// Masks our token in the answer, so that it cannot get into an error.

@@ -45,7 +45,7 @@ pub use client::Client;
 pub use contents::Content;
 pub use error::{Cause, GithubError};
 pub use graphql::IssueEdit;
-pub use http::{Clock, READ_PAUSES};
+pub use http::{Clock, Permit, READ_PAUSES};
 pub use inspection::{HookDelivery, Installation};
 pub use merge::{Merge, MergeMethod, MergeRefusal};
 pub use pulls::{NewPull, OpenedPull, PullChange};

@@ -3,7 +3,7 @@
 use super::{
     app::{MAX_PAGES, PER_PAGE, endless, has_more},
     error::GithubError,
-    http::{Call, Intent, Reply, segment},
+    http::{Call, Intent, Permit, Reply, segment},
     model::Repository,
     rights::Rights,
     tokens::TokenKey,
@@ -21,6 +21,7 @@ pub struct Repo<'a> {
     pub(super) client: &'a Client,
     pub(super) installation: InstallationId,
     pub(super) id: RepoId,
+    pub(super) permit: Option<&'a Permit>,
 }
 
 impl<'a> Repo<'a> {
@@ -34,6 +35,16 @@ impl<'a> Repo<'a> {
             client,
             installation,
             id,
+            permit: None,
+        }
+    }
+
+    /// Sends writes only for as long as the permit holds.
+    #[must_use]
+    pub fn permitted_by(self, permit: &'a Permit) -> Self {
+        Self {
+            permit: Some(permit),
+            ..self
         }
     }
 
@@ -149,6 +160,7 @@ impl<'a> Repo<'a> {
             path: &path,
             body,
             intent,
+            permit: self.permit.filter(|_| !is_read),
         };
         self.client.ask(self.key(rights), &call).await
     }

@@ -3,13 +3,14 @@
 use crate::world::*;
 use autobuild::github::{
     CheckAction, CheckConclusion, CheckOutput, CheckReport, GithubError, InlineComment, Merge, MergeMethod,
-    MergeRefusal, NewPull, NewReview, OpenedPull, PostedReview, ReviewEvent,
+    MergeRefusal, NewPull, NewReview, OpenedPull, Permit, PostedReview, ReviewEvent,
 };
 use domain::{
     effect::{ReactOn, Reaction},
     ids::{CheckRunId, CommentId, PullNumber},
 };
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const BRANCH: &str = "autobuild/42/task-001-a";
 const PULLS: &str = "/repos/acme/shop/pulls";
@@ -319,4 +320,21 @@ fn calls_may_be_spawned() {
     may_move(|world| async { world.repo().create_pull(NEW).await.map(drop) });
     may_move(|world| async { world.repo().mark_ready(PULL).await });
     may_move(|world| async { world.repo().find_comment(ISSUE, "").await.map(drop) });
+}
+
+/// A process that was frozen goes on where it stood: between its look at the lease and the write.
+#[tokio::test]
+async fn a_write_is_not_sent_once_its_permit_is_gone() {
+    let world = World::installed().await;
+    let path = "/repos/acme/shop/issues/42/comments";
+    world
+        .answers("POST", path, 201, json!({"id": 1, "body": "Done."}))
+        .await;
+    let gone: Permit = Arc::new(|| false);
+    let sent = world.repo().permitted_by(&gone).create_comment(ISSUE, "Done.").await;
+    assert!(sent.is_err(), "{sent:?}");
+    assert!(world.bodies_sent("POST", path).await.is_empty());
+    let held: Permit = Arc::new(|| true);
+    let sent = world.repo().permitted_by(&held).create_comment(ISSUE, "Done.").await;
+    assert!(sent.is_ok(), "{sent:?}");
 }

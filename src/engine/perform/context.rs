@@ -51,6 +51,7 @@ impl EffectContext<'_> {
         self.engine
             .autobuild
             .repo(self.feature.installation, self.feature.key.repo)
+            .permitted_by(&self.job.permit)
     }
 
     /// Returns the Coach App's access to the repository, if the App is set up and installed there.
@@ -65,7 +66,7 @@ impl EffectContext<'_> {
         };
         Ok(installation.map(|installation| {
             self.engine.coach_installations.remember(id, installation);
-            coach.repo(installation, id)
+            coach.repo(installation, id).permitted_by(&self.job.permit)
         }))
     }
 

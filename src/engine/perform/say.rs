@@ -26,6 +26,7 @@ use domain::{
 /// Performs an effect that belongs to no Feature: a reaction or a reply.
 pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<Done, EffectError> {
     let repo = engine.autobuild.repo(job.installation(), job.repo()?);
+    let repo = repo.permitted_by(&job.permit);
     match effect {
         Effect::React { on, reaction } => {
             job.may_write(engine).await?;
