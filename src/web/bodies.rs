@@ -9,12 +9,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// The time limit for a body; a slower sender is cut off. With its headers a sender has 25 seconds at most.
 pub const BODY_PATIENCE: Duration = Duration::from_secs(15);
 
-/// The bytes that each body may use outside the budget. Usual deliveries are smaller, so a used-up budget does not
-/// affect them.
+/// The bytes of each body outside the budget. Usual deliveries are smaller, so a used-up budget does not affect them.
 pub(super) const FREE: usize = 64 << 10;
 
-/// The bytes that all bodies may use together beyond [`FREE`] each: more than the largest body, since storing one needs its
-/// length several times more. What is refused is found in the log of deliveries.
+/// The bytes that all bodies may use together beyond [`FREE`] each. What is refused is found in the log of deliveries.
 const BUDGET: usize = 32 << 20;
 
 #[derive(Clone)]
