@@ -156,10 +156,9 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
 pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     let uplink = blueprint.settings.allowances.usual.network.uplink.clone();
     let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?.through(&uplink);
-    let secrets = blueprint.secrets;
     let autobuild = app(&blueprint.app).context("the AutoBuild App")?;
     let autobuild = Client::new(&autobuild, &urls, clock)?
-        .masking(secrets.clone())
+        .masking(blueprint.secrets.clone())
         .pausing(blueprint.settings.read_pauses);
     let coach = blueprint.coach.as_ref().map(app).transpose().context("the Coach App")?;
     let coach = coach.map(|coach| autobuild.beside(&coach));
@@ -192,7 +191,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         fruitless: Fruitless::default(),
         label_looks: LabelLooks::new(blueprint.settings.slots.label_looks()),
         settings: blueprint.settings,
-        secrets,
+        secrets: blueprint.secrets,
         coach_installations: Remembered::default(),
         drafts: Remembered::default(),
         strangers: Strangers::default(),

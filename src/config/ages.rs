@@ -1,6 +1,6 @@
 //! How long what is old is kept.
 
-use crate::config::server_parse::Parser;
+use crate::config::server_parse::{Parser, whole_number};
 use std::time::Duration;
 
 /// The most days that anybody may set: a hundred years.
@@ -55,10 +55,7 @@ impl Parser {
     }
 
     fn days(&mut self, name: &'static str, usual: Duration) -> Duration {
-        let read = |text: &str| {
-            let days = text.parse::<u64>().ok().filter(|days| (1..=MOST_DAYS).contains(days));
-            days.ok_or_else(|| format!("must be a whole number of days from 1 to {MOST_DAYS}"))
-        };
+        let read = |text: &str| whole_number(text, 1..=MOST_DAYS, " of days");
         self.parse(name, read)
             .map_or(usual, |days| Duration::from_secs(days * 86_400))
     }

@@ -1,6 +1,9 @@
 //! How much runs at once.
 
-use crate::config::{server_parse::Parser, server_sandbox::size};
+use crate::config::{
+    server_parse::{Parser, whole_number},
+    server_sandbox::size,
+};
 use std::{ops::RangeInclusive, time::Duration};
 
 /// The limits on agents and Gates that run at once. All but the first are exact over all processes on one database; the
@@ -89,11 +92,7 @@ impl Parser {
     }
 
     fn seconds(&mut self, name: &'static str, allowed: RangeInclusive<u64>, usual: Duration) -> Duration {
-        let read = |text: &str| {
-            let given = text.parse().ok().filter(|seconds| allowed.contains(seconds));
-            let (least, most) = (allowed.start(), allowed.end());
-            given.ok_or_else(|| format!("must be a whole number of seconds from {least} to {most}"))
-        };
+        let read = |text: &str| whole_number(text, allowed.clone(), " of seconds");
         self.parse(name, read).map_or(usual, Duration::from_secs)
     }
 
@@ -120,8 +119,7 @@ fn pack_size(text: &str) -> Result<usize, &'static str> {
 }
 
 fn at_least_one(text: &str) -> Result<u32, String> {
-    let count = text.parse().ok().filter(|count| (1..=MOST).contains(count));
-    count.ok_or_else(|| format!("must be a whole number from 1 to {MOST}"))
+    whole_number(text, 1..=MOST, "")
 }
 
 /// One connection listens for other processes' hints, so a single one would leave none for the work.
@@ -141,8 +139,5 @@ pub(super) fn limited(text: &str) -> Result<u32, String> {
 }
 
 fn limit(text: &str) -> Result<Option<u32>, String> {
-    let count = text.parse::<u32>().ok().filter(|count| *count <= MOST);
-    count
-        .map(|count| (count > 0).then_some(count))
-        .ok_or_else(|| format!("must be a whole number from 0 to {MOST}"))
+    whole_number(text, 0..=MOST, "").map(|count| (count > 0).then_some(count))
 }

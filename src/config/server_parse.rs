@@ -11,7 +11,9 @@ use crate::config::{
 };
 use domain::ids::{AppId, InstallationId};
 use secrecy::SecretString;
-use std::{collections::BTreeMap, fmt, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap, fmt, net::SocketAddr, ops::RangeInclusive, path::PathBuf, str::FromStr, time::Duration,
+};
 use tracing_subscriber::EnvFilter;
 
 /// GitHub keeps its log of deliveries for 3 days; a replay each hour loses nothing.
@@ -309,17 +311,24 @@ fn longest_time(text: &str) -> Result<Duration, &'static str> {
         .ok_or("is not a time from 1s to 24h, such as 90m")
 }
 
+/// Reads a whole number within a range. `unit` is what it counts, such as ` of days`, or empty.
+pub(super) fn whole_number<T: FromStr + PartialOrd + fmt::Display>(
+    text: &str,
+    allowed: RangeInclusive<T>,
+    unit: &str,
+) -> Result<T, String> {
+    let number = text.parse().ok().filter(|number| allowed.contains(number));
+    let (least, most) = (allowed.start(), allowed.end());
+    number.ok_or_else(|| format!("must be a whole number{unit} from {least} to {most}"))
+}
+
 fn spacing(text: &str) -> Result<Duration, String> {
-    let ms = text.parse::<u64>().ok().filter(|ms| *ms <= MAX_SPACING_MS);
-    ms.map(Duration::from_millis)
-        .ok_or_else(|| format!("must be a whole number of milliseconds from 0 to {MAX_SPACING_MS}"))
+    whole_number(text, 0..=MAX_SPACING_MS, " of milliseconds").map(Duration::from_millis)
 }
 
 fn pause(text: &str) -> Result<Option<Duration>, String> {
-    let seconds = text.parse::<u64>().ok().filter(|seconds| *seconds <= MAX_PAUSE_SECONDS);
-    seconds
-        .map(|seconds| (seconds > 0).then(|| Duration::from_secs(seconds)))
-        .ok_or_else(|| format!("must be a whole number of seconds from 0 to {MAX_PAUSE_SECONDS}"))
+    let seconds = whole_number(text, 0..=MAX_PAUSE_SECONDS, " of seconds")?;
+    Ok((seconds > 0).then(|| Duration::from_secs(seconds)))
 }
 
 /// Refuses a short token: whoever guesses it has access to everything.

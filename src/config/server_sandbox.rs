@@ -1,6 +1,6 @@
 //! The server's settings on the sandbox: the isolation of programs and their resource limits.
 
-use crate::config::server_parse::Parser;
+use crate::config::server_parse::{Parser, whole_number};
 use domain::isolation::{Bounds, Level, Limits};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,9 +51,8 @@ pub(super) fn size(text: &str) -> Result<u64, &'static str> {
     bytes.ok_or("must be a size from 1MiB to 1024TiB, such as 512MiB or 2GiB")
 }
 
-fn processes(text: &str) -> Result<u64, &'static str> {
-    let count = text.parse::<u64>().ok().filter(|count| (8..=1_000_000).contains(count));
-    count.ok_or("must be a whole number of processes from 8 to 1000000")
+fn processes(text: &str) -> Result<u64, String> {
+    whole_number(text, 8..=1_000_000, " of processes")
 }
 
 fn time(text: &str) -> Result<u64, &'static str> {

@@ -284,20 +284,16 @@ async fn in_files(
     let wanted = wanted.chain(of_workflows.iter().copied());
     let mut texts = files.texts(repo, wanted.chain(telling)).await;
     let (row, settings) = settings_file(texts.remove(SETTINGS_FILE), offer);
+    let read = |path: &str| texts.get(path)?.as_ref().ok().cloned();
     let sources: exposure::Files = of_workflows
         .into_iter()
-        .map(|path| {
-            let text = texts.get(path.as_str()).and_then(|text| text.as_ref().ok());
-            (path.clone(), text.cloned())
-        })
+        .map(|path| (path.clone(), read(path)))
         .collect();
     let around = Surroundings::of_run("autobuild/1", &files.branch, repo.has_hosted_runners());
-    let definitions: BTreeSet<&str> = files.paths.iter().filter_map(|path| definition(path)).collect();
     let exposure = Exposure {
         workflows: exposure::workflows(&sources, &around),
-        others: definitions.into_iter().map(str::to_owned).collect(),
+        others: definitions_in(&files.paths),
     };
-    let read = |path: &str| texts.get(path)?.as_ref().ok().cloned();
     let chosen = gates::choose(&settings, &runners::detect::Repository::new(&files.paths, &read));
     let labels = [settings.label.as_str(), TASK_LABEL];
     let known = join_all(labels.map(|label| ask_in_time(repo.knows_label(label)))).await;
@@ -308,6 +304,12 @@ async fn in_files(
         test_command(&chosen, &files.paths),
     ];
     (rows, settings)
+}
+
+/// Returns the names of other services' definitions, each once.
+fn definitions_in(paths: &[String]) -> Vec<String> {
+    let all: BTreeSet<&str> = paths.iter().filter_map(|path| definition(path)).collect();
+    all.into_iter().map(str::to_owned).collect()
 }
 
 fn workflows_row(exposure: &Exposure, ci: CiPolicy) -> Row {

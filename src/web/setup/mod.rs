@@ -24,7 +24,7 @@ use crate::{
         browser::{Browser, Form},
         manifest::{REGISTERED, Which},
         page::Note,
-        progress::{AppStatus, Choice, Hash, Installed, Progress, Step, app_status, step},
+        progress::{AppStatus, Choice, Hash, Installed, Progress, Step, status, step},
         prove::Proof,
     },
 };
@@ -439,7 +439,7 @@ impl Setup {
         } else {
             Installed::Somewhere
         };
-        let autobuild = app_status(&now.progress, now.kept.as_ref(), Which::Autobuild);
+        let autobuild = status(&now.progress, now.kept.as_ref(), Which::Autobuild);
         let usual = github_named("").ok();
         let github = self.options.github.as_ref();
         let address = self.options.public_url.as_ref().unwrap_or(&browser.address);
@@ -450,7 +450,7 @@ impl Setup {
         let shown = page::SetupView {
             step,
             autobuild,
-            coach: app_status(&now.progress, now.kept.as_ref(), Which::Coach),
+            coach: status(&now.progress, now.kept.as_ref(), Which::Coach),
             choice: now.progress.choice.as_ref(),
             kept: now.kept.as_ref(),
             github,
@@ -484,10 +484,7 @@ impl Setup {
         let kept = self.apps();
         let mut posted = Vec::new();
         for which in Which::BOTH {
-            let open = matches!(
-                app_status(&self.now().progress, kept.as_ref(), which),
-                AppStatus::Missing
-            );
+            let open = matches!(status(&self.now().progress, kept.as_ref(), which), AppStatus::Missing);
             let (Some(choice), true) = (&choice, open) else {
                 continue;
             };
@@ -511,7 +508,7 @@ impl Setup {
     /// `true` if the set-up has not reached this step yet.
     fn is_before(&self, step: Step) -> bool {
         let now = self.now();
-        let autobuild = app_status(&now.progress, now.kept.as_ref(), Which::Autobuild);
+        let autobuild = status(&now.progress, now.kept.as_ref(), Which::Autobuild);
         progress::step(now.progress.choice.as_ref(), &autobuild, Installed::Somewhere) < step
     }
 }

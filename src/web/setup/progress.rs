@@ -332,7 +332,7 @@ pub(super) enum AppStatus<'a> {
 }
 
 /// Returns the state of an App: saved credentials take precedence over any registration in progress.
-pub(super) fn app_status<'a>(progress: &'a Progress, kept: Option<&KeptApps>, which: Which) -> AppStatus<'a> {
+pub(super) fn status<'a>(progress: &'a Progress, kept: Option<&KeptApps>, which: Which) -> AppStatus<'a> {
     match (kept.and_then(|kept| which.app_in(kept)), progress.code(which)) {
         (Some(_), _) => AppStatus::Kept,
         (None, Some(code)) => AppStatus::Unfinished(&code.standing),
@@ -502,20 +502,20 @@ mod tests {
         progress.begin(Which::Autobuild, "state", &own, NOW);
         progress.come_back("state", "code", &own, NOW).unwrap();
         assert_eq!(
-            app_status(&progress, None, Which::Autobuild),
+            status(&progress, None, Which::Autobuild),
             AppStatus::Unfinished(&CodeAppStatus::Begun)
         );
-        assert_eq!(app_status(&progress, None, Which::Coach), AppStatus::Missing);
+        assert_eq!(status(&progress, None, Which::Coach), AppStatus::Missing);
         progress.stand(Which::Autobuild, CodeAppStatus::Lost);
         assert_eq!(
-            app_status(&progress, None, Which::Autobuild),
+            status(&progress, None, Which::Autobuild),
             AppStatus::Unfinished(&CodeAppStatus::Lost)
         );
         let written = serde_json::to_string(&progress).unwrap();
         assert!(!written.contains("\"state\":\"state\""), "no state in clear: {written}");
         assert_eq!(serde_json::from_str::<Progress>(&written).unwrap(), progress);
         progress.drop_code(Which::Autobuild);
-        assert_eq!(app_status(&progress, None, Which::Autobuild), AppStatus::Missing);
+        assert_eq!(status(&progress, None, Which::Autobuild), AppStatus::Missing);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{
     manifest::{Manifest, Which},
     page,
     page::Note,
-    progress::{AppStatus, Choice, CodeAppStatus, Hash, NoReturn, NotOurs, Step, app_status},
+    progress::{AppStatus, Choice, CodeAppStatus, Hash, NoReturn, NotOurs, Step, status},
 };
 use crate::{
     config::{KeptApp, KeptApps, OAuthClient, github_named},
@@ -158,7 +158,7 @@ impl Setup {
         let (choice, code) = {
             let now = self.now();
             let open = matches!(
-                app_status(&now.progress, now.kept.as_ref(), which),
+                status(&now.progress, now.kept.as_ref(), which),
                 AppStatus::Unfinished(CodeAppStatus::Begun | CodeAppStatus::NoAnswer)
             );
             let code = now.progress.code(which).filter(|_| open).map(|code| code.code.clone());

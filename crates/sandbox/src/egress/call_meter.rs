@@ -364,7 +364,7 @@ mod tests {
         tally.list()
     }
 
-    fn usage_of(model: &str, [input, cached, cache_write, output]: [u64; 4]) -> Vec<(String, Tokens)> {
+    fn sums(model: &str, [input, cached, cache_write, output]: [u64; 4]) -> Vec<(String, Tokens)> {
         let tokens = Tokens {
             input,
             cached,
@@ -381,32 +381,29 @@ mod tests {
             "\"cache_read_input_tokens\":20,\"cache_creation_input_tokens\":30,\"output_tokens\":1}}}\n\n",
             "data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":40}}\n\ndata: no json\n\n",
         ];
-        assert_eq!(metered(Form::Events, &stream), usage_of("m", [10, 20, 30, 40]));
+        assert_eq!(metered(Form::Events, &stream), sums("m", [10, 20, 30, 40]));
         let whole = [
             "{\n\"model\": \"m\", \"usage\":",
             "{\"input_tokens\": 5, \"output_tokens\": 6}}",
         ];
-        assert_eq!(metered(Form::Whole, &whole), usage_of("m", [5, 0, 0, 6]));
+        assert_eq!(metered(Form::Whole, &whole), sums("m", [5, 0, 0, 6]));
         let responses = [
             "data: {\"response\":{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"input_tokens_details\":\
                           {\"cached_tokens\":4},\"output_tokens\":2}}}\n",
         ];
-        assert_eq!(metered(Form::Events, &responses), usage_of("g", [5, 4, 0, 2]));
+        assert_eq!(metered(Form::Events, &responses), sums("g", [5, 4, 0, 2]));
         let chat = ["{\"model\":\"g\",\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2}}"];
-        assert_eq!(metered(Form::Whole, &chat), usage_of("g", [9, 0, 0, 2]));
+        assert_eq!(metered(Form::Whole, &chat), sums("g", [9, 0, 0, 2]));
     }
 
     #[test]
     fn a_call_that_was_broken_off_counts_what_was_sent() {
-        assert_eq!(
-            metered(Form::Events, &["data: {\"typ"]),
-            usage_of("asked", [100, 0, 0, 0])
-        );
+        assert_eq!(metered(Form::Events, &["data: {\"typ"]), sums("asked", [100, 0, 0, 0]));
         let tally = Arc::new(Tally::default());
         let silent = CallMeter::new(&tally);
         silent.sent().note(&[b' '; 400]);
         drop(silent);
-        assert_eq!(tally.list(), usage_of("", [100, 0, 0, 0]), "the model may have worked");
+        assert_eq!(tally.list(), sums("", [100, 0, 0, 0]), "the model may have worked");
     }
 
     #[test]
@@ -427,7 +424,7 @@ mod tests {
         };
         let request = b"{\"model\":\"g\"}";
         let begun = ["data: {\"type\":\"response.created\",\"response\":{\"model\":\"g\",\"usage\":null}}\n"];
-        let most = usage_of("g", [13, 0, 0, 128_000]);
+        let most = sums("g", [13, 0, 0, 128_000]);
         assert_eq!(spent(request, None, Form::Events, &begun, false), most);
         assert_eq!(
             spent(request, None, Form::Events, &[], false),
@@ -441,13 +438,13 @@ mod tests {
         );
         assert_eq!(
             spent(request, Some(50), Form::Whole, &["{}"], true),
-            usage_of("g", [13, 0, 0, 50])
+            sums("g", [13, 0, 0, 50])
         );
         assert_eq!(spent(request, Some(u64::MAX), Form::Whole, &["{}"], true), most);
         let failed = ["data: {\"type\":\"response.failed\",\"response\":{\"model\":\"g\"}}\n"];
         assert_eq!(
             spent(request, None, Form::Events, &failed, true),
-            usage_of("g", [3, 0, 0, 0])
+            sums("g", [3, 0, 0, 0])
         );
         let dropped = Arc::new(Tally::default());
         let mut meter = CallMeter::new(&dropped).counting(super::Unreported::AtMost);
@@ -457,12 +454,9 @@ mod tests {
         meter.answers().waits();
         meter.answers().breaks();
         drop(meter);
-        assert_eq!(dropped.list(), usage_of("g", [3, 0, 0, 0]), "the API's own doing");
+        assert_eq!(dropped.list(), sums("g", [3, 0, 0, 0]), "the API's own doing");
         let told = ["{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"output_tokens\":2}}"];
-        assert_eq!(
-            spent(request, None, Form::Whole, &told, true),
-            usage_of("g", [9, 0, 0, 2])
-        );
+        assert_eq!(spent(request, None, Form::Whole, &told, true), sums("g", [9, 0, 0, 2]));
     }
 
     #[test]
