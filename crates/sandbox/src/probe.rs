@@ -343,47 +343,30 @@ mod tests {
             emptied: false,
             wrote: true,
         };
-        let loud = CanaryReport {
-            signalled: true,
-            ..quiet
+        let with = |change: fn(&mut CanaryReport)| {
+            let mut report = quiet;
+            change(&mut report);
+            report
         };
-        let opened = CanaryReport { opened: true, ..quiet };
+        let loud = with(|report| report.signalled = true);
+        let opened = with(|report| report.opened = true);
+        let read = with(|report| report.read = true);
+        let steered = with(|report| report.steered = true);
+        let emptied = with(|report| report.emptied = true);
+        let connected = with(|report| report.connected = true);
         let service = Users::OfTheService;
         let table = [
             (Level::L1, service, quiet, None),
             (Level::L3, service, quiet, Some(CanaryAct::See)),
             (Level::L1, service, loud, None),
             (Level::L2, service, loud, Some(CanaryAct::Signal)),
-            (
-                Level::L1,
-                service,
-                CanaryReport { read: true, ..quiet },
-                Some(CanaryAct::Read),
-            ),
+            (Level::L1, service, read, Some(CanaryAct::Read)),
             (Level::L1, service, opened, None),
             (Level::L2, service, opened, Some(CanaryAct::SetMode)),
             (Level::L1, Users::OfEachRun, opened, Some(CanaryAct::SetMode)),
-            (
-                Level::L1,
-                service,
-                CanaryReport { steered: true, ..quiet },
-                Some(CanaryAct::SetLimit),
-            ),
-            (
-                Level::L1,
-                service,
-                CanaryReport { emptied: true, ..quiet },
-                Some(CanaryAct::Empty),
-            ),
-            (
-                Level::L2,
-                service,
-                CanaryReport {
-                    connected: true,
-                    ..quiet
-                },
-                Some(CanaryAct::Connect),
-            ),
+            (Level::L1, service, steered, Some(CanaryAct::SetLimit)),
+            (Level::L1, service, emptied, Some(CanaryAct::Empty)),
+            (Level::L2, service, connected, Some(CanaryAct::Connect)),
         ];
         for (level, users, report, act) in table {
             assert_eq!(not_blocked(level, users, report), act, "{level}: {report:?}");

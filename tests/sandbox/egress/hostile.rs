@@ -272,6 +272,10 @@ async fn a_tunnel_that_does_not_begin_with_its_hosts_name_leads_nowhere() {
     let named = hello("registry.test");
     let (other, half) = (hello("evil.test"), named[..60].to_vec());
     let second = [named.clone(), other.clone()].concat();
+    let is_refused = |fault| {
+        let refused = Outcome::Refused(Refusal::Hello(fault));
+        world.decided("registry.test").contains(&refused)
+    };
     for (sent, fault) in [
         (other, HelloFault::OtherName),
         (
@@ -285,23 +289,13 @@ async fn a_tunnel_that_does_not_begin_with_its_hosts_name_leads_nowhere() {
         assert_eq!(reply.status, 200);
         stream.write_all(&sent).await.unwrap();
         assert_eq!(hung_up(stream).await, b"", "{fault:?}");
-        let refused = Outcome::Refused(Refusal::Hello(fault));
-        assert!(
-            world.decided("registry.test").contains(&refused),
-            "{:?}",
-            world.door.log()
-        );
+        assert!(is_refused(fault), "{:?}", world.door.log());
     }
     let (mut stream, _) = world.unnamed_tunnel("registry.test:443").await;
     stream.write_all(&named[..60]).await.unwrap();
     stream.shutdown().await.unwrap();
     hung_up(stream).await;
-    let closed = Outcome::Refused(Refusal::Hello(HelloFault::Closed));
-    assert!(
-        world.decided("registry.test").contains(&closed),
-        "{:?}",
-        world.door.log()
-    );
+    assert!(is_refused(HelloFault::Closed), "{:?}", world.door.log());
     assert_eq!(got.load(Ordering::SeqCst), 0);
     // With the host's own name, all that follows passes.
     let (mut stream, _) = world.tunnel("registry.test:443").await;
