@@ -156,8 +156,8 @@ async function operates(browser) {
 import sqlite3, sys
 database = sqlite3.connect(sys.argv[1])
 database.execute("""INSERT INTO effect (id, kind, lane, subject, feature_id, ordered, installation_id, payload, state, priority,
-  run_at, attempt, last_error) VALUES ('say', 'living', 'forge', '22/42/1', '22/42/1', 0, 11, '{"living":{"emission":1}}', 'failed', 1,
-  1, 9, 'GitHub refused it twice')""")
+  run_at, first_due, attempt, last_error) VALUES ('say', 'living', 'forge', '22/42/1', '22/42/1', 0, 11, '{"living":{"emission":1}}', 'failed', 1,
+  1, 1, 9, 'GitHub refused it twice')""")
 for repo, issue in [(22, 42), (22, 43), (23, 1), (24, 1)]:
   database.execute("INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, data) VALUES (?, 11, ?, ?, 1, 'building', 1, '{}')",
     (f"{repo}/{issue}/1", repo, issue))
