@@ -22,7 +22,7 @@ use integrity::language;
 use std::collections::{BTreeMap, BTreeSet};
 use text::shell_command::ShellCommand;
 
-/// The further tries of a value behind a required outcome.
+/// How often a run behind a required outcome is tried again.
 const TRIES: usize = 2;
 
 /// The largest file that is searched for tests, in bytes.
@@ -199,7 +199,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Runs the old form of tests behind a required outcome again. A value that does not hold decides nothing.
+    /// Runs the old tests behind a required outcome again. A result that differs between two tries decides nothing.
     async fn try_again(&mut self, run: &Run<'_>, time: &mut MixedTime) -> Result<(), GateError> {
         let is_doubtful = |row: &Row| {
             let required = row.outcome().weight(run.kind(), &BTreeSet::new()) == Weight::Required;

@@ -5,19 +5,19 @@
 
 /// The longest path, in bytes. Names of packages and files of the registries are shorter.
 const MAX_PATH: usize = 512;
-/// Bytes of names besides letters and digits.
+/// The bytes that names may have besides letters and digits.
 const PUNCTUATION: &[u8] = b"-._~:@!$'()*+,=";
 
 /// `true` if a request's target is a path that fits one of the patterns, which blanks separate. In a pattern, `*` stands
-/// for one segment or a part of it, and a final `**` for one segment or more. No target has a query, and no package is named `-`, below which npm
-/// has all that is not a package.
+/// for one segment or a part of it, and a final `**` for one segment or more. A target with a query never fits, nor does
+/// one with a segment `-` in the place of a package's name: below it npm keeps what is no package.
 pub(super) fn fits(target: &str, patterns: &str) -> bool {
     let Some(path) = target.strip_prefix('/').filter(|_| target.len() <= MAX_PATH) else {
         return false;
     };
     let segments: Vec<&str> = path.split('/').collect();
     let (last, before) = segments.split_last().unwrap_or((&"", &[]));
-    // Only the end may be empty, of an address of a folder.
+    // Only the last segment may be empty: the address of a folder ends with a slash.
     let is_plain = before.iter().all(|segment| is_name(segment)) && (last.is_empty() || is_name(last));
     is_plain && patterns.split_whitespace().any(|pattern| is_like(&segments, pattern))
 }

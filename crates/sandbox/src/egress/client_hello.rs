@@ -175,8 +175,8 @@ impl ClientHellos {
         }
     }
 
-    /// Decides whether the record that is being read begins a ClientHello. An encrypted one of TLS 1.2 looks so in one of
-    /// 2^16 cases. None is as short as what is not enough to decide, so a record that ends before is a ClientHello's.
+    /// Decides whether the record that is being read begins a ClientHello. One in 2^16 encrypted records of TLS 1.2 looks
+    /// as if it did. Every encrypted record is long enough for this decision, so a shorter record belongs to a ClientHello.
     fn decide(&mut self) {
         let may_have = |at: usize, byte: u8| self.message.get(at).is_none_or(|found| *found == byte);
         if !may_have(0, CLIENT_HELLO) || !may_have(MESSAGE_HEADER, MAJOR_VERSION) {

@@ -48,7 +48,7 @@ impl Trust {
         })
     }
 
-    /// Returns the options with which Java trusts the same; none if the file's path cannot be one word of them.
+    /// Returns the options with which Java trusts the same certificates; empty if their file's path cannot be one word.
     pub(super) fn java_options(&self) -> String {
         let option = environment::java_option("javax.net.ssl.trustStore", &self.java_file);
         let more =
