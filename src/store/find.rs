@@ -50,7 +50,6 @@ statements! {
                              " AND ", unfinished!());
     BY_BRANCH = by!("branch");
     BY_PULL = by!("pull_number");
-    KNOWN_CAUSE = "SELECT seq FROM event WHERE stream LIKE $1 AND cause = $2 LIMIT 1";
     UNFINISHED = concat!("SELECT ", columns!(), " FROM feature WHERE ", unfinished!(),
                          " AND installation_id = COALESCE($1, installation_id) AND repo_id = COALESCE($2, repo_id)",
                          " ORDER BY repo_id, issue_number");
@@ -109,12 +108,6 @@ impl Store {
 
     pub async fn by_pull(&self, repo: RepoId, pull: PullNumber) -> Result<Option<FoundFeature>, StoreError> {
         self.find_one(BY_PULL, args![column(repo.0)?, column(pull.0)?]).await
-    }
-
-    /// `true` if this cause has changed a Feature of the repository.
-    pub async fn knows_cause(&self, repo: RepoId, cause: &str) -> Result<bool, StoreError> {
-        let streams = format!("{repo}/%");
-        Ok(self.db.row(KNOWN_CAUSE, args![&streams, cause]).await?.is_some())
     }
 
     pub async fn unfinished(&self, scope: Scope) -> Result<Vec<FeatureRow>, StoreError> {

@@ -41,8 +41,6 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
             let saying = saying(context, issue, comment, feature, on);
             saying.answer_command(said, refusal).await
         }
-        // It was obeyed. After a retry, for example, the task has another pull request.
-        None if engine.store.knows_cause(origin.repo.id, &cause(comment)).await? => Ok(Done::Nothing),
         None => {
             let (command, refusal) = match (said, refusal) {
                 (Parsed::Command(command @ Command::Plan { .. }), None)
@@ -63,11 +61,6 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
     }
 }
 
-/// Returns what a command in a comment is known by, however often it is read.
-fn cause(comment: &Comment) -> String {
-    format!("comment/{}", comment.id)
-}
-
 fn saying<'a>(
     context: &'a InboundContext<'a>,
     issue: &'a Issue,
@@ -81,7 +74,7 @@ fn saying<'a>(
         on,
         thread: thread(issue),
         to: ReplyTo::Comment(comment.id),
-        cause: cause(comment),
+        cause: format!("comment/{}", comment.id),
         written_at: comment.created_at,
         issue: Some(issue),
     }
