@@ -13,7 +13,7 @@ use crate::{
 };
 use domain::{
     ci::CiPolicy,
-    ci_definitions::definition,
+    ci_definitions::definitions,
     exposure::Exposure,
     feature::Feature,
     ids::{AppId, FeatureKey, Sha},
@@ -100,7 +100,8 @@ pub(super) async fn of_tree(mirror: &Mirror, commit: &Sha, around: &Surroundings
     let ids: BTreeMap<&str, &str> = files
         .filter_map(|entry| Some((entry.path.to_str()?, entry.oid.as_str())))
         .collect();
-    let definitions: BTreeSet<&str> = ids.keys().filter_map(|path| definition(path)).collect();
+    let mut others = definitions(ids.keys().copied());
+    others.truncate(MOST_OTHERS);
     let paths: Vec<&str> = files_to_read(ids.keys().copied()).collect();
     let wanted: Vec<&str> = paths.iter().filter_map(|path| ids.get(path).copied()).collect();
     let most = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);
@@ -113,7 +114,7 @@ pub(super) async fn of_tree(mirror: &Mirror, commit: &Sha, around: &Surroundings
     let files: Files = paths.zip(blobs.into_iter().map(text)).collect();
     Ok(Exposure {
         workflows: workflows(&files, around),
-        others: definitions.into_iter().take(MOST_OTHERS).map(str::to_owned).collect(),
+        others,
     })
 }
 

@@ -29,7 +29,7 @@ pub struct Job {
     pub cancel: CancellationToken,
     /// The time until which this worker may push and post: two thirds of a lease after the last renewal.
     may_speak: Arc<Mutex<Instant>>,
-    /// Whether this worker may push and post now.
+    /// Returns `true` for as long as this worker may push and post.
     pub(super) permit: Permit,
     /// The number of writes to GitHub that this try was allowed.
     pub(super) writes: AtomicU32,

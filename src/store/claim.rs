@@ -163,7 +163,8 @@ impl Store {
         let mut tx = match limits.lane {
             // A repetition has to know that it is one: an earlier try may have written to GitHub.
             Lane::Forge | Lane::Agent => self.db.write().await?,
-            // What follows from a delivery is stored here alone. A flush would keep the next delivery waiting.
+            // The consequences of a delivery are stored in this database alone, so a claim that a power cut undoes is
+            // made again unnoticed. A flush would keep the next delivery waiting.
             Lane::Control => self.db.write_unflushed().await?,
         };
         tx.alone(LOCK).await?;

@@ -4,7 +4,7 @@
 //! one, and their presence means that somebody else runs the code.
 
 use crate::protected_paths::ProtectedPaths;
-use std::{path::Path, sync::LazyLock};
+use std::{collections::BTreeSet, path::Path, sync::LazyLock};
 
 /// Patterns of names at the root, as in a `.gitignore`. None matches a folder of source code, such as `zuul-core`.
 const NAMES: &str = "
@@ -27,6 +27,12 @@ pub fn patterns() -> impl Iterator<Item = String> {
 pub fn definition(path: &str) -> Option<&str> {
     DEFINITIONS.as_ref()?.protecting(Path::new(path))?;
     path.split('/').next()
+}
+
+/// Returns the files and folders at the root that are definitions, each once.
+pub fn definitions<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<String> {
+    let all: BTreeSet<&str> = paths.filter_map(definition).collect();
+    all.into_iter().map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::{
 };
 use domain::{
     ci::CiPolicy,
-    ci_definitions::definition,
+    ci_definitions::definitions,
     diagnosis::{Row, Topic},
     exposure::Exposure,
     ids::{RepoName, Sha},
@@ -21,10 +21,7 @@ use domain::{
 use futures_util::future::join_all;
 use git::NoRepository;
 use runners::{exposure, exposure::Surroundings};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::{collections::BTreeMap, path::Path};
 use text::{mistake::SettingsMistake, shell_command::ShellCommand};
 
 /// Examples of the branches that AutoBuild makes.
@@ -292,7 +289,7 @@ async fn in_files(
     let around = Surroundings::of_run("autobuild/1", &files.branch, repo.has_hosted_runners());
     let exposure = Exposure {
         workflows: exposure::workflows(&sources, &around),
-        others: definitions_in(&files.paths),
+        others: definitions(files.paths.iter().map(String::as_str)),
     };
     let chosen = gates::choose(&settings, &runners::detect::Repository::new(&files.paths, &read));
     let labels = [settings.label.as_str(), TASK_LABEL];
@@ -304,12 +301,6 @@ async fn in_files(
         test_command(&chosen, &files.paths),
     ];
     (rows, settings)
-}
-
-/// Returns the names of other services' definitions, each once.
-fn definitions_in(paths: &[String]) -> Vec<String> {
-    let all: BTreeSet<&str> = paths.iter().filter_map(|path| definition(path)).collect();
-    all.into_iter().map(str::to_owned).collect()
 }
 
 fn workflows_row(exposure: &Exposure, ci: CiPolicy) -> Row {

@@ -205,7 +205,7 @@ fn matches(pattern: &str, name: Name<'_>) -> Fit {
     let mut rest = pattern;
     let mut perhaps = false;
     while let Some(letter) = rest.chars().next() {
-        // What is left of the pattern may be what the planner words.
+        // The planner may word whatever the rest of the pattern asks for.
         perhaps |= is_open && positions.contains(&name.len()) && !rest.contains('/');
         let from = |position: &usize| name.get(*position..).unwrap_or_default();
         let slash = |position: &usize| {

@@ -1,8 +1,8 @@
-//! What programs really sent, for the tests of what reads it.
+//! Recorded requests and greetings of real programs, for the tests of their readers.
 
 use std::collections::BTreeMap;
 
-/// Returns what programs sent, by the names of its files in a folder of the corpus.
+/// Returns the recordings in a folder of the corpus, by the names of their files.
 pub(super) fn corpus(folder: &str) -> BTreeMap<String, Vec<u8>> {
     let folder = format!("{}/corpus/{folder}", env!("CARGO_MANIFEST_DIR"));
     let files = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
